@@ -16,7 +16,8 @@ namespace fs = std::filesystem;
 
 std::string FolderName(const std::string& file) {
   std::error_code error;
-  // Absolute: "main.go" and "../x.go" have folders with names too.
+  // The path must be absolute, because files such as "main.go" and "../x.go" are also in a folder
+  // with a name.
   return fs::absolute(file, error).lexically_normal().parent_path().filename().string();
 }
 

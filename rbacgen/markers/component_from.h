@@ -1,5 +1,5 @@
-// The component of the rules of a source file that has no component marker: named after its folder,
-// or after the file.
+// Names the component of the rules of a file without a component marker after its folder, or after
+// the file.
 #ifndef RBACGEN_MARKERS_COMPONENT_FROM_H_
 #define RBACGEN_MARKERS_COMPONENT_FROM_H_
 
@@ -15,9 +15,9 @@ enum class ComponentFrom {
   kFile,    // internal/controller/memcached_controller.go: memcached
 };
 
-// The component of a file, "" for kMarker. Capitals become small letters, characters that a DNS
-// label cannot have become "-", and the endings _controller, _reconciler and _webhook of a file's
-// name are omitted. InvalidArgument, with the next step, if the result is not a valid name.
+// The component of a file; "" for kMarker. Capital letters become small letters, characters that a
+// DNS label cannot have become "-", and the endings _controller, _reconciler and _webhook of the
+// file's name are removed. InvalidArgument, with the next step, if the result is not a valid name.
 absl::StatusOr<std::string> ComponentOfFile(const std::string& file, ComponentFrom from);
 
 }  // namespace mandate::rbacgen

@@ -42,7 +42,7 @@ constexpr ArgumentSpec kComponentArguments[] = {
 
 constexpr ArgumentSpec kJustifyArguments[] = {{"reason", kString, true}};
 
-// Names that are meant to be ours but are not, in lower case and without blanks.
+// The marker that a similar name probably means; compares without capitals and blanks.
 std::optional<std::string_view> MeantName(std::string_view text) {
   std::string head;
   for (const char c : text.substr(0, text.find('='))) {
@@ -66,7 +66,7 @@ std::optional<std::string_view> MeantName(std::string_view text) {
 
 bool IsBlank(std::string_view text) { return text.find_first_not_of(" \t") == text.npos; }
 
-// Names of letters and digits, with dots between them.
+// Whether the path consists of names of letters and digits, with dots between them.
 bool IsValuePath(std::string_view path) {
   bool in_name = false;
   for (const unsigned char c : path) {
@@ -87,7 +87,7 @@ class FileReader {
         component_(component),
         is_named_(component.empty()) {}
 
-  // `text` is the whole marker, with its "+".
+  // `whole` is the whole marker, with its "+".
   void Read(const PlusComment& comment, std::string_view whole) {
     place_ = {file_, comment.line};
     const std::string_view text = whole.substr(1);
@@ -95,7 +95,7 @@ class FileReader {
     const bool known = std::find(kNames.begin(), kNames.end(), marker.name) != kNames.end();
     if (!known) {
       if (const auto meant = MeantName(text)) {
-        // Prose in such places may well begin with a plus.
+        // Prose in other places may begin with a plus.
         diagnostics_.Add(comment.place == CommentPlace::kOwnLine ? Severity::kError : misplaced_,
                          place_,
                          StrCat("unknown marker ", Quoted(whole.substr(0, whole.find('='))),
@@ -124,7 +124,7 @@ class FileReader {
     }
   }
 
-  // A reason is for the rule below it.
+  // Reports a reason without a rule below it. Called at the next marker and at the end of the file.
   void Finish() {
     if (!reason_.has_value()) return;
     diagnostics_.Error(
@@ -150,7 +150,7 @@ class FileReader {
   }
 
   void ReadComponent(std::string_view text) {
-    // Whatever is wrong with the name, the rules below do not belong to the component above.
+    // Even if the name is invalid, the rules below do not belong to the component above.
     component_.assign(1, '?');
     is_named_ = true;
     const auto arguments = Parse(kComponent, kComponentArguments, Repeated::kIsError, text);
@@ -251,7 +251,7 @@ class FileReader {
       return Misread(
           "+mandate:rbac: justify is empty; write why the component needs this permission");
     }
-    // A component without a marker of its own is there from its first rule on.
+    // A component without a marker exists from its first rule on.
     if (!std::exchange(is_named_, true)) sources_.components[component_].push_back(place_);
     if (!arguments->Has("namespaces")) {
       sources_.declarations.push_back(std::move(d));
@@ -280,7 +280,7 @@ class FileReader {
   Diagnostics& diagnostics_;
   Place place_;
   std::string component_;
-  // Whether the sources' components have it.
+  // Whether the sources' components already have component_.
   bool is_named_;
   std::optional<Reason> reason_;  // for the next rule
 };

@@ -1,7 +1,7 @@
 // The declarations in the markers of a set of source files.
 //
-// A marker is a // comment on its own line, anywhere in the file: unlike
-// controller-gen, which drops markers directly above a function (controller-tools #221).
+// A marker is a // comment on its own line, anywhere in the file. controller-gen, in contrast,
+// drops markers directly above a function (controller-tools #221).
 //
 //   // +kubebuilder:rbac:groups=…,resources=…,verbs=…      the ecosystem's marker
 //   // +mandate:component:name=scope-instance              the rules below it in this file are its
@@ -13,9 +13,9 @@
 //   later
 //   // +mandate:fence:groups=…,resources=…,label=…         what a rule allows, but not all of it
 //
-// A name that is almost one of these, and a marker in a "///" comment or after code, is reported.
-// Markers of other tools are not checked. An unclosed string of a +mandate: marker continues in the
-// comment line below, after a blank.
+// A name that is similar to one of these is reported, and so is a marker in a "///" comment or
+// after code. Markers of other tools are not checked. An unclosed string of a +mandate: marker
+// continues in the comment line below, after a blank.
 #ifndef RBACGEN_MARKERS_DECLARATIONS_H_
 #define RBACGEN_MARKERS_DECLARATIONS_H_
 
@@ -34,14 +34,14 @@ namespace mandate::rbacgen {
 // One rbac marker.
 struct Declaration {
   rbac::Rule rule;        // as written: not normalised
-  std::string ns;         // empty: every namespace and cluster scope; one of `namespaces` else
-  std::string role_name;  // empty: the generator's
+  std::string ns;         // one of `namespaces`; empty: every namespace and cluster scope
+  std::string role_name;  // empty: the generator chooses it
   bool ours = false;      // a +mandate:rbac marker, which controller-gen does not support
   bool external = false;
-  // list and watch requests have the field selector that makes them match resourceNames.
+  // Whether list and watch requests have the field selector that makes them match resourceNames.
   bool selects_by_name = false;
   std::string justification;
-  std::string component;  // empty: no component marker above it in its file
+  std::string component;  // empty if no component marker precedes it in its file
   std::string arguments;  // the text after the marker's name
   Place place;
 };
@@ -49,37 +49,37 @@ struct Declaration {
 // One fence marker.
 struct FenceDeclaration {
   Fence fence;
-  std::string component;  // empty: no component marker above it in its file
+  std::string component;  // empty if no component marker precedes it in its file
   Place place;
 };
 
 // The chart's value that enables a component without a controller, and the place of its marker.
 struct ChartValue {
-  std::string path;  // of the chart's value, "metrics.secure"
+  std::string path;  // the path of the chart's value, "metrics.secure"
   Place place;
 };
 
 struct Sources {
-  // By file and line.
+  // Sorted by file and line.
   std::vector<Declaration> declarations;
   std::vector<FenceDeclaration> fences;
-  // Where each component is named.
+  // The places that name each component.
   std::map<std::string, std::vector<Place>> components;
-  // Of components without a controller.
+  // The chart values of components without a controller.
   std::map<std::string, ChartValue> values;
-  // Components that record no events.
+  // The components that do not record events.
   std::set<std::string> without_events;
 };
 
-// Adds it. Another one of the same component is an error at its place.
+// Adds the value. If the component has another value already, reports an error at its place.
 void AddValue(const std::string& component, ChartValue value, Sources* sources,
               Diagnostics* diagnostics);
 
-// Adds what one file declares. A marker with a mistake is reported and skipped. `misplaced` is the
-// severity of a marker in a place where it has no effect.
+// Adds the declarations of one file. A marker with a mistake is reported and skipped. `misplaced`
+// is the severity of a marker in a place where it has no effect.
 //
-// Rules without a component marker above them belong to `component`; if that is empty, to no
-// component.
+// Rules without a component marker above them belong to `component`; if it is empty, they do not
+// belong to any component.
 void ReadDeclarations(const std::string& file, std::string_view text, Severity misplaced,
                       Sources* sources, Diagnostics* diagnostics,
                       const std::string& component = "");

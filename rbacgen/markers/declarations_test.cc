@@ -147,7 +147,7 @@ TEST(ReadDeclarations, FencesBelongToTheComponentAbove) {
   EXPECT_EQ(r.sources.fences[0].place, (Place{"a.cc", 4}));
 }
 
-// controller-gen's last one wins without a word.
+// controller-gen uses the last one without a message.
 TEST(ReadDeclarations, AnArgumentTwiceIsReported) {
   const std::string line = "// +kubebuilder:rbac:groups=g,resources=r,verbs=get,verbs=list";
   const Result r = Read(line, "a.cc", Severity::kWarning);
@@ -157,7 +157,7 @@ TEST(ReadDeclarations, AnArgumentTwiceIsReported) {
   EXPECT_EQ(Read(line).diagnostics.errors(), 1);
 }
 
-// controller-gen drops such a marker without a word (controller-tools #221).
+// controller-gen ignores such a marker without a message (controller-tools #221).
 TEST(ReadDeclarations, MarkersDirectlyAboveAFunctionCount) {
   const Result r = Read(
       "package a\n\n// +kubebuilder:rbac:groups=g,resources=r,verbs=get\nfunc Reconcile() {}\n",
@@ -235,7 +235,7 @@ TEST(ReadDeclarations, MisplacedMarkersMayBeWarnings) {
   EXPECT_EQ(r.diagnostics.errors(), 0);
 }
 
-// A rule must not fall to the component before because its own was misspelt.
+// A rule below a misspelt component marker must not belong to the component above it.
 TEST(ReadDeclarations, AMistakenComponentEndsTheOneAbove) {
   const Result r = Read(
       "// +mandate:component:name=one\n"
@@ -245,7 +245,7 @@ TEST(ReadDeclarations, AMistakenComponentEndsTheOneAbove) {
   EXPECT_NE(r.sources.declarations[0].component, "one");
 }
 
-// Whatever stands in a file: no crash, and each rule that is read has verbs= and its place.
+// Any text must be read without a crash, and each rule that is read must have verbs= and its place.
 TEST(ReadDeclarations, SurvivesAnyText) {
   const std::string seed =
       "// +mandate:component:name=one\n"
@@ -287,7 +287,7 @@ TEST(ReadDeclarations, SurvivesAnyText) {
   EXPECT_GT(read, 10000u);
 }
 
-// controller-gen passes over a marker that it does not know, and reads the one below it.
+// controller-gen skips the marker, which it does not know, and reads the rule below it.
 TEST(ReadDeclarations, AReasonIsForTheRuleBelowIt) {
   const auto read = [](const std::string& text, std::string* report) {
     Sources sources;

@@ -17,7 +17,7 @@ void Diagnostics::Add(Severity severity, Place place, std::string text) {
 void Diagnostics::Merge(Diagnostics more) {
   entries_.merge(more.entries_);
   errors_ += more.errors_;
-  // Entries that both have are counted once.
+  // Entries that both sides have are counted only once.
   for (const Entry& both : more.entries_) errors_ -= both.severity == Severity::kError;
 }
 

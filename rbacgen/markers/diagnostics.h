@@ -1,4 +1,4 @@
-// Mistakes in the input, collected over a whole run and reported in the order of the source.
+// Mistakes in the input, collected over a run and reported in the order of the source.
 #ifndef RBACGEN_MARKERS_DIAGNOSTICS_H_
 #define RBACGEN_MARKERS_DIAGNOSTICS_H_
 
@@ -8,7 +8,7 @@
 
 namespace mandate::rbacgen {
 
-// A line of an input file, as the user named the file. Line 0 is the file itself.
+// A line of an input file; the file is named as the user named it. Line 0 is the whole file.
 struct Place {
   std::string file;
   int line = 0;
@@ -40,11 +40,11 @@ class Diagnostics {
 
     auto operator<=>(const Entry&) const = default;
   };
-  // By file, line and text; each once.
+  // Sorted by file, line and text, without duplicates.
   const std::set<Entry>& entries() const { return entries_; }
   int errors() const { return errors_; }
-  // "file:line: error: text" lines, by file, line and text; the same line once. Control characters
-  // are escaped.
+  // "file:line: error: text" lines, sorted by file, line and text, without duplicates. Control
+  // characters are escaped.
   std::string Report() const;
 
  private:

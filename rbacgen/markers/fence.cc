@@ -18,8 +18,8 @@ namespace {
 using Strings = std::vector<std::string>;
 using enum ArgumentType;
 
-// With the names of the manager and of the component, at most 63 each, the policy's name is not too
-// long.
+// This limit keeps the policy's name valid: the names of the manager and of the component also have
+// at most 63 characters.
 constexpr size_t kMaxId = 63;
 constexpr std::string_view kRbacGroup = "rbac.authorization.k8s.io";
 constexpr std::array<std::string_view, 3> kVerbs = {"create", "update", "delete"};
@@ -106,7 +106,7 @@ absl::Status CheckPatterns(const char* argument, const Strings& patterns) {
     if (pattern.empty() || pattern == "!") {
       return Mistake(argument, " has an empty pattern, which matches no name");
     }
-    // "*" stands for text that a name may have.
+    // "*" counts as text that a name may contain.
     const std::string expanded = absl::StrReplaceAll(pattern, {{AsAbsl(kBaseNameWord), "x"}});
     std::string_view name = expanded;
     if (name.find("$(") != name.npos) {

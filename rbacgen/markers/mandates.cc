@@ -17,7 +17,7 @@ struct Draft {
   std::set<std::string> justifications;
 };
 
-// By (external, namespace).
+// The key is (external, namespace).
 using Drafts = std::map<std::pair<bool, std::string>, Draft>;
 
 bool WritesEvents(rbac::Rule rule) {
@@ -77,7 +77,7 @@ std::vector<ComponentMandate> BuildMandates(const Sources& sources) {
   }
   for (const Declaration& d : sources.declarations) {
     const auto component = components.find(d.component);
-    if (component == components.end()) continue;  // reported where it was read
+    if (component == components.end()) continue;  // reported when it was read
     Draft& draft = component->second[{d.external, d.ns}];
     draft.rules.push_back(d.rule);
     if (!d.justification.empty()) draft.justifications.insert(Justification(d));
@@ -110,7 +110,7 @@ ComponentMandate BuildBaseMandate(const std::vector<ComponentMandate>& component
                                     .resources = {"leases"},
                                     .resource_names = {base_name},
                                     .non_resource_urls = {}}};
-  // Without names the rule would mint any token of the namespace.
+  // Without names, the rule would mint the token of any ServiceAccount of the namespace.
   if (!accounts.empty()) {
     rules.push_back({.verbs = {"create"},
                      .api_groups = {""},

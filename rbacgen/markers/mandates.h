@@ -12,42 +12,44 @@
 
 namespace mandate::rbacgen {
 
-// The rules that one role of a component holds.
+// The rules of one role of a component.
 struct Grant {
   std::string ns;                 // empty: every namespace and cluster scope
   bool external = false;          // an administrator binds it later
   std::vector<rbac::Rule> rules;  // normalised, not empty
-  // "verbs of resources: reason" for each rule that gives one; sorted.
+  // "verbs of resources: reason" for each rule with a reason; sorted.
   std::vector<std::string> justifications;
 };
 
 struct ComponentMandate {
   std::string name;
-  // Own grants first, then external ones; by namespace.
+  // The component's own grants first, then external ones; sorted by namespace.
   std::vector<Grant> grants;
   std::vector<Fence> fences = {};  // in the order of the source
-  // It has EventsRule() and no marker with more rights on events: it writes only its own events.
+  // Whether the component has EventsRule() and no marker with more rights on events, so that it
+  // writes only its own events.
   bool own_events = false;
-  // Not empty: the component is enabled by this value of the chart, and not by `controllers`.
+  // If not empty, this value of the chart enables the component, instead of `controllers`.
   std::string value = {};
 };
 
-// Every component that the sources name, by name, with EventsRule() in its EventNamespaces().
+// All components that the sources name, sorted by name, with EventsRule() in their
+// EventNamespaces().
 std::vector<ComponentMandate> BuildMandates(const Sources& sources);
 
 // The rule that the runtime needs to record events (manager/controller/rest_event_recorder.h).
 rbac::Rule EventsRule();
 
-// Where the component records events, without a marker that says so: in the namespaces of its
-// rules where all of them are in some, else everywhere (""). Empty: nowhere.
+// The namespaces in which the component records events, if no marker defines them: the namespaces
+// of its rules, or everywhere ("") if a rule is for all namespaces. Empty if it records no events.
 std::vector<std::string> EventNamespaces(const Sources& sources, const std::string& component);
 
-// What the manager's own identity is granted, all in its namespace: the tokens of the components'
-// ServiceAccounts, and its lease. `ns` is that namespace, as the grant should name it.
+// The grants of base, all in its own namespace: the tokens of the components' ServiceAccounts, and
+// its Lease. `ns` is that namespace, as the grant should have it.
 ComponentMandate BuildBaseMandate(const std::vector<ComponentMandate>& components,
                                   const std::string& base_name, const std::string& ns);
 
-// The ServiceAccount of a component. The manager requests tokens for it.
+// The name of a component's ServiceAccount, for which the manager requests tokens.
 std::string ServiceAccountName(const std::string& base_name, const std::string& component);
 
 }  // namespace mandate::rbacgen

@@ -37,12 +37,12 @@ TEST(BuildMandates, EventsAreWhereTheComponentIs) {
       {"// +mandate:component:name=a\n" + rule + ",namespace=m\n" + rule + ",namespace=n\n",
        {"m", "n"}},
       {"// +mandate:component:name=a\n" + rule + "\n" + rule + ",namespace=n\n", {""}},
-      // Somebody else grants one in all namespaces.
+      // An administrator may grant the external rule in all namespaces.
       {"// +mandate:component:name=a\n" + rule + ",namespace=n\n" +
            "// +mandate:rbac:granted=external,groups=g,resources=x,verbs=get\n",
        {""}},
       {"// +mandate:component:name=a,events=none\n" + rule + "\n", {}},
-      // Of a component with several files one says it for all.
+      // If a component has several files, a marker in one of them is enough.
       {"// +mandate:component:name=a,events=none\n// +mandate:component:name=a\n" + rule + "\n",
        {}},
   };
@@ -121,7 +121,7 @@ TEST(BuildBaseMandate, MintsTheComponentsTokensAndHoldsItsLease) {
   EXPECT_THAT(base.grants[0].rules[1].resource_names, ElementsAre("mm"));
 }
 
-// A rule without names would mint every token.
+// A rule without resourceNames would mint every token.
 TEST(BuildBaseMandate, MintsNothingWithoutComponents) {
   const ComponentMandate base = BuildBaseMandate({}, "mm", "");
   ASSERT_THAT(base.grants[0].rules, SizeIs(1));

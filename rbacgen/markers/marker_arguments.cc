@@ -17,7 +17,7 @@ Marker SplitMarker(std::string_view text) {
   const std::string_view head = text.substr(0, text.find('='));
   if (head.size() == text.size()) return {text, {}};
   const size_t colon = head.rfind(':');
-  // "a=x" is the marker a; whoever wrote that meant no argument of ours.
+  // "a=x" is the marker a without arguments of this grammar.
   if (colon == head.npos) return {head, text.substr(head.size())};
   return {text.substr(0, colon), text.substr(colon + 1)};
 }
@@ -171,7 +171,7 @@ class ArgumentParser {
 
   absl::StatusOr<std::string> Item(const ArgumentSpec& spec) { return String("an item of ", spec); }
 
-  // `what` and the spec's name say in errors what the string is.
+  // `what` and the spec's name describe the string in errors.
   absl::StatusOr<std::string> String(std::string_view what, const ArgumentSpec& spec) {
     SkipBlanks();
     if (Peek() == '"' || Peek() == '`') {
@@ -188,7 +188,7 @@ class ArgumentParser {
     const size_t start = at_;
     while (!AtDelimiter()) {
       if (Peek() == '"' || Peek() == '`') {
-        RETURN_IF_ERROR(Literal().status());  // its delimiters are not ours
+        RETURN_IF_ERROR(Literal().status());  // delimiters within the literal do not count
       } else {
         ++at_;
       }

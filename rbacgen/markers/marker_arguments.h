@@ -4,9 +4,9 @@
 //   string    = "Go string" | `raw` | bare text up to , ; }
 //   strings   = "{" [ string { "," string } ] "}" | [ string { ";" string } [ ";" ] ]
 //
-// Stricter than controller-gen where that reads a mistake as another value: an empty item, a
-// missing value before a comma, and a blank between bare text and its delimiter (it reads "get
-// ;list" as an empty string) are errors.
+// This is stricter than controller-gen, which reads some mistakes as another value: an empty item,
+// a missing value before a comma, and a blank between bare text and its delimiter are errors
+// (controller-gen reads "get ;list" as an empty string).
 #ifndef RBACGEN_MARKERS_MARKER_ARGUMENTS_H_
 #define RBACGEN_MARKERS_MARKER_ARGUMENTS_H_
 
@@ -22,13 +22,14 @@
 
 namespace mandate::rbacgen {
 
-// controller-gen's split: "a:b:c=x" is the marker a:b with the arguments "c=x". Borrows the text.
+// A marker, split as controller-gen does: "a:b:c=x" is the marker a:b with the arguments "c=x".
+// Borrows the text.
 struct Marker {
   std::string_view name;
   std::string_view arguments;
 };
 
-// Of a marker without its "+".
+// Splits a marker, given without its "+".
 Marker SplitMarker(std::string_view text);
 
 enum class ArgumentType { kString, kStrings, kInt, kBool };
@@ -45,14 +46,14 @@ enum class Repeated { kLastWins, kIsError };
 class Arguments {
  public:
   bool Has(std::string_view name) const { return Find(name) != nullptr; }
-  // The value, or an empty one if it was not given. The type is the spec's.
+  // The value, or an empty one if it was not given. The type must be that of the spec.
   std::string String(std::string_view name) const { return Get<std::string>(name); }
   std::vector<std::string> Strings(std::string_view name) const {
     return Get<std::vector<std::string>>(name);
   }
   int64_t Int(std::string_view name) const { return Get<int64_t>(name); }
   bool Bool(std::string_view name) const { return Get<bool>(name); }
-  // Arguments that were given more than once, if that is not an error.
+  // The arguments that were given more than once, if that is allowed.
   const std::vector<std::string>& repeated() const { return repeated_; }
 
  private:
@@ -64,7 +65,7 @@ class Arguments {
     const Value* found = Find(name);
     return found == nullptr ? T() : std::get<T>(*found);
   }
-  // There are a handful, so that looking at each is faster than any index.
+  // There are only a few values, so a linear search is faster than an index.
   const Value* Find(std::string_view name) const {
     for (const auto& [known, value] : values_) {
       if (known == name) return &value;

@@ -105,7 +105,7 @@ TEST(ParseArguments, Mistakes) {
   EXPECT_THAT(ErrorOf("list=\xFF"), HasSubstr("not UTF-8"));
 }
 
-// controller-gen reads these as "", ";b", ",list=a" and "": nobody means that.
+// controller-gen reads these as "", ";b", ",list=a" and "", which no user means.
 TEST(ParseArguments, MistakesThatControllerGenMisreads) {
   EXPECT_THAT(ErrorOf("list=a ;b"), HasSubstr("has a space before \";\""));
   EXPECT_THAT(ErrorOf("list={a }"), HasSubstr("has a space before \"}\""));

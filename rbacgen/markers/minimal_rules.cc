@@ -19,7 +19,7 @@ using Axis = Strings Rule::*;
 constexpr std::array<Axis, 5> kAxes = {&Rule::verbs, &Rule::resources, &Rule::api_groups,
                                        &Rule::resource_names, &Rule::non_resource_urls};
 
-// One verb on one resource of one group with one name or any, or on one URL.
+// One verb on one resource of one group, with one name or any name; or one verb on one URL.
 struct Atom {
   std::string verb;
   bool is_url = false;
@@ -36,14 +36,15 @@ bool IsOrAny(std::string_view held, std::string_view wanted) {
   return held == "*" || held == wanted;
 }
 
-// "*" is everything, "*/log" the log of everything; "*/log" is covered by no "pods/log".
+// "*" covers everything, and "*/log" covers the log of every resource; "pods/log" does not cover
+// "*/log".
 bool CoversResource(std::string_view held, std::string_view wanted) {
   if (IsOrAny(held, wanted)) return true;
   const size_t slash = wanted.find('/');
   return slash != wanted.npos && held.starts_with("*/") && held.substr(1) == wanted.substr(slash);
 }
 
-// A pattern ends in "*": any number of them is one.
+// A pattern ends in "*"; several stars at the end are the same as one.
 bool CoversUrl(std::string_view held, std::string_view wanted) {
   if (held == wanted || held == "*") return true;
   if (!held.ends_with('*')) return false;
@@ -86,7 +87,7 @@ std::set<Atom> Atoms(const std::vector<Rule>& rules) {
   return atoms;
 }
 
-// Of atoms that cover each other, "/a*" and "/a**", the first stays.
+// Of atoms that cover each other, such as "/a*" and "/a**", only the first stays.
 std::vector<Atom> Uncovered(const std::set<Atom>& atoms, const std::set<Atom>& held) {
   std::vector<Atom> left;
   for (const Atom& atom : atoms) {
@@ -137,7 +138,7 @@ std::vector<Rule> Join(const std::vector<Atom>& atoms) {
     before = rules.size();
     for (const Axis axis : kAxes) rules = JoinAlong(axis, rules);
   }
-  // As controller-gen orders them, or nearly; its own normal form takes the name "" for none.
+  // Nearly the order of controller-gen, whose own normal form treats the name "" like no name.
   std::sort(rules.begin(), rules.end(), [](const Rule& a, const Rule& b) {
     return std::tie(a.api_groups, a.resources, a.resource_names, a.non_resource_urls, a.verbs) <
            std::tie(b.api_groups, b.resources, b.resource_names, b.non_resource_urls, b.verbs);

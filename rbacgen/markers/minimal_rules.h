@@ -1,4 +1,4 @@
-// Replaces rules by fewer and shorter ones that allow exactly the same.
+// Replaces rules by fewer and shorter rules that allow exactly the same.
 #ifndef RBACGEN_MARKERS_MINIMAL_RULES_H_
 #define RBACGEN_MARKERS_MINIMAL_RULES_H_
 
@@ -9,16 +9,16 @@
 
 namespace mandate::rbacgen {
 
-// Does more than rbac::NormalizeRules, whose result controller-gen's users know. It removes items
-// that another rule already allows (a name where any is allowed, get next to "*", pods/log next to
-// "*/log"), and joins rules that differ in one list only, until no pair is left; lists of names
-// too. Each join is a union along one axis with all others equal, so no right is added. The result
-// is not always the smallest, which would be a set cover. It does not depend on the order of the
-// rules.
+// Does more than rbac::NormalizeRules, whose result users of controller-gen know. It removes items
+// that another rule already allows (a name if any name is allowed, get next to "*", pods/log next
+// to "*/log"). Then it joins rules that differ in one list only, including lists of names, until no
+// such pair is left. Each join is a union along one axis with all other lists equal, so no right is
+// added. The result is not always the smallest possible, which would be a set cover. It does not
+// depend on the order of the rules.
 std::vector<rbac::Rule> MinimalRules(const std::vector<rbac::Rule>& rules);
 
-// The same for each grant of a component. A grant also loses what the component's own rules for
-// every namespace allow; one that is left with nothing goes.
+// Does the same for each grant of a component. Also removes from a grant what the component's own
+// rules for every namespace allow; a grant without rules is removed.
 void MinimizeGrants(ComponentMandate* component);
 
 }  // namespace mandate::rbacgen

@@ -36,7 +36,8 @@ Rule Url(std::vector<std::string> urls, std::vector<std::string> verbs) {
 }
 
 TEST(MinimalRules, WhatIsAllowedAlreadyGoes) {
-  // A name beside any; a verb, group, resource and subresource beside "*"; a URL beside its prefix.
+  // A name if any name is allowed; a verb, group, resource and subresource next to "*"; a URL next
+  // to its prefix.
   EXPECT_THAT(MinimalRules({R({""}, {"pods"}, {"get"}, {"x"}), R({""}, {"pods"}, {"get"})}),
               ElementsAre(R({""}, {"pods"}, {"get"})));
   EXPECT_THAT(MinimalRules({R({"a"}, {"r"}, {"*", "get"}), R({"a"}, {"r"}, {"list"})}),
@@ -59,7 +60,8 @@ TEST(MinimalRules, WhatIsNotAllowedOtherwiseStays) {
   for (const auto& rules : kept) EXPECT_THAT(MinimalRules(rules), SizeIs(rules.size()));
 }
 
-// controller-gen leaves the first of these two: its verbs, resources and groups join once each.
+// controller-gen does not simplify the first of these two, because it joins verbs, resources and
+// groups only once each.
 TEST(MinimalRules, JoinsUntilNothingJoins) {
   EXPECT_THAT(MinimalRules({R({""}, {"me"}, {"list"}), R({"", "x"}, {"me"}, {"get", "list"})}),
               ElementsAre(R({"", "x"}, {"me"}, {"get", "list"})));
@@ -89,7 +91,7 @@ bool Allows(const std::vector<Rule>& rules, const Attributes& request) {
                      [&](const Rule& rule) { return rbac::RuleAllows(rule, request); });
 }
 
-// Whatever the rules and whatever their order, the answer to every request stays.
+// For any rules in any order, the answer to every request stays the same.
 TEST(MinimalRules, DecidesEveryRequestAsBefore) {
   std::mt19937 random(1707);
   const std::vector<std::string> groups = {"", "apps", "batch", "*"};
@@ -101,7 +103,8 @@ TEST(MinimalRules, DecidesEveryRequestAsBefore) {
   const auto pick = [&](const std::vector<std::string>& from, int least) {
     std::vector<std::string> picked;
     const int n = least + static_cast<int>(random() % 3);
-    // The last ones, which allow most, seldom: or everything would be allowed.
+    // The last items allow the most. They are picked seldom, or nearly every request would be
+    // allowed.
     for (int i = 0; i < n; ++i) {
       picked.push_back(from[random() % (random() % 6 == 0 ? from.size() : from.size() - 1)]);
     }
@@ -153,7 +156,7 @@ TEST(MinimalRules, DecidesEveryRequestAsBefore) {
     ASSERT_EQ(MinimalRules(rules), minimal) << "round " << round;
     ASSERT_EQ(MinimalRules(minimal), minimal) << "round " << round;
   }
-  // Neither all nor nothing, or this would show little.
+  // If all requests or none were allowed, the test would prove little.
   EXPECT_GT(allowed, requests.size() * 500 / 20);
   EXPECT_LT(allowed, requests.size() * 500 / 2);
   EXPECT_GT(shorter, 50u);

@@ -22,7 +22,7 @@ TEST(InParallel, EachOnce) {
 }
 
 TEST(InParallel, OnSoManyThreads) {
-  std::barrier all(3);  // which none passes before three are there
+  std::barrier all(3);  // each thread waits here until three have arrived
   InParallel(3, 3, [&](size_t) { all.arrive_and_wait(); });
 }
 

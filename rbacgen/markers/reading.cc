@@ -15,7 +15,7 @@ namespace {
 
 constexpr size_t kFilesOfABatch = 32;
 
-// A component that is named after the path of the file that holds its rules.
+// A component that is named after the path of the file with its rules.
 struct Named {
   std::string file;
   Place place;
@@ -28,7 +28,7 @@ struct Batch {
   std::vector<Named> named;
 };
 
-// Whether a +mandate:component marker, and not its file's path, says whose this rule is.
+// Whether the rule's component comes from a +mandate:component marker, not from its file's path.
 bool IsUnderMarker(const Declaration& rule, const Sources& sources) {
   const auto component = sources.components.find(rule.component);
   return component == sources.components.end() ||
@@ -66,8 +66,8 @@ void Append(Sources more, Sources* to, Diagnostics* diagnostics) {
   }
 }
 
-// What a component is named after: files of one name in one folder, such as pod_controller.go and
-// pod_webhook.go, are one component's.
+// The path after which a component is named. Files that give the same name in one folder, such as
+// pod_controller.go and pod_webhook.go, belong to the same component.
 struct Origin {
   std::string folder;
   std::string shown;
@@ -90,7 +90,7 @@ void ReadFiles(const std::vector<std::string>& files, ComponentFrom from, Severi
       ReadFile(files[k], from, misplaced, &batches[i]);
     }
   });
-  // Of each component without a marker.
+  // The origins of the components without a marker.
   std::map<std::string, Origin> origins;
   size_t declarations = sources->declarations.size();
   for (const Batch& batch : batches) declarations += batch.sources.declarations.size();

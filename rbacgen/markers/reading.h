@@ -11,9 +11,9 @@
 
 namespace mandate::rbacgen {
 
-// Adds what the files declare, in their order. Errors: a file that cannot be read, and two folders
-// (or files of two folders) that give a component the same name. `misplaced` as of
-// ReadDeclarations.
+// Adds the declarations of the files, in the order of the files. Reports as errors a file that
+// cannot be read, and two folders (or files of two folders) that give a component the same name.
+// `misplaced` is as for ReadDeclarations.
 void ReadFiles(const std::vector<std::string>& files, ComponentFrom from, Severity misplaced,
                Sources* sources, Diagnostics* diagnostics);
 

@@ -19,7 +19,7 @@ using testing::HasSubstr;
 using testing::Key;
 using testing::SizeIs;
 
-// A file of the test's folder.
+// Writes a file to the test's folder and returns its path.
 std::string Write(const std::string& name, const std::string& text) {
   std::string path = StrCat(std::getenv("TEST_TMPDIR"), "/", name);
   EXPECT_TRUE(WriteWholeFile(path, text).ok());

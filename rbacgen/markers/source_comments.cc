@@ -62,8 +62,8 @@ std::string_view Trim(std::string_view s) {
   return s;
 }
 
-// Whether any // comment begins with "+": of most files, none does, and a search for the sign alone
-// says so several times faster than reading them.
+// Whether any // comment may begin with "+". Most files have no such comment, and searching for the
+// sign is several times faster than scanning the file.
 bool MayHavePlusComment(std::string_view source) {
   for (size_t at = source.find('+'); at != source.npos; at = source.find('+', at + 1)) {
     size_t before = at;
@@ -73,18 +73,18 @@ bool MayHavePlusComment(std::string_view source) {
   return false;
 }
 
-// What some editors put before a file's first line; nothing that it says.
+// Some editors put this before a file's first line; it has no meaning here.
 constexpr std::string_view kByteOrderMark = "\xEF\xBB\xBF";
 
-// The characters at which the scanner has to look; all others are code.
+// The characters that the scanner must examine; all others are code.
 constexpr std::array<bool, 256> kStops = [] {
   std::array<bool, 256> stops = {};
   for (const char c : {'\n', '/', '"', '\'', '`'}) stops[static_cast<unsigned char>(c)] = true;
   return stops;
 }();
 
-// One pass over the source. Whatever is unterminated ends with the file or, for literals that
-// cannot span lines, with the line.
+// Scans the source once. An unterminated comment or literal ends with the file or, if it cannot
+// span lines, with the line.
 class Scanner {
  public:
   Scanner(std::string_view source, Language language) : source_(source), language_(language) {}
@@ -129,14 +129,15 @@ class Scanner {
     code_on_line_ = false;
   }
 
-  // A declaration of Go begins here, as gofmt writes it.
+  // Called at the beginning of a top-level declaration of Go, as gofmt writes it.
   void NoteTopLevel() {
     if (StartsWith("func")) in_function_ = true;
     for (const char* other : {"type", "var", "const", "import", "package"}) {
       if (StartsWith(other)) in_function_ = false;
     }
   }
-  // Behind the brace that ends a function, which may begin on the same line.
+  // Whether the position is after the brace that ends a function; the function may begin on the
+  // same line.
   bool IsBehindFunction() const {
     const std::string_view code = Trim(source_.substr(line_start_, at_ - line_start_));
     const bool at_top_level = !code.empty() && code.data() == source_.data() + line_start_;
@@ -144,7 +145,7 @@ class Scanner {
            code.ends_with('}');
   }
 
-  // Goes to `end`, counting the lines between.
+  // Goes to `end` and counts the lines up to it.
   void SkipTo(size_t end) {
     line_ += static_cast<int>(std::count(source_.begin() + at_, source_.begin() + end, '\n'));
     at_ = end;
@@ -234,7 +235,7 @@ class Scanner {
     return word == "R" || word == "u8R" || word == "uR" || word == "UR" || word == "LR";
   }
 
-  // How many # stand between r and the quote of a raw string; -1 if it is none.
+  // The number of # between r and the quote of a raw string; -1 if this is not a raw string.
   int RustHashes() const {
     if (language_ != Language::kRust) return -1;
     size_t start = at_;
@@ -253,18 +254,18 @@ class Scanner {
       if (separator) return SkipMark();
     }
     if (language_ == Language::kRust && Peek(1) != '\\') {
-      size_t end = at_ + 2;  // past one character, of however many bytes
+      size_t end = at_ + 2;  // skips one character of one or more bytes
       while (end < source_.size() && (source_[end] & 0xC0) == 0x80) ++end;
       if (end >= source_.size() || source_[end] != '\'') return SkipMark();  // a lifetime
     }
     Literal('\'', /*spans_lines=*/false);
   }
 
-  // An apostrophe within code; the digits before it or the name after it are what make the line one
-  // with code.
+  // Skips an apostrophe in code. The digits before it or the name after it show that the line has
+  // code.
   void SkipMark() { ++at_; }
 
-  // A literal with backslash escapes. A backslash before the line's end continues it.
+  // Skips a literal with backslash escapes. A backslash at the end of a line continues the literal.
   void Literal(char closing, bool spans_lines) {
     size_t end = at_ + 1;
     for (; end < source_.size(); ++end) {
@@ -288,7 +289,7 @@ class Scanner {
   int line_ = 1;
   size_t line_start_ = 0;
   bool code_on_line_ = false;
-  bool in_function_ = false;  // Go: the last declaration at the top level is one
+  bool in_function_ = false;  // for Go: the last top-level declaration is a function
   std::vector<PlusComment> found_;
 };
 

@@ -7,28 +7,29 @@
 
 namespace mandate::rbacgen {
 
-// Languages differ in the syntax that hides a "//": only strings and comments that may span lines
-// matter.
+// Languages differ in the syntax that can hide a "//". Only strings and comments that may span
+// lines matter.
 enum class Language {
   kC,          // C, C++, Objective-C: R"x(…)x", digit separators
   kGo,         // `…`
   kRust,       // r#"…"#, lifetimes, nested block comments, strings over lines
   kScript,     // JavaScript, TypeScript: `…`
   kTextBlock,  // Java, Kotlin, Swift, Scala, C#, Dart: """…"""
-  kPlain,      // anything else, protobuf among it
+  kPlain,      // anything else, including protobuf
 };
 
-// By the file's suffix. kPlain if unknown.
+// The language of a file's suffix; kPlain if it is unknown.
 Language LanguageOf(std::string_view path);
-// Whether a folder's walk reads this file: its suffix is of a language with // comments.
+// Whether walking a folder reads this file: its suffix belongs to a language with // comments.
 bool IsSource(std::string_view path);
 
 enum class CommentPlace {
-  kOwnLine,    // only blanks before the slashes: the place of a valid marker; in Go, as for
-               // controller-gen, also behind the brace that ends a function
-  kDoc,        // own line, but with "///" or "//!"
-  kAfterCode,  // code before it on the line
-  kContinued,  // own line, right below a kOwnLine or kContinued one, without a "+"
+  // only blanks before the slashes: the place of a valid marker; in Go, as for controller-gen, also
+  // after the brace that ends a function
+  kOwnLine,
+  kDoc,        // on its own line, but with "///" or "//!"
+  kAfterCode,  // after code on the same line
+  kContinued,  // on its own line directly below a kOwnLine or kContinued comment, without a "+"
 };
 
 struct PlusComment {
@@ -38,8 +39,8 @@ struct PlusComment {
   std::string_view text;
 };
 
-// The // comments whose text begins with "+", and the lines that go on below them, outside block
-// comments and string literals, in order.
+// The // comments whose text begins with "+", and the comment lines that continue them, in order.
+// Block comments and string literals are skipped.
 std::vector<PlusComment> FindPlusComments(std::string_view source, Language language);
 
 }  // namespace mandate::rbacgen

@@ -38,7 +38,8 @@ absl::Status Walk(const fs::path& folder, std::vector<std::string>* files) {
     if (it->is_directory(error)) {
       if (it->is_symlink(error)) continue;
       RETURN_IF_ERROR(Walk(it->path(), files));
-    } else if (IsSource(name) && !IsTest(name) && !it->is_other(error)) {  // a FIFO would block
+      // opening a FIFO would block
+    } else if (IsSource(name) && !IsTest(name) && !it->is_other(error)) {
       files->push_back(it->path().lexically_normal().string());
     }
   }
@@ -82,7 +83,8 @@ absl::StatusOr<std::string> ReadWholeFile(const std::string& path) {
   const int file = open(path.c_str(), O_RDONLY | O_CLOEXEC);
   struct stat info = {};
   bool ok = file >= 0 && fstat(file, &info) == 0;
-  if (ok) text.resize(info.st_size + 1);  // one more, so that the end is seen in one read
+  // one byte more, so that the first read also shows the end
+  if (ok) text.resize(info.st_size + 1);
   size_t size = 0;
   while (ok) {
     const ssize_t n = read(file, text.data() + size, text.size() - size);

@@ -69,7 +69,8 @@ TEST_F(SourceFilesTest, DoesNotFollowLinksToFolders) {
   EXPECT_THAT(Find({"m/sub"}), ElementsAre("m/sub/c.rs"));
 }
 
-// Reading a FIFO waits for who writes it. One that is named has a writer: the shell's <(…).
+// Reading a FIFO blocks until a program writes it. A FIFO that the user names has a writer: the
+// shell's <(…).
 TEST_F(SourceFilesTest, PassesOverWhatIsNoFile) {
   ASSERT_EQ(mkfifo((root_ / "m/sub/pipe.go").c_str(), 0600), 0);
   EXPECT_THAT(Find({"m/sub"}), ElementsAre("m/sub/c.rs"));

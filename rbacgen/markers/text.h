@@ -9,20 +9,22 @@ namespace mandate::rbacgen {
 
 bool IsUtf8(std::string_view text);
 
-// The value of a Go string literal, "…" or `…`, quotes included. False if it is not one, or its
-// value is not UTF-8.
+// Reads the value of a Go string literal, "…" or `…`, with its quotes. False if it is not a
+// literal, or its value is not UTF-8.
 bool UnquoteGo(std::string_view literal, std::string* value);
 
 // Whether a Go string literal, "…" or `…`, begins in the text and does not end.
 bool HasOpenString(std::string_view text);
 
-// "text", with control characters, quotes and backslashes escaped; also a valid C++ literal.
+// The text in quotes, with control characters, quotes and backslashes escaped; also a valid C++
+// literal.
 std::string Quoted(std::string_view text);
 
-// As CheckDnsLabel of manager/object/names.h.
+// Whether CheckDnsLabel of manager/object/names.h accepts the text.
 bool IsDnsLabel(std::string_view text);
 
-// Whether one insertion, removal, replacement or swap of neighbours makes `a` into `b`.
+// Whether one insertion, removal, replacement or swap of neighbouring characters turns `a` into
+// `b`.
 bool IsOneEditAway(std::string_view a, std::string_view b);
 
 }  // namespace mandate::rbacgen
