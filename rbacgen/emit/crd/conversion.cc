@@ -14,8 +14,8 @@ namespace {
 
 using mandate::api::Conversion;
 
-// As the API server has it. What is not said here, the service's namespace, may be said by whoever
-// runs rbacgen.
+// The clientConfig, as the API server has it. A missing namespace of the service may come from the
+// command line.
 Json::Value ClientConfig(const Conversion& conversion, bool namespace_is_known) {
   Json::Value config;
   if (conversion.has_url()) config["url"] = conversion.url();

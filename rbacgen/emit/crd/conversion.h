@@ -1,4 +1,4 @@
-// Makes spec.conversion of a definition: the conversion between a kind's versions.
+// Makes spec.conversion of a definition: how a kind's versions are converted.
 #ifndef RBACGEN_EMIT_CRD_CONVERSION_H_
 #define RBACGEN_EMIT_CRD_CONVERSION_H_
 
@@ -8,7 +8,8 @@
 
 namespace mandate::rbacgen {
 
-// From the option of the stored version; null if it is not set. Mistakes are diagnostics.
+// Reads the option of the stored version; null if it is not set. Mistakes are reported as
+// diagnostics.
 Yaml ConversionYaml(const ResourceVersion& stored, const YamlOptions& options,
                     Diagnostics* diagnostics);
 

@@ -1,4 +1,4 @@
-// The committed CRDs are those that the .proto files make.
+// The committed CRDs must be equal to those that the .proto files make.
 #include <gtest/gtest.h>
 
 #include <filesystem>

@@ -24,7 +24,7 @@ std::string SharedPart(const ResourceVersion& version) {
       .Write();
 }
 
-// The index of the version to store, -1 and a diagnostic if that is not clear.
+// The index of the version to store; -1, after a diagnostic, if it is not clear.
 int StoredVersion(const std::vector<ResourceVersion>& versions, Diagnostics* diagnostics) {
   const auto is_stored = [](const ResourceVersion& v) { return v.resource.storageversion(); };
   const auto stored = std::ranges::count_if(versions, is_stored);

@@ -1,4 +1,4 @@
-// CustomResourceDefinitions, from the messages with option (mandate.api.resource).
+// Makes CustomResourceDefinitions from the messages with option (mandate.api.resource).
 #ifndef RBACGEN_EMIT_CRD_DEFINITION_H_
 #define RBACGEN_EMIT_CRD_DEFINITION_H_
 
@@ -15,11 +15,12 @@ namespace mandate::rbacgen {
 struct Definition {
   // <group>_<plural>.yaml
   std::string file;
-  // A YAML document that names the .proto files which it comes from.
+  // A YAML document that names its .proto files.
   std::string text;
 };
 
-// One for each group and plural, in the order of their file names. Mistakes are diagnostics.
+// One definition for each group and plural, sorted by file name. Mistakes are reported as
+// diagnostics.
 std::vector<Definition> MakeDefinitions(
     const std::vector<const google::protobuf::FileDescriptor*>& sources, const ProtoFiles& files,
     const YamlOptions& options, Diagnostics* diagnostics);

@@ -17,7 +17,7 @@ std::string_view TrimLeft(std::string_view s) {
   return s;
 }
 
-// The longest beginning of at most `max` bytes that ends with a whole UTF-8 character.
+// The longest prefix of at most `max` bytes that does not cut a UTF-8 character.
 std::string_view Head(std::string_view text, size_t max) {
   if (text.size() <= max) return text;
   while (max > 0 && (text[max] & 0xC0) == 0x80) --max;
@@ -42,7 +42,7 @@ DocComment ReadDocComment(std::string_view comment) {
     }
     if (line.starts_with("```") || line.starts_with("~~~")) in_code = !in_code;
     if (!in_code && line.starts_with("TODO")) continue;
-    // Markers may follow what is not documentation.
+    // Markers may follow text that is not documentation.
     if (!in_code && line.starts_with("---")) ended = true;
     if (ended) continue;
     if (line.empty()) {

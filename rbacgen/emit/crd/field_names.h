@@ -1,4 +1,5 @@
-// Whether the fields of a message have distinct names in JSON for an API server and its clients.
+// Checks that the fields of a message have distinct names in JSON for an API server and its
+// clients.
 #ifndef RBACGEN_EMIT_CRD_FIELD_NAMES_H_
 #define RBACGEN_EMIT_CRD_FIELD_NAMES_H_
 
@@ -8,8 +9,8 @@
 
 namespace mandate::rbacgen {
 
-// Of a message that is not Kubernetes' own. Two fields of one name, or of names that differ only in
-// case, and names that no path can express are errors at the field's line.
+// For a message that is not Kubernetes' own. Reports at the field's line: two fields with the same
+// name or with names that differ only in case, and names that a path cannot express.
 void CheckFieldNames(const google::protobuf::Descriptor& message, const ProtoFiles& files,
                      Diagnostics* diagnostics);
 

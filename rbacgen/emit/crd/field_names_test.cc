@@ -1,5 +1,5 @@
-// A field has one name: in the CustomResourceDefinition, in what the codec writes and reads, and so
-// in what an API server keeps.
+// A field has the same name in the CustomResourceDefinition and in the JSON that the codec writes
+// and reads, and so in the API server's storage.
 #include "rbacgen/emit/crd/field_names.h"
 
 #include <gmock/gmock.h>
@@ -25,7 +25,7 @@ using google::protobuf::Message;
 using ::testing::HasSubstr;
 using ::testing::StrEq;
 
-// What the field holds is what the JSON says, found by number and not by name.
+// Checks that the field with this number, found without its name, has the value from the JSON.
 void ExpectField(const RandomKind& kind, const RandomField& model, const Message& message,
                  int number, const Json::Value& value);
 
@@ -58,7 +58,7 @@ void ExpectField(const RandomKind& kind, const RandomField& model, const Message
   }
 }
 
-// The schema has the fields of the model, by their names in JSON and no other.
+// Checks that the schema has exactly the fields of the model, by their names in JSON.
 void ExpectSchema(const RandomKind& kind, size_t index, const Json::Value& schema) {
   std::set<std::string> expected;
   for (const RandomField& field : kind.messages[index].fields) {
@@ -127,7 +127,7 @@ message Widget {
   optional Status status = 3;
 )";
 
-// The report on a Widget whose message goes on and ends so.
+// The report on a Widget whose text ends with `rest`.
 std::string Report(const std::string& rest) {
   return MakeDefinitionsOfText(StrCat(kKind, rest)).report;
 }
@@ -141,7 +141,7 @@ TEST(FieldNamesTest, NamesThatNobodyCanTellApart) {
   EXPECT_EQ(OfSpec("optional string fooBar = 1;\noptional string foobar = 2;"),
             "x.proto:12: error: fooBar and foobar are fooBar and foobar in JSON, which differ only "
             "in case: rename one of them\n");
-  // protobuf itself finds those of its own making.
+  // protobuf itself reports conflicts of the names that it makes.
   EXPECT_THAT(OfSpec("optional string foo_bar = 1;\noptional string fooBar = 2;"),
               HasSubstr("foo_bar and fooBar are both fooBar in JSON"));
   EXPECT_EQ(OfSpec("optional string foo_bar = 1;\noptional Inner fooBaz = 2;\n}\n"
@@ -173,7 +173,7 @@ TEST(FieldNamesTest, EveryObjectsOwnNames) {
             "JSON: remove json_name\n");
 }
 
-// Options name fields as JSON does.
+// In options, fields have their names in JSON.
 TEST(FieldNamesTest, OptionsSayNamesInJson) {
   const auto with = [](const std::string& columns) {
     std::string text = StrCat(kKind, "}\nmessage Status { optional int32 ready_replicas = 1; }\n",

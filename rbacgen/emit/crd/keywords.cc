@@ -52,7 +52,7 @@ class Applier {
     return (node_.type == "string" || node_.type == "boolean" ? "a " : "an ") + node_.type;
   }
 
-  // Whether the option is set; a mistake if it is and the type cannot have it.
+  // Whether the option is set and fits the type; reports a mistake if it is set but does not fit.
   bool Wants(bool is_set, std::string_view option, bool fits, std::string_view kind) {
     if (is_set && !fits) Mistake(option, " is for ", kind, "; this is ", Type());
     return is_set && fits;
@@ -62,7 +62,7 @@ class Applier {
     node_.keywords[std::string(keyword)] = std::move(value);
   }
 
-  // The two counts of one kind.
+  // Sets the minimum and the maximum count.
   void Counts(bool has_min, int64_t min, bool has_max, int64_t max, std::string_view what,
               bool fits, std::string_view kind) {
     const std::string low = StrCat("min", what);
@@ -76,7 +76,7 @@ class Applier {
     }
   }
 
-  // A value of the field, in JSON, that is valid by all other options.
+  // Sets an option whose value is JSON; the value must be valid by all other options.
   void Value(bool is_set, std::string_view option, const std::string& text) {
     if (!is_set) return;
     const auto value = ParseJson(text);
@@ -89,7 +89,7 @@ class Applier {
     Set(option, JsonAsYaml(*value));
   }
 
-  // In place of what the field's type is.
+  // Replaces the schema of the field's type.
   void Untyped() {
     if (!options_.schemaless()) {
       if (options_.has_type())
@@ -247,7 +247,8 @@ class Applier {
     Set("x-kubernetes-list-type", type);
     if (type == "atomic") return;
     if (type == "set") {
-      // Of atomic objects the API server takes the definition, and then no apply of an object.
+      // The API server would accept a definition with a set of atomic objects, but then reject each
+      // apply.
       if (!item.IsScalar()) {
         Mistake(
             "listType: \"set\" needs scalar items, because server-side apply cannot merge a set of "

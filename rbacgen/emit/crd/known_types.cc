@@ -12,7 +12,7 @@ constexpr std::string_view kQuantityPattern =
     R"(^(\+|-)?(([0-9]+(\.[0-9]*)?)|(\.[0-9]+)))"
     R"((([KMGTPE]i)|[numkMGTPE]|([eE](\+|-)?(([0-9]+(\.[0-9]*)?)|(\.[0-9]+))))?$)";
 
-// Go's text, as the codec reads it. Both signs for micro are Go's.
+// The text format of Go, as the codec reads it. Go accepts both signs for micro.
 constexpr std::string_view kDurationPattern =
     "^[+-]?(0|(([0-9]+(\\.[0-9]*)?|\\.[0-9]+)(ns|us|\xC2\xB5s|\xCE\xBCs|ms|s|m|h))+)$";
 
@@ -22,7 +22,8 @@ SchemaNode OfType(const char* type) {
   return node;
 }
 
-// What a template's user sets. Without these fields the API server would drop labels silently.
+// The metadata that a user sets in a template. Without these fields the API server would silently
+// drop labels.
 SchemaNode NestedObjectMeta() {
   SchemaNode node = OfType("object");
   SchemaNode map = OfType("object");

@@ -1,4 +1,4 @@
-// Kubernetes' messages whose JSON is not an object of their fields.
+// Kubernetes' messages whose JSON is not an object with the message's fields.
 #ifndef RBACGEN_EMIT_CRD_KNOWN_TYPES_H_
 #define RBACGEN_EMIT_CRD_KNOWN_TYPES_H_
 
@@ -9,9 +9,10 @@
 
 namespace mandate::rbacgen {
 
-// The message's schema as in controller-gen v0.23, without description; nullopt if the message is
-// an object of its fields. ObjectMeta is that of a nested object or template. A Duration has a
-// pattern, which controller-gen lacks: the API server would store a text that the codec rejects.
+// The schema of the message as in controller-gen v0.23, without a description; nullopt if its JSON
+// is an object with its fields. ObjectMeta is for a nested object or template. Unlike
+// controller-gen, a Duration has a pattern: without it, the API server would store text that the
+// codec rejects.
 std::optional<SchemaNode> KnownType(const google::protobuf::Descriptor& message);
 
 bool IsObjectMeta(const google::protobuf::Descriptor& message);

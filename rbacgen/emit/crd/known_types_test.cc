@@ -11,7 +11,7 @@
 namespace mandate::rbacgen {
 namespace {
 
-// The server must not store a text that the component that serves the kind cannot read.
+// The server must not store text that the codec of the component cannot read.
 TEST(KnownTypesTest, ADurationIsAPatternOfWhatTheCodecReads) {
   using k8s::io::apimachinery::pkg::apis::meta::v1::Duration;
   const std::optional<SchemaNode> node = KnownType(*Duration::descriptor());

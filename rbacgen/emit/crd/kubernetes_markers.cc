@@ -14,7 +14,7 @@ namespace {
 
 using mandate::api::Schema;
 
-// The effect of a marker's text on a schema.
+// Applies a marker's text to a schema.
 using Apply = void (*)(const std::string& text, Schema* schema);
 
 template <void (Schema::*Set)(int64_t)>
@@ -23,13 +23,13 @@ void Number(const std::string& text, Schema* schema) {
   if (absl::SimpleAtoi(text, &number)) (schema->*Set)(number);
 }
 
-// Without the quotes that a marker may have.
+// The text without the quotes that a marker may have.
 std::string Unquoted(const std::string& text) {
   std::string value;
   return UnquoteGo(text, &value) ? value : text;
 }
 
-// A default that is a Go constant, ref(…), is known to Go only.
+// A default ref(…) is a Go constant, whose value is not known here.
 void Default(const std::string& text, Schema* schema) {
   if (!text.starts_with("ref(")) schema->set_default_(text);
 }

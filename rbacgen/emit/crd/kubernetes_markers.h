@@ -10,8 +10,8 @@
 
 namespace mandate::rbacgen {
 
-// The meaning of a field's or message's markers, given without their "+". Markers for other tools
-// are skipped. A field is required unless a marker makes it optional.
+// Reads the markers of a field or message, given without their "+". Markers for other tools are
+// skipped. A field is required unless a marker makes it optional.
 mandate::api::Schema ReadKubernetesMarkers(const std::vector<std::string>& markers);
 
 // Whether the marker has a meaning for a schema: +kubebuilder:…, +optional, +listType….

@@ -14,7 +14,7 @@ TEST(KubernetesMarkersTest, RequiredUnlessOptional) {
   EXPECT_TRUE(ReadKubernetesMarkers({"featureGate=X"}).required());
   EXPECT_FALSE(ReadKubernetesMarkers({"optional"}).required());
   EXPECT_FALSE(ReadKubernetesMarkers({"k8s:optional"}).required());
-  // A marker that only speaks of others.
+  // The second marker only mentions another marker.
   EXPECT_FALSE(
       ReadKubernetesMarkers({"optional", "k8s:alpha(since: \"1.36\")=+k8s:required"}).required());
 }

@@ -1,4 +1,4 @@
-// What is wrong in the messages of a .proto file is reported with file and line.
+// Mistakes in the messages of a .proto file are reported with file and line.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -14,7 +14,7 @@ using ::testing::Not;
 
 TEST_P(MistakeTest, IsReported) { ExpectReported(); }
 
-// Another kind, without spec and status.
+// A second kind, without spec and status.
 constexpr char kBare[] =
     "message Bare { option (mandate.api.resource) = { group: \"e.com\" version: \"v1\" plural: "
     "\"bares\" scope: \"Cluster\" }; "
@@ -86,7 +86,7 @@ INSTANTIATE_TEST_SUITE_P(
         Mistake{"RequiredMessage",
                 With({{&Source::object, "option (mandate.api.object) = { required: true };"}}),
                 "x.proto:8: error: required applies to fields"},
-        // The line is the option's, not where what it is about begins.
+        // The line is that of the option, not that of the message.
         Mistake{"LineOfAMessagesOption",
                 With({{&Source::object,
                        "option (mandate.api.object) = { required: true };\n"

@@ -18,7 +18,7 @@ class ProtoFiles::Errors : public google::protobuf::compiler::MultiFileErrorColl
  public:
   explicit Errors(ProtoFiles* files) : files_(files) {}
 
-  // protoc counts lines from 0; -1 is the file.
+  // protoc counts lines from 0; -1 means the file.
   void AddError(const std::string& file, int line, int, const std::string& message) override {
     files_->diagnostics_->Error({files_->DiskFile(file), line + 1}, message);
   }
@@ -27,7 +27,8 @@ class ProtoFiles::Errors : public google::protobuf::compiler::MultiFileErrorColl
   ProtoFiles* const files_;
 };
 
-// Kubernetes' files may be part of the program too, but without their comments.
+// Finds only these two files: Kubernetes' files may be part of the program too, but without
+// comments.
 bool ProtoFiles::BuiltIn::FindFileByName(const std::string& name, FileDescriptorProto* output) {
   return (name == "api/mandate/options.proto" || name == "google/protobuf/descriptor.proto") &&
          DescriptorPoolDatabase::FindFileByName(name, output);
@@ -47,7 +48,7 @@ int LineOf(const T& declaration) {
   return declaration.GetSourceLocation(&location) ? location.start_line + 1 : 0;
 }
 
-// The path of a message in its file, as SourceCodeInfo counts it.
+// The path of a message in its file, as SourceCodeInfo has it.
 std::vector<int> PathOf(const Descriptor& message) {
   if (message.containing_type() == nullptr) {
     return {FileDescriptorProto::kMessageTypeFieldNumber, message.index()};
@@ -90,7 +91,7 @@ const FileDescriptor* ProtoFiles::Load(const std::string& path) {
 
 std::string ProtoFiles::DiskFile(const std::string& name) const {
   std::string path;
-  // Finds the place of a file; does not change the tree.
+  // VirtualFileToDiskFile() does not change the tree, but is not const.
   return const_cast<DiskSourceTree&>(tree_).VirtualFileToDiskFile(name, &path) ? path : name;
 }
 

@@ -15,7 +15,7 @@ namespace mandate::rbacgen {
 
 // Owns the descriptors that it returns. Not thread-safe.
 //
-// It searches imports in the folders, in their order, then in the files that are built into this
+// Searches imports in the folders, in their order, then in the files that are built into this
 // program: api/mandate/options.proto and google/protobuf/descriptor.proto.
 class ProtoFiles {
  public:
@@ -25,14 +25,14 @@ class ProtoFiles {
   ProtoFiles(const ProtoFiles&) = delete;
   ProtoFiles& operator=(const ProtoFiles&) = delete;
 
-  // The file, which lies below one of the folders; null and a diagnostic if it cannot be read,
-  // does not parse, or an import is missing.
+  // Loads a file below one of the folders. Null, after a diagnostic, if it cannot be read or
+  // parsed, or if an import is missing.
   const google::protobuf::FileDescriptor* Load(const std::string& path);
 
   // The place of the declaration.
   Place PlaceOf(const google::protobuf::Descriptor& message) const;
   Place PlaceOf(const google::protobuf::FieldDescriptor& field) const;
-  // The place of its option with that number.
+  // The place of the declaration's option with that number.
   Place PlaceOfOption(const google::protobuf::Descriptor& message, int number) const;
   Place PlaceOfOption(const google::protobuf::FieldDescriptor& field, int number) const;
 
@@ -57,7 +57,7 @@ class ProtoFiles {
   google::protobuf::DescriptorPool pool_;
 };
 
-// The comment above a declaration, as protoc keeps it; "" without one.
+// The comment above a declaration, as protoc keeps it; "" if it has none.
 std::string LeadingComment(const google::protobuf::Descriptor& message);
 std::string LeadingComment(const google::protobuf::FieldDescriptor& field);
 

@@ -1,4 +1,4 @@
-// What is wrong in the options of a resource is reported with file and line.
+// Mistakes in the options of a resource are reported with file and line.
 #include <gtest/gtest.h>
 
 #include <string>
@@ -16,7 +16,7 @@ Mistake OfResource(std::string name, std::string resource, std::string report, i
           StrCat("x.proto:4: error: Widget: ", report), lines};
 }
 
-// The options of a resource that has all that it must have.
+// All required options of a resource.
 constexpr char kRest[] = "group: \"e.com\" version: \"v1\" plural: \"w\" scope: \"Cluster\" ";
 
 Mistake OfOption(std::string name, const std::string& options, std::string report, int lines = 1) {

@@ -15,13 +15,13 @@ struct ResourceVersion {
   std::string kind;
   mandate::api::Resource resource;
   SchemaNode schema;
-  // Of the option.
+  // The place of the option.
   Place place;
-  // The .proto file, as imports name it.
+  // The .proto file, by the name that imports use.
   std::string source;
 };
 
-// Checks for names, scope, columns and paths that the API server would reject or never fill.
+// Checks for names, scope, columns and paths that the API server would reject or never fill in.
 void CheckResource(const ResourceVersion& version, Diagnostics* diagnostics);
 
 // spec.names of the definition.

@@ -78,7 +78,7 @@ bool Says(const SchemaNode& node, const char* keyword, std::string_view value) {
   return found != node.keywords.end() && found->second.text() == value;
 }
 
-// `known`: whether the server knows which old value the node's was.
+// `known`: whether the server can find the old value of this node.
 void CheckTransitions(const SchemaNode& node, bool known, const Place& above,
                       Diagnostics* diagnostics) {
   const Place& place = node.place.file.empty() ? above : node.place;
@@ -116,7 +116,7 @@ void AddOneOf(OneOf kind, const std::vector<std::string>& fields, SchemaNode* no
     std::string_view option;
     std::string_view words;
     std::string_view test;
-    size_t least;  // how many fields
+    size_t least;  // the minimum number of fields
   } kKinds[] = {
       {"exactlyOneOf", "exactly one", "== 1", 2},
       {"atMostOneOf", "at most one", "<= 1", 2},

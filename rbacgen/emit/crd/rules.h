@@ -1,4 +1,4 @@
-// CEL rules of a schema.
+// The CEL rules of a schema.
 #ifndef RBACGEN_EMIT_CRD_RULES_H_
 #define RBACGEN_EMIT_CRD_RULES_H_
 
@@ -12,11 +12,12 @@
 
 namespace mandate::rbacgen {
 
-// The options' rules: validations, immutable, and limits on the number of fields that are set.
+// Adds the rules of the options: validations, immutable, and limits on the number of fields that
+// are set.
 void AddRules(const mandate::api::Schema& options, SchemaNode* node,
               std::vector<std::string>* mistakes);
 
-// Rules of an object of which at most (exactly, at least) one of the fields may be set.
+// Adds the rule that exactly (at most, at least) one of the fields is set.
 enum class OneOf { kExactly, kAtMost, kAtLeast };
 void AddOneOf(OneOf kind, const std::vector<std::string>& fields, SchemaNode* node,
               std::vector<std::string>* mistakes);
@@ -24,11 +25,11 @@ void AddOneOf(OneOf kind, const std::vector<std::string>& fields, SchemaNode* no
 // A field's name in a CEL expression, where keywords and some characters are escaped.
 std::string CelName(std::string_view field);
 
-// A rule for the parent of an immutable optional field: the field must not be removed.
+// Adds a rule to the parent of an immutable optional field: the field must not be removed.
 void AddStaysSet(const std::string& field, SchemaNode* node);
 
-// Reports rules with oldSelf whose old value the server cannot find: in the items of a list that is
-// not listType: "map", and below mapType: "atomic". The server rejects them.
+// Reports rules with oldSelf whose old value the server cannot find, in the items of a list that is
+// not listType: "map" and below mapType: "atomic". The server rejects such rules.
 void CheckTransitions(const SchemaNode& root, Diagnostics* diagnostics);
 
 }  // namespace mandate::rbacgen

@@ -19,7 +19,7 @@ bool HoldsAnything(const SchemaNode& node) {
          node.keywords.contains("x-kubernetes-embedded-resource");
 }
 
-// The same for all names of a field: "ready_replicas", "readyReplicas".
+// Gives the same result for all spellings of a name: "ready_replicas", "readyReplicas".
 std::string Folded(std::string name) {
   std::erase(name, '_');
   return absl::AsciiStrToLower(name);

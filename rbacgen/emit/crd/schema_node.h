@@ -1,4 +1,4 @@
-// One node of a structural schema.
+// A node of a structural schema.
 #ifndef RBACGEN_EMIT_CRD_SCHEMA_NODE_H_
 #define RBACGEN_EMIT_CRD_SCHEMA_NODE_H_
 
@@ -16,21 +16,21 @@
 namespace mandate::rbacgen {
 
 struct SchemaNode {
-  // string, integer, boolean, array, object; "" for any value, or an integer or string.
+  // string, integer, boolean, array or object; "" for any value, and for an integer or string.
   std::string type;
   bool int_or_string = false;
   std::string description;
-  // Of an object: its fields, or the schema of the values of a map.
+  // For an object: its fields, or the schema of a map's values.
   std::map<std::string, SchemaNode> properties;
   std::set<std::string> required;
   std::vector<SchemaNode> values;  // at most one
-  // Of an array: the schema of its items.
+  // For an array: the schema of its items.
   std::vector<SchemaNode> items;  // at most one
   // x-kubernetes-validations.
   Yaml::List rules;
   // Every other keyword, such as format.
   Yaml::Map keywords;
-  // The limits of its values, to check defaults.
+  // The limits on its values, for checking defaults.
   std::vector<mandate::api::Schema> limits;
   // The place of its options.
   Place place;
@@ -40,8 +40,8 @@ struct SchemaNode {
 
 struct YamlOptions {
   std::optional<size_t> max_description;
-  // Of the service of a conversion webhook whose option has no namespace; null: a missing one is a
-  // mistake.
+  // The namespace of a conversion webhook's service if its option has none. If null, a missing
+  // namespace is a mistake.
   Yaml service_namespace;
   Yaml::Flavor flavor = Yaml::Flavor::kPlain;
 };
@@ -49,16 +49,16 @@ struct YamlOptions {
 Yaml ToYaml(const SchemaNode& node, const YamlOptions& options = {});
 
 // The message for an unknown property: `unknown field "ready_replicas"; in JSON it is
-// "readyReplicas"`. The second part is added only if a property differs in case and underscores
-// alone, as a field's names in a .proto file and in JSON do.
+// "readyReplicas"`. The second part appears only if a property differs just in case and
+// underscores, as a field's names in .proto and JSON do.
 std::string NoProperty(const SchemaNode& node, const std::string& name);
 
-// The mistake in a simple path such as ".spec.replicas", as NoProperty reports it: "" if the path
-// exists, or leads into metadata, a map or an object of any fields. Ends at what is not a plain
-// name: "[?(…)]".
+// The mistake in a simple path such as ".spec.replicas", in the words of NoProperty(); "" if the
+// path exists, or leads into metadata, a map or an object with any fields. Stops at a step that is
+// not a plain name, such as "[?(…)]".
 std::string MissingStep(const SchemaNode& root, std::string_view path);
 
-// The node that a path of plain names leads to; null if it does not exist.
+// The node at a path of plain names; null if it does not exist.
 const SchemaNode* NodeAt(const SchemaNode& root, std::string_view path);
 
 }  // namespace mandate::rbacgen

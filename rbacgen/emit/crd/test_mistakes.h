@@ -1,4 +1,4 @@
-// Tables of mistakes in .proto files, and their reports.
+// Tables of mistakes in .proto files, with their reports.
 #ifndef RBACGEN_EMIT_CRD_TEST_MISTAKES_H_
 #define RBACGEN_EMIT_CRD_TEST_MISTAKES_H_
 
@@ -16,8 +16,8 @@
 
 namespace mandate::rbacgen {
 
-// A file whose kind Widget has these options and, from line 8, these fields of its spec. Line 12
-// and on: `more`.
+// A file with the kind Widget: its options, from line 8 on the fields of its spec, and from line 12
+// on `more`.
 struct Source {
   std::string resource =
       "group: \"example.com\" version: \"v1\" plural: \"widgets\" scope: \"Cluster\"";
@@ -38,7 +38,7 @@ struct Source {
   }
 };
 
-// The source with these parts changed.
+// A source with these parts changed.
 inline Source With(std::initializer_list<std::pair<std::string Source::*, std::string>> parts) {
   Source source;
   for (const auto& [part, text] : parts) source.*part = text;
@@ -53,7 +53,7 @@ struct Mistake {
   std::string name;
   Source source;
   std::string report;
-  int lines = 1;  // of the report
+  int lines = 1;  // the number of lines of the report
 };
 
 inline void PrintTo(const Mistake& mistake, std::ostream* os) { *os << mistake.name; }

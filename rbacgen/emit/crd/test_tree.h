@@ -1,4 +1,4 @@
-// .proto sources of a test, with all their possible imports.
+// Makes definitions from the .proto sources of a test, with all possible imports.
 #ifndef RBACGEN_EMIT_CRD_TEST_TREE_H_
 #define RBACGEN_EMIT_CRD_TEST_TREE_H_
 
@@ -14,10 +14,12 @@ struct TestOutput {
   std::string report;
 };
 
-// Of files below `folder`; Kubernetes' and this project's own files can be imported.
+// Makes definitions from files below `folder`; they can import Kubernetes' and this project's own
+// files.
 TestOutput MakeDefinitionsOf(const std::string& folder, const std::vector<std::string>& files);
 
-// Of one file, written to a folder of the test, named "x.proto" in reports.
+// Makes definitions from one file, which is written to a folder of the test; reports call it
+// "x.proto".
 TestOutput MakeDefinitionsOfText(const std::string& text);
 
 }  // namespace mandate::rbacgen

@@ -27,7 +27,8 @@ constexpr char kMapType[] = "x-kubernetes-map-type";
 
 bool IsKubernetes(const FileDescriptor& file) { return file.name().starts_with("k8s.io/"); }
 
-// Whether Kubernetes' message has metadata for objects that are made of it, and is none itself.
+// Whether Kubernetes' message is a template: it has the metadata of objects that are made of it,
+// but is itself not an object.
 bool IsTemplate(const Descriptor& message) {
   return message.name().ends_with("TemplateSpec") ||
          message.name() == "PersistentVolumeClaimTemplate";
@@ -40,7 +41,7 @@ bool HasField(const Descriptor& message, std::string_view json_name) {
   return false;
 }
 
-// An option that is newer than this program would be lost without a word.
+// False if the options are newer than this program, which would ignore unknown options silently.
 template <class Options>
 bool IsUnderstood(const Options& options) {
   return options.unknown_fields().empty();
@@ -79,7 +80,7 @@ SchemaNode TypeSchemas::OfResource(const Descriptor& message) {
           place, StrCat(reserved, " is a standard field of every object; remove the field"));
     }
   }
-  // The API server takes no description and no restriction here.
+  // The API server does not accept a description or a restriction here.
   node.properties["metadata"] = {};
   node.properties["metadata"].type = "object";
   if (metadata->options().HasExtension(mandate::api::schema)) {
@@ -97,7 +98,7 @@ SchemaNode TypeSchemas::OfMessage(const Descriptor& message) {
   SchemaNode node;
   if (std::optional<SchemaNode> known = KnownType(message)) {
     node = *std::move(known);
-    // The field's own comment says more than that a time is a wrapper.
+    // The field's own comment says more than the comment of the wrapper type.
     description.clear();
   } else {
     node.type = "object";
@@ -113,7 +114,7 @@ SchemaNode TypeSchemas::OfMessage(const Descriptor& message) {
   return node;
 }
 
-// apiVersion and kind of a whole object, which its .proto message lacks.
+// Adds apiVersion and kind, which the .proto message of an object lacks.
 void TypeSchemas::AddTypeMeta(const Descriptor& message, SchemaNode* node) {
   const FieldDescriptor* metadata = message.FindFieldByName("metadata");
   if (metadata == nullptr || metadata->message_type() == nullptr) return;
@@ -133,7 +134,7 @@ void TypeSchemas::AddField(const FieldDescriptor& field, SchemaNode* node) {
     SchemaNode inner = OfMessage(*field.message_type());
     node->properties.merge(inner.properties);
     node->required.merge(inner.required);
-    // A marker above the inner message holds for the outer.
+    // A marker above the inner message also applies to the outer one.
     if (inner.keywords.contains(kMapType)) node->keywords[kMapType] = inner.keywords[kMapType];
     return;
   }
@@ -167,8 +168,8 @@ SchemaNode TypeSchemas::OfField(const FieldDescriptor& field) {
   }
   if (!description.empty()) node.description = std::move(description);
   if (IsKubernetes(*field.file())) {
-    // A few list types there are such that the API server would refuse them in a definition. A list
-    // that says nothing is atomic.
+    // For a few list types of Kubernetes' messages, the API server would reject the definition. A
+    // list without a list type is atomic.
     SchemaNode copy = node;
     if (!ApplySchema(options, &copy).empty()) {
       options.clear_listtype();
@@ -221,8 +222,8 @@ SchemaNode TypeSchemas::OfElement(const FieldDescriptor& field) {
   return OfMessage(message);
 }
 
-// Without presence an absent field and an empty one are the same, and applying an object writes
-// every field.
+// Without presence, an absent field looks like an empty one, and applying an object writes every
+// field.
 void TypeSchemas::CheckPresence(const FieldDescriptor& field) {
   if (field.is_required()) {
     diagnostics_->Error(files_.PlaceOf(field),

@@ -20,7 +20,8 @@ class TypeSchemas {
   TypeSchemas(const ProtoFiles& files, Diagnostics* diagnostics)
       : files_(files), diagnostics_(diagnostics) {}
 
-  // Of a message with option resource, apiVersion and kind included. Mistakes are diagnostics.
+  // The schema of a message with option resource, including apiVersion and kind. Mistakes are
+  // reported as diagnostics.
   SchemaNode OfResource(const google::protobuf::Descriptor& message);
 
  private:
@@ -30,7 +31,7 @@ class TypeSchemas {
   SchemaNode OfMessage(const Descriptor& message);
   void AddField(const FieldDescriptor& field, SchemaNode* node);
   SchemaNode OfField(const FieldDescriptor& field);
-  // Of one item of a list, one value of a map, or the field itself.
+  // The schema of one item of a list, of one value of a map, or of the field itself.
   SchemaNode OfElement(const FieldDescriptor& field);
   void AddTypeMeta(const Descriptor& message, SchemaNode* node);
   void AddOneofs(const Descriptor& message, SchemaNode* node);
@@ -43,7 +44,7 @@ class TypeSchemas {
 
   const ProtoFiles& files_;
   Diagnostics* const diagnostics_;
-  // The messages being read, outermost first.
+  // The messages that are being read, outermost first.
   std::vector<const Descriptor*> open_;
 };
 

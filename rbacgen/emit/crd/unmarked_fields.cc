@@ -11,7 +11,7 @@
 namespace mandate::rbacgen {
 namespace {
 
-// "Message.field" by package without its version.
+// The fields, as "Message.field", by package without its version.
 using Fields = std::map<std::string, std::set<std::string, std::less<>>, std::less<>>;
 
 const Fields& OptionalFields() {

@@ -1,7 +1,7 @@
-// Fields of Kubernetes' messages that may be absent although no marker in their comments makes them
-// optional.
+// The fields of Kubernetes' messages that may be absent although no marker in their comments makes
+// them optional.
 //
-// From the Go tags of k8s.io/api and k8s.io/apimachinery v0.36.3: fields tagged omitempty without
+// These fields of k8s.io/api and k8s.io/apimachinery v0.36.3 have the Go tag omitempty, but not
 // +optional or +required above them. The .proto files do not have this.
 #ifndef RBACGEN_EMIT_CRD_UNMARKED_FIELDS_H_
 #define RBACGEN_EMIT_CRD_UNMARKED_FIELDS_H_
@@ -10,7 +10,7 @@
 
 namespace mandate::rbacgen {
 
-// Whether the field of a Kubernetes message, in any version of its group, is one of these.
+// Whether the field of a Kubernetes message is one of these, in any version of its group.
 bool IsOptionalUnmarked(const google::protobuf::FieldDescriptor& field);
 
 }  // namespace mandate::rbacgen

@@ -1,5 +1,5 @@
-// Checks the values in options, such as defaults, against their schema: the API server rejects a
-// definition with an invalid default.
+// Checks the values in options, such as defaults, against their schema, because the API server
+// rejects a definition with an invalid default.
 #ifndef RBACGEN_EMIT_CRD_VALUE_CHECK_H_
 #define RBACGEN_EMIT_CRD_VALUE_CHECK_H_
 
@@ -12,8 +12,8 @@
 
 namespace mandate::rbacgen {
 
-// The mistakes in the value, such as "is JSON of type string; …" or ".port: is more than maximum
-// 3", each behind ": " or a path. CEL rules are not evaluated.
+// The mistakes in the value, each after ": " or a path: "is JSON of type string; …", ".port: is
+// more than maximum 3". CEL rules are not evaluated.
 std::vector<std::string> CheckValue(const Json::Value& value, const SchemaNode& node);
 
 // Whether the API server (1.36) checks this format of a type.

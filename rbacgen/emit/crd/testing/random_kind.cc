@@ -18,7 +18,7 @@ namespace {
 using Type = RandomField::Type;
 using Shape = RandomField::Shape;
 
-// Words of CEL, protobuf, C++, JSON schema and Kubernetes among them.
+// The words include keywords of CEL, protobuf, C++, JSON schema and Kubernetes.
 constexpr std::string_view kWords[] = {
     "ready",     "size",     "name",  "labels",    "url",     "port",    "time",     "class",
     "namespace", "in",       "for",   "true",      "package", "map",     "optional", "string",
@@ -38,7 +38,7 @@ class Maker {
     for (size_t i = 0; i < count; ++i) {
       kind.messages.push_back({i == 0 ? "Spec" : i == 1 ? "Status" : StrCat("M", i), {}});
     }
-    // Later ones first: a field says what its items' key is called.
+    // Later messages come first, because a field needs the name of the key of its items.
     for (size_t i = count; i-- > 0;) AddFields(i, kind.messages);
     kind.text = Text(kind);
     return kind;
@@ -53,7 +53,7 @@ class Maker {
     return word;
   }
 
-  // One spelling of a name for the .proto file, and what it must be in JSON.
+  // A name as it is spelled in the .proto file, and the name that it must have in JSON.
   std::pair<std::string, std::string> Spell() {
     std::vector<std::string> words;
     std::string camel;
@@ -84,7 +84,7 @@ class Maker {
     }
   }
 
-  // In place of what protobuf would say: [json_name = "…"].
+  // A name for [json_name = "…"], which replaces protobuf's own name.
   std::string OwnName() {
     const std::string_view word = kWords[Below(std::size(kWords))];
     const std::string_view other = kWords[Below(std::size(kWords))];
@@ -100,7 +100,7 @@ class Maker {
     }
   }
 
-  // What protobuf compares in proto3, and what rbacgen compares.
+  // False if the names conflict by the rules of protobuf (proto3) or of rbacgen.
   static bool Claim(const RandomField& field, std::set<std::string>* names,
                     std::set<std::string>* jsons) {
     const std::string name =
@@ -127,11 +127,11 @@ class Maker {
     while (message.fields.size() < count) {
       RandomField field;
       std::tie(field.name, field.json) = Spell();
-      // What is not asked for must be protobuf's own.
+      // Without json_name, the field must get protobuf's own name.
       field.renamed = Chance(4);
       if (field.renamed && !Chance(5)) field.json = OwnName();
       if (!Claim(field, &names, &jsons)) continue;
-      // Of the spec and the status, messages that come after both; of these, later ones.
+      // The spec and the status contain messages that come after both; these contain later ones.
       const size_t inner = std::max<size_t>(index + 1, 2);
       const bool may_nest = inner < messages.size();
       field.type = may_nest && Chance(3)
@@ -140,7 +140,7 @@ class Maker {
       if (field.type == Type::kMessage) field.message = inner + Below(messages.size() - inner);
       field.shape = static_cast<Shape>(Below(5) < 3 ? 0 : 1 + Below(2));
       const bool is_first = message.fields.empty();
-      if (is_first) {  // what a list of type map can have as its key
+      if (is_first) {  // a list of type map can have this field as its key
         field.type = Type::kString;
         field.shape = Shape::kOne;
         field.required = true;
@@ -161,7 +161,7 @@ class Maker {
     field->immutable = index == 0 && field->type == Type::kString && Chance(2);
   }
 
-  // Of the last two fields, where they can be.
+  // Puts the last two fields into a oneof, if they can be in one.
   void AddOneof(RandomMessage* message) {
     if (message->fields.size() < 4 || Chance(2)) return;
     for (size_t i = message->fields.size() - 2; i < message->fields.size(); ++i) {
@@ -201,7 +201,7 @@ class Maker {
     std::string schema;
     if (field.required) schema += "required: true ";
     if (field.immutable) schema += "immutable: true ";
-    // Or CEL's rules within would cost too much.
+    // Without limits, CEL rules within would cost too much.
     if (field.shape == Shape::kList) schema += "maxItems: 4 ";
     if (field.shape == Shape::kMap) schema += "maxProperties: 4 ";
     if (!field.list_key.empty()) {

@@ -1,4 +1,4 @@
-// Kinds that nobody would write: .proto files with random fields, whose names in JSON are known.
+// Unusual kinds for tests: .proto files with random fields whose names in JSON are known.
 #ifndef RBACGEN_EMIT_CRD_TESTING_RANDOM_KIND_H_
 #define RBACGEN_EMIT_CRD_TESTING_RANDOM_KIND_H_
 
@@ -23,16 +23,17 @@ struct RandomField {
   };
   enum class Shape { kOne, kList, kMap };
 
-  std::string name;      // in the .proto file
-  std::string json;      // what everybody else must call it; made together with `name`, not from it
-  bool renamed = false;  // whether json_name says so
+  std::string name;      // the name in the .proto file
+  std::string json;      // the required name in JSON; made together with `name`, not from it
+  bool renamed = false;  // whether json_name sets the name in JSON
   Type type = Type::kString;
   Shape shape = Shape::kOne;
-  size_t message = 0;     // of kMessage: its index in RandomKind::messages
-  bool in_oneof = false;  // the oneof of its message; an object has the first or the last of them
+  size_t message = 0;  // for kMessage: its index in RandomKind::messages
+  // whether it is in the message's oneof; an object has the first or the last of its fields
+  bool in_oneof = false;
   bool required = false;
   bool immutable = false;
-  std::string list_key;  // of a list of type map: the JSON name of the items' key
+  std::string list_key;  // for a list of type map: the JSON name of the items' key
 };
 
 struct RandomMessage {
@@ -40,19 +41,19 @@ struct RandomMessage {
   std::vector<RandomField> fields;  // field i has number i + 1
 };
 
-// One CustomResourceDefinition, namespaced, of group random.example.com/v1, whose scale subresource
-// has the first fields of spec and status.
+// A namespaced CustomResourceDefinition of group random.example.com/v1. Its scale subresource uses
+// the first fields of spec and status.
 struct RandomKind {
   std::string kind;
   std::string plural;
-  std::vector<RandomMessage> messages;  // the spec, the status, and what they hold
-  std::string text;                     // of the .proto file
+  std::vector<RandomMessage> messages;  // the spec, the status, and the messages that they contain
+  std::string text;                     // the text of the .proto file
 };
 
 constexpr char kRandomGroup[] = "random.example.com";
 constexpr char kRandomVersion[] = "v1";
 
-// The same for the same seed.
+// Makes the same kind for the same seed.
 RandomKind MakeRandomKind(uint64_t seed);
 
 }  // namespace mandate::rbacgen

@@ -3,9 +3,10 @@
 // usage: random_kinds write DIR FIRST COUNT KUBERNETES_PROTOS
 //        random_kinds check DIR FIRST COUNT KUBERNETES_PROTOS
 //
-// write: DIR/SEED.crd.yaml, the definition, and DIR/SEED.json, an object as the codec writes it,
-// for each seed from FIRST. check: DIR/SEED.read.json, what the server answered, is the same
-// object, read by the codec; one line for each that is not, and exit 1.
+// write: for each seed from FIRST, writes the definition to DIR/SEED.crd.yaml, and an object as the
+// codec writes it to DIR/SEED.json. check: reads the server's response in DIR/SEED.read.json with
+// the codec and compares it with the same object; prints a line for each that differs, and exits
+// with 1.
 #include <cstdint>
 #include <cstdlib>
 #include <iostream>
@@ -53,7 +54,7 @@ absl::Status Check(const std::string& folder, uint64_t seed, const std::string& 
   MessageDifferencer differencer;
   std::string report;
   differencer.ReportDifferencesToString(&report);
-  // What the server adds.
+  // The server adds fields to metadata.
   differencer.IgnoreField(expected->GetDescriptor()->FindFieldByName("metadata"));
   if (differencer.Compare(*expected, *read)) return absl::OkStatus();
   return absl::DataLossError(report);

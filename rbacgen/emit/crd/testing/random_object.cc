@@ -89,7 +89,7 @@ class Filler {
 
   const RandomKind& kind_;
   std::mt19937_64 bits_;
-  size_t count_ = 0;  // every scalar has another value, so that none can pass for another
+  size_t count_ = 0;  // every scalar has another value, so that mixed-up fields are found
 };
 
 std::vector<std::string> With(const std::string& folder, std::vector<std::string> others) {

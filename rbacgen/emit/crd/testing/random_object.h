@@ -21,15 +21,15 @@
 
 namespace mandate::rbacgen {
 
-// What an object of the kind must be in JSON, with every field set but one of each oneof. Made from
-// the names in `kind` alone: no codec took part. The same for the same seed.
+// The required JSON of an object of the kind, with every field set except one field of each oneof.
+// It is made from the names in `kind` alone, without the codec. The same for the same seed.
 Json::Value MakeRandomObject(const RandomKind& kind, uint64_t seed);
 
 // A random kind that rbacgen and protobuf have read. Not thread-safe.
 class LoadedKind {
  public:
-  // Writes the .proto file to `folder`; the imports lie below `proto_paths`. kInvalidArgument with
-  // rbacgen's report.
+  // Writes the .proto file to `folder`; the imports are below `proto_paths`. kInvalidArgument, with
+  // rbacgen's report, if rbacgen rejects it.
   static absl::StatusOr<std::unique_ptr<LoadedKind>> Load(RandomKind kind,
                                                           const std::string& folder,
                                                           std::vector<std::string> proto_paths);
@@ -37,7 +37,7 @@ class LoadedKind {
   const RandomKind& kind() const { return kind_; }
   const Definition& definition() const { return definition_; }
 
-  // As the functions of json_codec.h; reading is strict. Messages must not outlive this.
+  // Like the functions of json_codec.h; reading is strict. Messages must not outlive this.
   std::unique_ptr<google::protobuf::Message> New();
   absl::StatusOr<std::string> ToJson(const google::protobuf::Message& message);
   absl::Status FromJson(std::string_view json, google::protobuf::Message& out);
