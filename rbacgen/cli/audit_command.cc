@@ -1,4 +1,4 @@
-// rbacgen audit: the four-way report: declared, compiled, used, granted.
+// rbacgen audit: reports declared, compiled, used and granted permissions.
 #include <unistd.h>
 
 #include <algorithm>
@@ -44,7 +44,7 @@ struct Flags {
   bool suggest = false;
 };
 
-// For --fail-on: all that the trace finds.
+// The value of --fail-on for all findings of the trace.
 constexpr char kIdentityKinds[] = "identity";
 
 int Misuse(const std::string& text) {
@@ -52,13 +52,13 @@ int Misuse(const std::string& text) {
   return kExitUnknown;
 }
 
-// The data that is known before the log is read.
+// The data that is read before the log.
 struct Known {
   Sources sources;
   World tree, granted;
   FourWayInput input;
   AuditPolicyFile policy;
-  bool unresolved = false;  // --granted does not say all that an identity holds
+  bool unresolved = false;  // --granted does not have all roles of an identity
 };
 
 std::vector<RuleAtom> AtomsOf(const World& world, const rbac::UserInfo& user) {
@@ -85,7 +85,7 @@ std::vector<RuleAtom> DeclaredAtoms(const Known& known, const std::string& compo
                &atoms);
     }
   } else if (const auto user = known.input.users.find(component); user != known.input.users.end()) {
-    // Base, whose rules the components' number and names decide; or no sources were given.
+    // This is base, whose rules depend on the components; or no sources were given.
     const World& world = known.sources.components.empty() ? known.granted : known.tree;
     atoms = AtomsOf(world, user->second);
     if (&world == &known.tree) {
@@ -107,7 +107,8 @@ int ReadIdentities(const Flags& flags, TraceOptions* options, Known* known) {
   return 0;
 }
 
-// Reports the bindings of the identities whose role --granted does not have. Whether there are any.
+// Reports the bindings of the identities whose roles are missing in --granted. Returns whether
+// there are any.
 bool SayUnresolved(const Known& known) {
   bool any = false;
   for (const UnresolvedBinding& binding : UnresolvedBindings(known.granted)) {
@@ -138,7 +139,7 @@ int ReadKnown(const Flags& flags, TraceOptions* options, Known* known) {
     input.users[component] = rbac::ServiceAccountInfo(account.ns, account.name);
   }
   if (const int misuse = ReadIdentities(flags, options, known)) return misuse;
-  // A project with --identity flags only has no Mandate manager.
+  // A project that has only --identity flags has no Mandate manager.
   if (!flags.input.identities.empty()) {
     std::erase_if(input.users,
                   [&](const auto& entry) { return !options->others.contains(entry.second.name); });

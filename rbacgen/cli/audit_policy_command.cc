@@ -1,4 +1,4 @@
-// rbacgen audit-policy: the audit policy under which `rbacgen trace` sees what it needs.
+// rbacgen audit-policy: prints the audit policy that `rbacgen trace` needs.
 #include <memory>
 #include <string>
 

@@ -1,4 +1,4 @@
-// rbacgen blast-radius.
+// rbacgen blast-radius: prints what an identity can reach.
 #include <iostream>
 #include <memory>
 #include <optional>
@@ -27,16 +27,16 @@ struct Flags {
   bool json = false;
 };
 
-// An input, and whether more may be reached in it than is known.
+// An input, and whether the true reach may be larger than the known one.
 struct Measured {
-  World world;     // as the input has it
-  World complete;  // with what every cluster runs
+  World world;     // the world of the input
+  World complete;  // the same world with the objects of every cluster
   bool unknown = false;
 };
 
-// The exit code of a mistake, said on standard error, or 0.
+// Reads an input. 0, or the exit code of a mistake, after a message on standard error.
 int Read(const Flags& flags, const std::string& input, Measured* measured) {
-  // Exit code 1 says that something is added.
+  // Exit code 1 would mean that the change adds rights.
   if (ReadWorld({input}, flags.input, &measured->world) != 0) return kExitUnknown;
   measured->complete = measured->world;
   // An identity that may run pods everywhere can become the controllers of every cluster.
@@ -49,9 +49,9 @@ int Read(const Flags& flags, const std::string& input, Measured* measured) {
   return 0;
 }
 
-// The identities that --as names, or base, pooled. An identity may be new or gone: it starts in
-// those of the inputs that know it, and one of them has to. The exit code of a mistake, said on
-// standard error, or 0.
+// Finds the identities that --as names, or base, and pools them. An identity may exist in only one
+// of two inputs; it starts in those that have it, and at least one must. 0, or the exit code of a
+// mistake, after a message on standard error.
 int FindStart(const Flags& flags,
               const std::vector<std::pair<const Measured*, std::vector<rbac::UserInfo>*>>& starts) {
   const std::vector<std::string> base = {"base"};
@@ -92,7 +92,7 @@ int OneRadius(const Flags& flags) {
   return Print(flags.json ? ToJson(RadiusJson(radius)) : RadiusText(radius), is.unknown, 0);
 }
 
-// The rights that a change adds to the pooled reach of the identities of --as.
+// Prints the rights that a change adds to the pooled reach of the identities of --as.
 int DiffOfSome(const Flags& flags, const Measured& was, const Measured& is) {
   std::vector<rbac::UserInfo> old_start, new_start;
   if (const int error = FindStart(flags, {{&was, &old_start}, {&is, &new_start}})) return error;
@@ -107,7 +107,7 @@ BlastRadius RadiusOf(const World& world, const std::optional<SubjectKey>& subjec
   return subject.has_value() ? ComputeBlastRadius(world, {WithGroups(*subject)}) : BlastRadius();
 }
 
-// The rights that a change adds to the reach of each subject separately.
+// Prints the rights that a change adds to the reach of each subject separately.
 int DiffOfEach(const Flags& flags, const Measured& was, const Measured& is) {
   std::string text;
   Json::Value list(Json::arrayValue);

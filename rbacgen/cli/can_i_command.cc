@@ -1,4 +1,4 @@
-// rbacgen can-i and who-can: what RBAC would answer, from sources, manifests or a cluster.
+// rbacgen can-i and who-can: the answers of RBAC, from sources, manifests or a cluster.
 #include <unistd.h>
 
 #include <algorithm>
@@ -42,10 +42,10 @@ struct Flags {
 struct Asked {
   World world;
   rbac::Attributes request;
-  bool is_open = false;  // only "yes" would answer what was meant
+  bool is_open = false;  // the question may mean another request, so only "yes" is an answer
 };
 
-// The exit code of a mistake, or 0.
+// Reads the world and the question. 0, or the exit code of a mistake.
 int Read(const Flags& flags, Asked* asked) {
   if (const int error = ReadWorld(flags.inputs, flags.input, &asked->world)) return error;
   auto parsed = ParseQuestion(flags.question, asked->world);
@@ -54,8 +54,8 @@ int Read(const Flags& flags, Asked* asked) {
     return kExitUnknown;
   }
   asked->request = *std::move(parsed);
-  // To standard error, so that the answer alone can be compared; under --quiet too, as with
-  // kubectl.
+  // The messages go to standard error, so that a script can compare the answer alone; with --quiet
+  // too, as in kubectl.
   for (const auto& doubt : QuestionDoubts(flags.question, asked->request, asked->world)) {
     PrintMessage(doubt.text);
     asked->is_open = asked->is_open || doubt.is_open;
@@ -63,8 +63,8 @@ int Read(const Flags& flags, Asked* asked) {
   return 0;
 }
 
-// Says which bindings may allow the request, of this user or of anybody, and are not known. Whether
-// there are any.
+// Reports the bindings with unknown roles that may allow the request, to this user or, if `user` is
+// null, to any subject. Returns whether there are any.
 bool SayUnknown(const World& world, const Flags& flags, const rbac::Attributes& request,
                 const rbac::UserInfo* user) {
   bool any = false;
@@ -78,7 +78,8 @@ bool SayUnknown(const World& world, const Flags& flags, const rbac::Attributes& 
   return any;
 }
 
-// Says that Kubernetes' own roles decide, and not alike in all versions. Unknown, then.
+// Reports that the answer depends on Kubernetes' own roles, which differ between versions, so that
+// it is unknown.
 void SayVersionDecides(bool newest_allows) {
   const char* words[] = {"no", "yes"};
   PrintMessage(StrCat("the answer depends on Kubernetes' own roles: in 1.36 it is ",
@@ -86,7 +87,7 @@ void SayVersionDecides(bool newest_allows) {
                       "; ask the cluster (--input=cluster), or add its roles to the input"));
 }
 
-// "shop, bank and 3 more"
+// The namespaces in words: "shop, bank and 3 more".
 std::string NamespaceWords(const std::set<std::string>& namespaces) {
   constexpr size_t kMax = 10;
   std::vector<std::string> words(namespaces.begin(), namespaces.end());
@@ -96,13 +97,13 @@ std::string NamespaceWords(const std::set<std::string>& namespaces) {
   return StrCat(absl::StrJoin(words, ", "), " and ", more, " more");
 }
 
-// A request that names no namespace is one in all of them: "no" then does not say that there is
-// none where it is allowed.
+// Whether the request names no namespace and so concerns all of them. Then "no" does not exclude
+// that the request is allowed in some namespaces.
 bool AsksOfEveryNamespace(const rbac::Attributes& request) {
   return request.is_resource_request && request.ns.empty() && !IsOfNoNamespace(request);
 }
 
-// The namespaces in which the user may do what they may not do in all.
+// For a question about all namespaces: the namespaces in which the user may make the request.
 std::set<std::string> NamespacesOf(const rbac::Authorizer& authorizer, const rbac::UserInfo& user,
                                    rbac::Attributes request) {
   std::set<std::string> namespaces;
@@ -123,7 +124,7 @@ int CanI(const Flags& flags) {
     PrintMessage(AsStd(user.status().message()));
     return kExitUnknown;
   }
-  // Every cluster grants rights to Kubernetes' own users, and to all users.
+  // Every cluster grants rights to Kubernetes' own users and to all users.
   World complete = world, oldest = world;
   AddBuiltinPolicy(BuiltinPolicy(), &complete);
   ResolveAggregates(&complete);
@@ -171,13 +172,14 @@ int CanI(const Flags& flags) {
 
 struct Row {
   std::string subject, kind, ns;
-  std::string names;  // of the objects; empty: any
+  std::string names;  // names of the objects; empty: any object
   std::string binding;
   auto operator<=>(const Row&) const = default;
 };
 
-// Of which objects the rules allow the request: "" of any, or of the one that it names; else their
-// names, where it names none. None: of no object.
+// The objects for which the rules allow the request: "" for the object that it names, or for any
+// object; else the names of the objects, if the request names none. nullopt if the rules do not
+// allow it for any object.
 std::optional<std::string> NamesAllowed(std::span<const rbac::Rule> rules,
                                         const rbac::Attributes& request) {
   std::set<std::string> names;
@@ -204,7 +206,7 @@ void AddRows(const World& world, const rbac::Authorizer& authorizer, const Bindi
   for (const rbac::Subject& s : binding.subjects) {
     const std::string subject_ns = s.ns.empty() ? ns : s.ns;
     if (s.kind == "ServiceAccount" && subject_ns.empty())
-      continue;  // no namespace: it matches no ServiceAccount
+      continue;  // without a namespace, the subject matches no ServiceAccount
     const std::string subject = s.kind == "ServiceAccount"
                                     ? UserTitle(world, rbac::ServiceAccountUser(subject_ns, s.name))
                                     : s.name;
@@ -212,7 +214,8 @@ void AddRows(const World& world, const rbac::Authorizer& authorizer, const Bindi
   }
 }
 
-// For a question about every namespace: where RoleBindings allow it, or may.
+// For a question about all namespaces: those in which RoleBindings allow the request, or may allow
+// it.
 std::string InSome(const World& world, const Flags& flags, const rbac::Attributes& request,
                    const std::set<std::string>& allowed) {
   if (!allowed.empty())
@@ -251,14 +254,15 @@ Found Find(const World& world, const rbac::Policy& policy, const Flags& flags,
   return found;
 }
 
-// "Group system:monitoring and 3 more": whom Kubernetes' own bindings allow it, in every cluster.
+// The subjects that Kubernetes' own bindings allow the request in every cluster: "Group
+// system:monitoring and 3 more".
 std::string OwnSubjects(const World& world, const Flags& flags, const rbac::Attributes& request) {
   World own = world;
   AddBuiltinPolicy(BuiltinPolicy(), &own);
   ResolveAggregates(&own);
   std::set<std::string> subjects;
   for (const Row& row : Find(own, own.policy, flags, request).rows) {
-    // They may do everything, as the help says.
+    // The help already explains that system:masters may do everything.
     if (row.subject != rbac::kMastersGroup) subjects.insert(StrCat(row.kind, " ", row.subject));
   }
   if (subjects.empty()) return "";

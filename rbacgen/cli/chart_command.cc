@@ -1,5 +1,5 @@
-// rbacgen chart: the ServiceAccounts, roles and bindings of components, as a part of a Helm chart
-// or as plain manifests.
+// rbacgen chart: makes the ServiceAccounts, roles and bindings of components, as part of a Helm
+// chart or as plain manifests.
 #include <filesystem>
 #include <iostream>
 #include <memory>
@@ -101,7 +101,7 @@ int Run(Flags flags) {
   return kExitUnknown;
 }
 
-// The switches that a chart has as values.
+// Adds the switches that are values in a chart.
 void AddSettings(CLI::App* command, ChartSettings* settings, bool* no_fences) {
   const char kGroup[] = "For --format=yaml (in a chart, these are values)";
   const auto add = [&](const char* flag, auto* value, const char* text) {

@@ -16,7 +16,7 @@
 namespace mandate::rbacgen {
 
 CLI::Validator ComponentFromWords() {
-  // CLI11 reads an enumeration from its number.
+  // CLI11 parses an enumeration from its number.
   const auto number = [](std::string& word) -> std::string {
     static const std::map<std::string, ComponentFrom> kWords = {{"marker", ComponentFrom::kMarker},
                                                                 {"dir", ComponentFrom::kDir},

@@ -14,7 +14,7 @@
 
 namespace mandate::rbacgen {
 
-// Each declares its sub-command and flags; running it sets *exit_code.
+// Each function declares a sub-command and its flags; running the sub-command sets *exit_code.
 void AddGenerateCommand(CLI::App& app, int* exit_code);
 void AddCheckCommand(CLI::App& app, int* exit_code);
 void AddRbacCommand(CLI::App& app, int* exit_code);
@@ -31,9 +31,9 @@ void AddWhoCanCommand(CLI::App& app, int* exit_code);
 void AddBlastRadiusCommand(CLI::App& app, int* exit_code);
 void AddMutateCommand(CLI::App& app, int* exit_code);
 
-// Validators of options: of type ComponentFrom (marker, dir or file), of a namespace, of the
-// manager's ServiceAccount, whose name is a label's value too, and of an audience of tokens, which
-// a policy's CEL will have in quotes.
+// Validators of options: a ComponentFrom (marker, dir or file), a namespace, the name of the
+// manager's ServiceAccount, which must also be a valid label value, and an audience of tokens,
+// which is quoted in the CEL of a policy.
 CLI::Validator ComponentFromWords();
 CLI::Validator IsNamespace();
 CLI::Validator IsBaseName();
@@ -43,40 +43,40 @@ CLI::Validator IsAudience();
 struct SourceFlags {
   std::vector<std::string> paths;
   ComponentFrom component_from = ComponentFrom::kMarker;
-  bool warn_unjustified = false;  // of ReadMandateSources()
+  bool warn_unjustified = false;  // for ReadMandateSources()
 };
 // `flags` outlive the command.
 void AddSourceFlags(CLI::App* command, SourceFlags* flags);
-// Those, and --warn-unjustified: for commands that make mandates.
+// Adds the same flags and --warn-unjustified, for commands that make mandates.
 void AddMandateSourceFlags(CLI::App* command, SourceFlags* flags);
 
-// Reads every file that the flags name. kExitUnknown, reported on standard error, if one does not
-// exist.
+// Reads every file that the flags name. kExitUnknown, after a message on standard error, if a file
+// does not exist.
 int ReadSources(const SourceFlags& flags, Severity misplaced, Sources* sources,
                 Diagnostics* diagnostics);
 
-// For commands that make mandates. Every mistake is an error, also sources without a component and,
-// without --warn-unjustified, a risky rule without a reason. 0 if `sources` can be used, else the
-// exit code, after the report.
+// Reads the sources for commands that make mandates. Every mistake is an error. So are sources
+// without a component and, without --warn-unjustified, risky rules without a reason. 0 if `sources`
+// can be used, else the exit code, after the report.
 int ReadMandateSources(const SourceFlags& flags, Sources* sources, Diagnostics* diagnostics);
 
-// For commands that replace controller-gen, which does not read the folders below a path without
-// /...: reports the number of markers below each such path.
+// For commands that replace controller-gen, which reads subfolders only of paths that end in /...:
+// reports the number of markers in the subfolders of each other path.
 void SayWhatIsBelow(const std::vector<std::string>& paths, const std::vector<Place>& markers);
 
-// Prints "rbacgen: TEXT" to standard error as one line, with control characters escaped: names in
-// it may come from any user.
+// Prints "rbacgen: TEXT" to standard error as one line. Control characters are escaped, because
+// names in the text may come from any user.
 void PrintMessage(std::string_view text);
 
 // Prints the report to standard error; kExitFound if it has errors, else 0.
 int Conclude(const Diagnostics& diagnostics);
 
-// To the file, or to standard output if it is empty or "-"; makes the file's folder. 0, or
-// kExitUnknown, reported on standard error.
+// Writes the text to the file, and makes its folder; if `file` is empty or "-", writes it to
+// standard output. 0, or kExitUnknown, after a message on standard error.
 int Emit(const std::string& file, const std::string& text);
 
-// Makes a missing folder, with those above it, and reports it on standard error, because the name
-// may be mistyped. 0, or kExitUnknown, reported on standard error.
+// Makes a folder and its parents if they are missing, and reports this on standard error, because
+// the name may be mistyped. 0, or kExitUnknown, after a message on standard error.
 int MakeFolder(const std::string& folder);
 
 }  // namespace mandate::rbacgen

@@ -21,7 +21,7 @@ namespace {
 using Read = std::function<absl::Status(const YAML::Node&)>;
 using Keys = std::map<std::string, Read>;
 
-// How many characters must be inserted, removed or replaced to make `a` into `b`.
+// The number of characters to insert, remove or replace to turn `a` into `b`.
 size_t Distance(std::string_view a, std::string_view b) {
   std::vector<size_t> row(b.size() + 1);
   for (size_t j = 0; j <= b.size(); ++j) row[j] = j;
@@ -37,7 +37,8 @@ size_t Distance(std::string_view a, std::string_view b) {
   return row.back();
 }
 
-// Reads one file. Each function returns a reader of a value into `to`, which outlives it.
+// Reads one file. Each function returns a reader that stores a value in `to`, which outlives the
+// reader.
 class Reader {
  public:
   explicit Reader(std::string file) : file_(std::move(file)) {}
@@ -47,7 +48,7 @@ class Reader {
         StrCat(file_, ":", std::max(node.Mark().line, 0) + 1, ": ", text));
   }
 
-  // `known` lists every key; `required` those that must be there.
+  // `known` lists all keys; `required` lists those that must be present.
   absl::Status Map(const YAML::Node& node, std::string_view name, const Keys& known,
                    std::set<std::string> required = {}) const {
     if (!node.IsMap()) return Error(node, StrCat(name, " must be a map"));
@@ -96,7 +97,7 @@ class Reader {
     };
   }
 
-  // One of `words`, by its index.
+  // Reads one of `words`, and passes its index to `set`.
   Read Word(std::string_view key, std::vector<std::string> words,
             std::function<void(size_t)> set) const {
     return [this, key, words, set](const YAML::Node& node) {
@@ -111,7 +112,7 @@ class Reader {
     };
   }
 
-  // A list of strings, or one string.
+  // Reads a list of strings, or a single string.
   Read Texts(std::string_view key, std::vector<std::string>* to) const {
     return [this, key, to](const YAML::Node& node) -> absl::Status {
       to->clear();
@@ -122,7 +123,7 @@ class Reader {
     };
   }
 
-  // A list of paths, each a string or a map with its options.
+  // Reads a list of paths; each is a string or a map with options.
   Read SourcePaths(std::vector<SourcePath>* to) const {
     return [this, to](const YAML::Node& node) -> absl::Status {
       if (!node.IsSequence()) return Error(node, "sources must be a list of paths");

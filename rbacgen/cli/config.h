@@ -13,11 +13,11 @@
 
 namespace mandate::rbacgen {
 
-// A file or a folder that is read recursively.
+// A file, or a folder that is read with its subfolders.
 struct SourcePath {
   std::string path;
-  // Whether to read only files that have a +mandate:component marker. Files of a library may show
-  // other markers as examples in comments.
+  // Whether to read only files with a +mandate:component marker. Files of a library may have other
+  // markers as examples in comments.
   bool needs_component = false;
 };
 
@@ -28,7 +28,7 @@ struct ChartOutput {
 
 struct HeaderOutput {
   std::string out;
-  std::string include_as;     // empty: `out`
+  std::string include_as;     // if empty, `out`
   std::string base = "none";  // or with, only
 };
 
@@ -46,7 +46,7 @@ struct WebhookOutput {
 
 struct CrdOutput {
   std::string dir;
-  std::vector<std::string> files;  // .proto files, and folders of them
+  std::vector<std::string> files;  // .proto files, and folders with such files
   std::vector<std::string> proto_path = {"."};
   std::optional<int64_t> max_description;
 };
@@ -64,7 +64,7 @@ struct Config {
   bool warn_unjustified = false;
   std::string base_name = "mandate-manager";
   std::string part_of = "mandate";
-  std::string ns;  // empty: the default of each output
+  std::string ns;  // if empty, each output has its own default
 
   std::optional<ChartOutput> chart;
   std::optional<HeaderOutput> header;
@@ -74,8 +74,8 @@ struct Config {
   std::optional<AuditPolicyOutput> audit_policy;
 };
 
-// InvalidArgument with `file` and the line: text that is not YAML, an unknown key (with the nearest
-// known key), a key that occurs twice or is missing, a value of the wrong type.
+// InvalidArgument, with `file` and the line, if the text is not YAML, or has an unknown key (the
+// message has the most similar key), a repeated or missing key, or a value of the wrong type.
 absl::StatusOr<Config> ParseConfig(const std::string& file, std::string_view text);
 
 }  // namespace mandate::rbacgen

@@ -1,4 +1,4 @@
-// rbacgen crd: CustomResourceDefinitions from .proto files.
+// rbacgen crd: makes CustomResourceDefinitions from .proto files.
 #include <algorithm>
 #include <filesystem>
 #include <iostream>
@@ -24,7 +24,7 @@ struct Flags {
   std::vector<std::string> files;
 };
 
-// Writes the changed files, and prints their names.
+// Writes the files that change, and prints their names.
 int WriteAll(const std::vector<Definition>& definitions, const std::string& folder) {
   for (const Definition& definition : definitions) {
     const std::string path = folder + "/" + definition.file;

@@ -1,4 +1,4 @@
-// rbacgen diff.
+// rbacgen diff: prints the differences of two worlds.
 #include <algorithm>
 #include <iostream>
 #include <iterator>
@@ -29,8 +29,8 @@ bool AnyGained(const std::vector<IdentityDiff>& diffs) {
   return false;
 }
 
-// What is not known of one input and was not known in the same way of the other. Whether there is
-// any.
+// Reports the bindings with unknown roles that only one of the inputs has. Returns whether there
+// are any.
 bool SayUnknown(const World& before, const World& now) {
   std::set<std::string> old_texts, new_texts;
   for (const auto& b : UnresolvedBindings(before)) old_texts.insert(b.ToString());

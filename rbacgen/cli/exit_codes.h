@@ -1,5 +1,6 @@
-// The exit codes of rbacgen, the same for every command (docs/rbacgen.md#exit-codes): those of
-// diff, grep and `kubectl diff`. `kubectl auth can-i` and controller-gen have only 0 and 1.
+// The exit codes of rbacgen, the same for all commands (docs/rbacgen.md#exit-codes) and the same as
+// those of diff, grep and `kubectl diff`. `kubectl auth can-i` and controller-gen have only 0 and
+// 1.
 #ifndef RBACGEN_CLI_EXIT_CODES_H_
 #define RBACGEN_CLI_EXIT_CODES_H_
 

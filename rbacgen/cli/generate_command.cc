@@ -1,4 +1,5 @@
-// rbacgen generate and rbacgen check: the outputs of rbacgen.yaml, written or compared.
+// rbacgen generate and rbacgen check: write the outputs of rbacgen.yaml, or compare them with the
+// files.
 #include <algorithm>
 #include <filesystem>
 #include <iostream>
@@ -49,7 +50,7 @@ absl::StatusOr<Config> ReadConfig(const Flags& flags) {
   return config;
 }
 
-// Reads the configuration and enters its folder, in which all paths of findings are then.
+// Reads the configuration and changes to its folder, to which the paths of findings are relative.
 absl::StatusOr<Project> ReadProject(const Flags& flags) {
   if (!flags.paths.empty()) {
     Config config;
@@ -86,7 +87,7 @@ absl::Status Remove(const std::string& path) {
 }
 
 absl::Status WriteProject(const Project& project) {
-  std::map<std::string, const OutputFile*> changes;  // null: to be removed
+  std::map<std::string, const OutputFile*> changes;  // null if the file is to be removed
   for (const OutputFile& file : project.files) {
     if (!IsCurrent(file)) changes[file.path] = &file;
   }

@@ -1,4 +1,4 @@
-// rbacgen header: the mandates of components as a C++ header.
+// rbacgen header: writes the mandates of components as a C++ header.
 #include <iostream>
 #include <memory>
 #include <string>

@@ -1,4 +1,4 @@
-// `rbacgen help`, `rbacgen version`.
+// `rbacgen help` and `rbacgen version`.
 #ifndef RBACGEN_CLI_HELP_H_
 #define RBACGEN_CLI_HELP_H_
 
@@ -7,8 +7,8 @@
 
 namespace mandate::rbacgen {
 
-// The arguments after the program's name, with `help [COMMAND]`, `version` and no argument at all
-// as the flags that they stand for.
+// Replaces `help [COMMAND]`, `version` and a missing argument by the equivalent flags. The
+// arguments do not include the program's name.
 std::vector<std::string> WithHelpAsFlag(std::vector<std::string> arguments);
 
 }  // namespace mandate::rbacgen

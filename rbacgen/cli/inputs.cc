@@ -68,14 +68,15 @@ absl::StatusOr<World> ReadCluster(const InputFlags& flags) {
   ASSIGN_OR_RETURN(World world, ReadManifests("the cluster", text, flags.tree.ns));
   world.is_whole = true;
   if (flags.resource_names) {
-    // Without them, as when one of its API services is down, the plurals are still known.
+    // The names are optional: without them, for example if an API service is down, plurals still
+    // work.
     const auto names = Kubectl(flags.kubectl, {"api-resources", "--no-headers"});
     if (names.ok()) world.custom = ParseApiResources(*names);
   }
   return world;
 }
 
-// The accounts whose names have the form of our chart's names.
+// Finds the components of the accounts whose names have the form of the chart's names.
 void NameAccounts(const TreeOptions& options, World* world) {
   for (const auto& [ns, name] : world->accounts) {
     if (ns != options.ns) continue;
@@ -102,7 +103,7 @@ int Say(const absl::Status& status) {
   return kExitUnknown;
 }
 
-// --identity; the exit code of a mistake, said on standard error, or 0.
+// Applies --identity. 0, or the exit code of a mistake, after a message on standard error.
 int TakeIdentities(const std::vector<std::string>& inputs, const InputFlags& flags, World* world) {
   const auto identities = ParseIdentities(flags.identities);
   absl::Status status = identities.status();
@@ -133,7 +134,8 @@ bool IsSource(const std::string& input) {
   return input != "cluster" && !input.starts_with(kManifestsPrefix) && !IsManifest(input);
 }
 
-// The inputs that are not sources; the exit code of a mistake, reported on standard error, or 0.
+// Adds an input that is not a source. 0, or the exit code of a mistake, after a message on standard
+// error.
 int AddPart(const std::string& input, const InputFlags& flags, World* world) {
   absl::StatusOr<World> part = World();
   if (input == "cluster") {
@@ -206,7 +208,7 @@ int ReadTree(const std::vector<std::string>& paths, const InputFlags& flags, Sou
     return misuse;
   }
   LintAll(*sources, Severity::kWarning, &diagnostics);
-  // A mistake in the markers makes the answer unknown.
+  // If the markers have a mistake, the answer is unknown.
   if (Conclude(diagnostics) != kExitOk) return kExitUnknown;
   if (sources->declarations.empty()) {
     std::cerr << "rbacgen: no +kubebuilder:rbac and no +mandate:rbac marker in "
@@ -226,7 +228,7 @@ int ReadWorld(const std::vector<std::string>& inputs, const InputFlags& flags, W
     if (!IsSource(input)) {
       if (const int error = AddPart(input, flags, world)) return error;
     } else if (!has_tree) {
-      // All sources are one tree, which comes where the first of them does.
+      // All sources form one tree, at the position of the first one.
       has_tree = true;
       Sources sources;
       if (const int error = ReadTree(sources_paths, flags, &sources)) return error;

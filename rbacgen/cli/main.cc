@@ -1,5 +1,5 @@
-// rbacgen: from the RBAC markers in source code to roles, charts and compile-time mandates, and
-// from the audit log back to who did what.
+// rbacgen: generates roles, charts and compile-time mandates from the RBAC markers in source code,
+// and compares them with the audit log.
 #include <algorithm>
 #include <iostream>
 #include <memory>
@@ -21,7 +21,7 @@ struct Command {
   void (*add)(CLI::App& app, int* exit_code);
 };
 
-// In the order of the help text. A new command adds its line here.
+// In the order of the help text. Each command has a line here.
 constexpr Command kCommands[] = {
     {"Generate", mandate::rbacgen::AddGenerateCommand},
     {"Generate", mandate::rbacgen::AddChartCommand},
@@ -40,8 +40,8 @@ constexpr Command kCommands[] = {
     {"Audit", mandate::rbacgen::AddTraceCommand},
 };
 
-// "--namespace=", as `--namespace=$UNSET` becomes: CLI11 would take the next argument for its
-// value.
+// Finds a flag such as "--namespace=", which is the result of `--namespace=$UNSET`: CLI11 would use
+// the next argument as its value.
 const char* FlagWithoutValue(int argc, char** argv) {
   for (int i = 1; i < argc; ++i) {
     const std::string_view argument = argv[i];
@@ -51,7 +51,7 @@ const char* FlagWithoutValue(int argc, char** argv) {
   return nullptr;
 }
 
-// Reports an invalid command line, and names the command whose --help describes it.
+// Reports an invalid command line, with the command whose --help describes it.
 int Misuse(const CLI::App& app, const CLI::ParseError& error, const std::string& first) {
   const std::vector<CLI::App*> named = app.get_subcommands();
   std::cerr << "rbacgen: ";
@@ -103,7 +103,7 @@ int main(int argc, char** argv) {
   std::vector<std::string> arguments =
       mandate::rbacgen::WithHelpAsFlag(std::vector<std::string>(argv + 1, argv + argc));
   const std::string first = arguments[0];
-  std::ranges::reverse(arguments);  // as CLI11 wants them
+  std::ranges::reverse(arguments);  // CLI11 expects them in reverse order
   try {
     app.parse(arguments);
   } catch (const CLI::CallForHelp& e) {

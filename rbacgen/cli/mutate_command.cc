@@ -1,4 +1,4 @@
-// rbacgen mutate: takes away each permission in turn, and runs the tests.
+// rbacgen mutate: removes one permission at a time and runs the tests.
 #include <spawn.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -32,11 +32,11 @@ struct Flags {
   int timeout = 60;  // seconds
 };
 
-// The exit code of timeout(1) if it had to end the command.
+// The exit code of timeout(1) if the command ran too long.
 constexpr int kTimedOut = 124;
 
-// Whether `command` ends with 0, as it is run by the shell, silently, with `without` in its
-// environment.
+// Whether the shell command `command` exits with 0. Its output is discarded; `without` is the value
+// of MANDATE_WITHOUT in its environment.
 absl::StatusOr<bool> Passes(const std::string& command, std::string_view without, int timeout) {
   setenv("MANDATE_WITHOUT", std::string(without).c_str(), 1);
   std::string seconds = StrCat(timeout);
@@ -57,7 +57,7 @@ absl::StatusOr<bool> Passes(const std::string& command, std::string_view without
     return absl::DeadlineExceededError(
         StrCat(command, " takes longer than ", timeout, " s without \"", without, "\""));
   }
-  // The shell could not run it: nothing was tested.
+  // The shell could not run the command, so no test ran.
   if (WIFEXITED(status) && (WEXITSTATUS(status) == 126 || WEXITSTATUS(status) == 127)) {
     return absl::NotFoundError(StrCat("cannot run ", command));
   }

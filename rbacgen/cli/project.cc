@@ -107,7 +107,8 @@ class Maker {
 
  private:
   bool NeedsMandates() const { return config_.chart || config_.header || config_.audit_policy; }
-  // controller-gen ignores some mistakes; roles and webhooks alone take its place.
+  // controller-gen ignores some mistakes. If rbacgen only replaces it, with roles and webhooks,
+  // they are warnings.
   Severity MistakeSeverity() const {
     return !NeedsMandates() && (config_.roles || config_.webhook) ? Severity::kWarning
                                                                   : Severity::kError;
@@ -139,7 +140,7 @@ class Maker {
 
   void ReadAllWebhooks() {
     Diagnostics diagnostics;
-    // The paths are files that exist: they were found a moment ago.
+    // The paths are files that were found before, so they exist.
     ReadWebhookSources(flags_, MistakeSeverity(), &webhooks_, &diagnostics);
     Add(diagnostics, "webhook");
   }
@@ -252,8 +253,8 @@ class Maker {
     return absl::OkStatus();
   }
 
-  // In the folder of a chart's generated templates all other files are stale; in the folder of CRDs
-  // those that rbacgen wrote.
+  // Finds stale files: in the folder of a chart's generated templates all other files, and in the
+  // folder of CRDs other files that rbacgen wrote.
   absl::Status FindStale() {
     if (config_.chart && !HasErrors()) {
       RETURN_IF_ERROR(FindStaleIn(config_.chart->dir + "/" + kGeneratedTemplates, ""));

@@ -1,4 +1,4 @@
-// The outputs and findings of a configuration, made in memory.
+// Makes the outputs and findings of a configuration in memory.
 #ifndef RBACGEN_CLI_PROJECT_H_
 #define RBACGEN_CLI_PROJECT_H_
 
@@ -13,11 +13,11 @@
 namespace mandate::rbacgen {
 
 struct Project {
-  // Sorted by path. An output whose sources have errors has no files here.
+  // Sorted by path. If the sources of an output have errors, its files are not in the list.
   std::vector<OutputFile> files;
-  // Generated files on disk that the sources no longer make, sorted.
+  // Generated files on disk that the sources no longer produce, sorted.
   std::vector<std::string> stale;
-  // In the order of kFindingRules, then of the sources.
+  // In the order of kFindingRules, then in the order of the sources.
   std::vector<SourceFinding> findings;
 };
 

@@ -1,4 +1,4 @@
-// rbacgen rbac: the roles that controller-gen prints for the same markers.
+// rbacgen rbac: prints the roles that controller-gen prints for the same markers.
 #include <algorithm>
 #include <iostream>
 #include <memory>

@@ -18,11 +18,12 @@ struct LogFlags {
 // Adds LOG… and --max-event. `flags` outlive the command.
 void AddLogFlags(CLI::App* command, LogFlags* flags);
 
-// Adds the flags that select the manager's requests and limit the memory for them, but for the
-// manager's namespace and name. `options` outlive the command.
+// Adds the flags that select the manager's requests and limit the memory for them, without those
+// for the manager's namespace and name. `options` outlive the command.
 void AddTraceFlags(CLI::App* command, TraceOptions* options);
 
-// Reads the logs in their order. The exit code of an error, reported on standard error, or 0.
+// Reads the logs in their order. 0, or the exit code of an error, after a message on standard
+// error.
 int ReadLogs(const LogFlags& flags, Trace* trace);
 
 }  // namespace mandate::rbacgen

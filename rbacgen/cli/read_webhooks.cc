@@ -37,7 +37,7 @@ int AddWebhookSources(const SourceFlags& flags, const ChartOptions& options,
   if (const int misuse = ReadWebhookSources(flags, Severity::kError, &webhooks, &diagnostics)) {
     return misuse;
   }
-  // A project that names components after paths already has a webhook configuration.
+  // A project that names components after paths already has its own webhook configuration.
   const size_t left =
       flags.component_from == ComponentFrom::kMarker
           ? 0

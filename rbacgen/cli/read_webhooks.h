@@ -1,4 +1,4 @@
-// The webhooks of all files that a command reads.
+// Reads the webhooks of all files that a command names.
 #ifndef RBACGEN_CLI_READ_WEBHOOKS_H_
 #define RBACGEN_CLI_READ_WEBHOOKS_H_
 
@@ -10,15 +10,15 @@
 
 namespace mandate::rbacgen {
 
-// Reads every file that the flags name, and checks all webhooks together. kWarning: a
-// marker that controller-gen skips is a warning. kExitUnknown, reported on standard error, if a
+// Reads every file that the flags name, and checks all webhooks together. With kWarning, a marker
+// that controller-gen skips is a warning. kExitUnknown, after a message on standard error, if a
 // path does not exist; else 0, with the mistakes in `diagnostics`.
 int ReadWebhookSources(const SourceFlags& flags, Severity severity, Webhooks* webhooks,
                        Diagnostics* diagnostics);
 
-// Reads them for a chart, where every mistake is an error, and adds them to its files. If
-// components are named after paths, webhooks without a component marker are skipped, and their
-// number is reported. 0, or the exit code, after the report.
+// Reads the webhooks for a chart, where every mistake is an error, and adds them to the chart's
+// files. If components are named after paths, webhooks without a component marker are skipped, and
+// their number is reported. 0, or the exit code, after the report.
 int AddWebhookSources(const SourceFlags& flags, const ChartOptions& options,
                       std::vector<ChartFile>* files);
 

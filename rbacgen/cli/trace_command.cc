@@ -1,4 +1,4 @@
-// rbacgen trace: from the API server's audit log, which component did what with which token.
+// rbacgen trace: shows which component made which requests with which token, from the audit log.
 #include <unistd.h>
 
 #include <cstdlib>

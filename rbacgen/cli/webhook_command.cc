@@ -1,4 +1,5 @@
-// rbacgen webhook: the webhook configurations that controller-gen prints for the same markers.
+// rbacgen webhook: prints the webhook configurations that controller-gen prints for the same
+// markers.
 #include <iostream>
 #include <memory>
 #include <string>
