@@ -1,5 +1,5 @@
-// That the generated header compiles and says what the markers of sample_component.cc say, in
-// constant expressions.
+// Tests that the generated header compiles and has what the markers of sample_component.cc declare,
+// in constant expressions.
 #include <array>
 
 #include "gtest/gtest.h"
@@ -33,7 +33,7 @@ static_assert(Permits(kBase, "update", "coordination.k8s.io", "leases"));
 static_assert(!Permits(kBase, "delete", "coordination.k8s.io", "leases"));
 static_assert(!Permits(kBase, "create", "", "events"));
 
-// A mandate is a template argument: the type of a client.
+// A mandate can be a template argument, as in the type of a client.
 template <const rbac::Mandate& mandate>
 constexpr size_t RuleCount() {
   return mandate.rules.size();
@@ -47,7 +47,7 @@ TEST(GeneratedHeader, MarksWhatOthersGrant) {
     EXPECT_EQ(rule.rule.resources[0], "jobs");
   }
   EXPECT_EQ(external, 1u);
-  EXPECT_EQ((RuleCount<kSampleGranter>()), 4u);  // bind, version, events; jobs
+  EXPECT_EQ((RuleCount<kSampleGranter>()), 4u);  // bind, version and events; jobs
 }
 
 TEST(GeneratedHeader, CoversByNamespaceAndName) {

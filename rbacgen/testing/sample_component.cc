@@ -1,4 +1,4 @@
-// A source file with two components, for tests of what rbacgen makes of one.
+// A source file with two components, for tests of rbacgen's outputs.
 //
 // +mandate:component:name=sample-reader
 // +kubebuilder:rbac:groups=apps,resources=deployments,verbs=get;list;watch

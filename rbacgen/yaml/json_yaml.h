@@ -1,4 +1,4 @@
-// JSON as YAML.
+// Converts JSON to YAML.
 #ifndef RBACGEN_YAML_JSON_YAML_H_
 #define RBACGEN_YAML_JSON_YAML_H_
 

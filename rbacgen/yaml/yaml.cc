@@ -8,12 +8,12 @@
 
 namespace mandate::rbacgen {
 
-// Appends to one text; `indent` is always that of the block being written.
+// Appends to one text. `indent` is always that of the block that is being written.
 class Yaml::Writer {
  public:
   explicit Writer(Flavor flavor) : flavor_(flavor) {}
 
-  // A list or map as a block, its first line already indented.
+  // Writes a list or map as a block; its first line is already indented.
   void Block(const Yaml& node, size_t indent) {
     bool first = true;
     const auto each = [&](const Yaml& child, auto write) {
@@ -58,7 +58,7 @@ class Yaml::Writer {
     Block(value, inner);
   }
 
-  // What fits behind "key: " or "- ".
+  // Writes what follows "key: " or "- " on the same line.
   void Inline(const Yaml& node, size_t indent) {
     switch (node.kind_) {
       case Kind::kVerbatim:
@@ -179,7 +179,7 @@ std::string Yaml::Write(Flavor flavor) const {
 
 std::string WriteDocuments(const std::vector<Yaml>& documents, Yaml::Flavor flavor) {
   const bool helm = flavor == Yaml::Flavor::kHelm;
-  std::string text, open;  // the condition that is open
+  std::string text, open;  // `open`: the condition that is open
   const auto expect = [&](const std::string& condition) {
     if (condition == open) return;
     if (!open.empty()) text += "{{- end }}\n";

@@ -1,4 +1,4 @@
-// YAML as sigs.k8s.io/yaml v1.6 writes it: keys sorted, lists not indented, the same quotes.
+// Writes YAML like sigs.k8s.io/yaml v1.6: sorted keys, lists without indentation, the same quotes.
 #ifndef RBACGEN_YAML_YAML_H_
 #define RBACGEN_YAML_YAML_H_
 
@@ -10,8 +10,8 @@
 
 namespace mandate::rbacgen {
 
-// A tree of strings, lists and maps; null by default. The parts that depend on a chart's values are
-// in the tree too, so that one tree makes both a Helm template and plain manifests.
+// A tree of strings, lists and maps; null by default. The tree also has the parts that depend on a
+// chart's values, so that one tree makes both a Helm template and plain manifests.
 class Yaml {
  public:
   using List = std::vector<Yaml>;
@@ -25,36 +25,38 @@ class Yaml {
   Yaml(Map map) : kind_(Kind::kMap), map_(std::move(map)) {}              // NOLINT: converts
   explicit Yaml(const std::vector<std::string>& strings)
       : Yaml(List(strings.begin(), strings.end())) {}
-  // Written unchanged: true, 30.
+  // A text that is written unchanged, such as true or 30.
   static Yaml Verbatim(std::string text);
-  // In a chart, `helm` unchanged, such as {{ .Release.Namespace }}; else the string `plain`.
+  // In a chart, the unchanged text `helm`, such as {{ .Release.Namespace }}; otherwise the string
+  // `plain`.
   static Yaml Action(std::string helm, std::string plain);
-  // A string that is itself a document.
+  // A string whose content is a document.
   static Yaml Document(Yaml inner);
 
-  // A condition that a chart evaluates when it is installed, and plain YAML when it is written.
+  // A condition: a chart evaluates `helm` when it is installed; plain YAML uses `plain` when it is
+  // written.
   struct Condition {
-    std::string helm;  // the argument of a template's "if"; empty: always
+    std::string helm;  // the argument of a template's "if"; empty if always true
     bool plain = true;
 
     Condition operator&&(const Condition& other) const;
     Condition operator!() const;
   };
-  // An item of a list, an entry of a map or a document that is there if `condition` holds. In a
-  // chart, the caller must omit a list or map that could become empty.
+  // A list item, map entry or document that exists only if `condition` is true. In a chart, the
+  // caller must omit a list or map that could become empty.
   static Yaml If(const Condition& condition, Yaml node);
   const Condition& condition() const { return condition_; }
 
   bool IsNull() const { return kind_ == Kind::kNull; }
-  // Of a string, or of an action in plain YAML; else empty.
+  // The text of a string, or of an action in plain YAML; else empty.
   const std::string& text() const { return text_; }
   // A map's value; null if the key is missing.
   const Yaml& operator[](const std::string& key) const;
-  // A map's value, added if the key is missing; null becomes a map.
+  // A map's value; adds it if the key is missing. A null tree becomes a map.
   Yaml& operator[](const std::string& key);
 
-  // The document, ending in a line feed, whatever its own condition. kHelm: "{{" in a string is
-  // escaped from Helm's templates.
+  // The document, which ends in a line feed; its own condition is ignored. For kHelm, "{{" in a
+  // string is escaped, so that Helm does not evaluate it.
   enum class Flavor { kPlain, kHelm };
   std::string Write(Flavor flavor = Flavor::kPlain) const;
 
@@ -65,12 +67,12 @@ class Yaml {
   Kind kind_ = Kind::kNull;
   Condition condition_;
   std::string text_;
-  std::string helm_;  // of an action
-  List list_;         // of a document: itself
+  std::string helm_;  // for an action
+  List list_;         // for a document: its content
   Map map_;
 };
 
-// Documents one after the other, each behind "---", under their conditions.
+// The documents one after the other, each after a line "---" and under its condition.
 std::string WriteDocuments(const std::vector<Yaml>& documents, Yaml::Flavor flavor);
 
 }  // namespace mandate::rbacgen

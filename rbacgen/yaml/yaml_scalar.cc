@@ -20,7 +20,7 @@ size_t Digits(std::string_view s) {
   return std::find_if_not(s.begin(), s.end(), IsDigit) - s.begin();
 }
 
-// Removes the character from the front if it is there.
+// Removes the character from the front, if it is there.
 bool Take(std::string_view* s, char c) {
   if (!s->starts_with(c)) return false;
   s->remove_prefix(1);
@@ -29,7 +29,7 @@ bool Take(std::string_view* s, char c) {
 
 void TakeSign(std::string_view* s) { Take(s, '-') || Take(s, '+'); }
 
-// Removes one or two digits; -1 if there is none.
+// Removes one or two digits from the front and returns their value; -1 if there are none.
 int TakeNumber(std::string_view* s) {
   const size_t n = std::min<size_t>(Digits(*s), 2);
   if (n == 0) return -1;
@@ -97,7 +97,7 @@ bool IsInteger(std::string_view s) {
   return all("0123456789");
 }
 
-// [-+]?(\.[0-9]+|[0-9]+(\.[0-9]*)?)([eE][-+]?[0-9]+)?, and not beyond a double's range.
+// [-+]?(\.[0-9]+|[0-9]+(\.[0-9]*)?)([eE][-+]?[0-9]+)?, within the range of a double.
 bool IsFloat(std::string_view whole) {
   std::string_view s = whole;
   TakeSign(&s);
@@ -118,7 +118,7 @@ bool IsFloat(std::string_view whole) {
   return s.empty() && std::isfinite(std::strtod(std::string(whole).c_str(), nullptr));
 }
 
-// [-+]?[0-9][0-9_]*(:[0-5]?[0-9])+(\.[0-9_]*)?: a number to YAML 1.1.
+// [-+]?[0-9][0-9_]*(:[0-5]?[0-9])+(\.[0-9_]*)?, which is a number in YAML 1.1.
 bool IsBase60(std::string_view s) {
   TakeSign(&s);
   if (s.empty() || !IsDigit(s[0])) return false;
@@ -143,11 +143,11 @@ bool IsBreakOrControl(std::string_view s, size_t i) {
   return c >= 0xF0;
 }
 
-// What decides the style of a text.
+// The styles that are allowed for a text.
 struct Shape {
-  bool plain = true;  // allowed, for one line
+  bool plain = true;  // for text of one line
   bool single_quoted = true;
-  bool block = true;  // for several
+  bool block = true;  // for text of several lines
 };
 
 Shape ShapeOf(std::string_view s) {
@@ -190,7 +190,7 @@ std::string Block(std::string_view text, size_t indent) {
   return out;
 }
 
-// Appends text, counting columns in characters, and folds at blanks.
+// Appends text and folds it at blanks; columns are counted in characters.
 class Folder {
  public:
   Folder(size_t indent, size_t column) : indent_(indent), column_(column) {}
@@ -280,7 +280,7 @@ bool ReadsAsString(std::string_view text) {
   if (kWords->contains(std::string(text))) return false;
   if (std::string_view("+-.0123456789").find(text[0]) == std::string_view::npos) return true;
   if (text[0] == '.') {
-    // Underscores stand between digits only.
+    // Underscores are allowed only between digits.
     std::string digits;
     for (size_t i = 0; i < text.size(); ++i) {
       if (text[i] != '_') {
