@@ -7,7 +7,7 @@
 namespace mandate {
 namespace {
 
-// Of a component that serves the process itself.
+// For components that serve the process itself, and so have no controller.
 absl::StatusOr<Controllers> NoControllers(const Component&) { return Controllers(); }
 
 }  // namespace

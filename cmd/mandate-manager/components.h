@@ -1,4 +1,4 @@
-// Every component of this program.
+// All components of this program.
 #ifndef CMD_MANDATE_MANAGER_COMPONENTS_H_
 #define CMD_MANDATE_MANAGER_COMPONENTS_H_
 

@@ -25,7 +25,7 @@ std::string Name(const ComponentSpec& component) {
 // kMetricsAuth authorizes readers of /metrics; --metrics-secure enables it, --controllers does not.
 bool IsController(const ComponentSpec& component) { return component.mandate != &kMetricsAuth; }
 
-// Values of flags that are still text.
+// The values of flags before they are parsed.
 struct CommandLine {
   std::string kubeconfig;
   std::string ns;
@@ -193,7 +193,7 @@ absl::Status CheckServers(const ManagerOptions& options) {
   return absl::OkStatus();
 }
 
-// From 1s to 1h.
+// Accepts 1s to 1h.
 absl::StatusOr<absl::Duration> ParseDuration(std::string_view flag, const std::string& text,
                                              std::string_view example) {
   absl::Duration duration;
@@ -204,7 +204,7 @@ absl::StatusOr<absl::Duration> ParseDuration(std::string_view flag, const std::s
   return Usage(StrCat(flag, ": \"", text, "\" is not a duration from 1s to 1h; write ", example));
 }
 
-// From 1Mi to 1Ei.
+// Accepts 1Mi to 1Ei.
 absl::StatusOr<size_t> ParseBytes(std::string_view flag, const std::string& text) {
   constexpr int64_t kNanos = 1'000'000'000;
   const auto quantity = Quantity::Parse(text);
@@ -320,12 +320,12 @@ absl::StatusOr<Flags> ParseFlags(int argc, char** argv, std::vector<ComponentSpe
   std::vector<std::string> arguments(argv + std::min(argc, 1), argv + argc);
   for (std::string& argument : arguments) {
     if (argument.starts_with("-v=")) argument.insert(0, "-");
-    // CLI11 would take the next argument as its value.
+    // CLI11 would use the next argument as its value.
     if (argument.starts_with("--") && argument.find('=') == argument.size() - 1) {
       return Usage(StrCat(argument, " has no value; add a value, or remove the flag"));
     }
   }
-  std::reverse(arguments.begin(), arguments.end());  // CLI11 reads them from the back
+  std::reverse(arguments.begin(), arguments.end());  // CLI11 reads them in reverse order
   try {
     app.parse(std::move(arguments));
   } catch (const CLI::ParseError& error) {

@@ -12,17 +12,18 @@ namespace mandate {
 
 struct Flags {
   ManagerOptions manager;
-  std::vector<ComponentSpec> components;  // those that are enabled
+  std::vector<ComponentSpec> components;  // the enabled components
   bool exit_now = false;                  // --help or --version was answered
   bool allow_core_dumps = false;
 };
 
-// Also reads the kubeconfig. kInvalidArgument: one line that names the flag, the reason and the
-// command that prints help.
+// Also reads the kubeconfig. kInvalidArgument, with one line that names the flag, the reason and
+// the command that prints help.
 absl::StatusOr<Flags> ParseFlags(int argc, char** argv, std::vector<ComponentSpec> all);
 
-// kube-controller-manager's --controllers: '*' enables all, 'foo' enables foo, '-foo' disables it;
-// a name takes precedence over '*'. kInvalidArgument for a name that is not in `known`.
+// Like kube-controller-manager's --controllers: '*' enables all components, 'foo' enables foo,
+// '-foo' disables it. A name takes precedence over '*'. kInvalidArgument for a name that is not in
+// `known`.
 absl::StatusOr<std::vector<std::string>> SelectControllers(const std::vector<std::string>& patterns,
                                                            const std::vector<std::string>& known);
 

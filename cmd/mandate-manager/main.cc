@@ -1,4 +1,4 @@
-// mandate-manager: the components of this project in one process.
+// mandate-manager: runs the components of this project in one process.
 #include <csignal>
 #include <cstdio>
 #include <cstdlib>
@@ -16,8 +16,8 @@ namespace {
 
 constexpr int kUsageError = 2;
 
-// Requests a stop at the first SIGINT or SIGTERM; the second ends the process at once. The signals
-// must be blocked in every thread, so this comes before any thread is started.
+// Requests a stop at the first SIGINT or SIGTERM; the second one ends the process at once. The
+// signals must be blocked in every thread, so this must be created before any thread starts.
 class SignalStop {
  public:
   SignalStop() {
@@ -33,7 +33,7 @@ class SignalStop {
       sigwait(&signals_, &signal);
       source_.request_stop();
       sigwait(&signals_, &signal);
-      // A second signal: end without cleaning up.
+      // At a second signal, the process ends without cleaning up.
       std::_Exit(1);
     }).detach();
   }
@@ -51,9 +51,9 @@ int Fail(const absl::Status& status) {
 }
 
 int Main(int argc, char** argv) {
-  // Before ParseFlags(), which reads the file of base's token.
+  // Must come before ParseFlags(), which reads the file of base's token.
   ForbidCoreDumps();
-  // Lives until the process ends: the signal thread is never joined.
+  // Lives until the process ends, because the signal thread is never joined.
   static SignalStop signals;
   signals.Start();
 
@@ -69,7 +69,8 @@ int Main(int argc, char** argv) {
   const absl::Status status = (*manager)->Run(signals.token());
   if (status.ok()) return 0;
   std::fprintf(stderr, "mandate-manager: %s\n", std::string(status.message()).c_str());
-  // Leadership was lost, or a thread did not stop in time: end what still runs.
+  // Leadership was lost, or a thread did not stop in time: end the process with its running
+  // threads.
   std::_Exit(1);
 }
 
