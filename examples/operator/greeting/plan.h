@@ -1,4 +1,4 @@
-// What to do about one Greeting: a pure function of the objects that were read.
+// Plans the changes for one Greeting: a pure function of the objects that were read.
 #ifndef GREETING_PLAN_H_
 #define GREETING_PLAN_H_
 
@@ -13,9 +13,9 @@ namespace example {
 inline constexpr char kMessageKey[] = "message";
 
 struct Plan {
-  // The ConfigMap to write; none if it is as desired, or must not be changed.
+  // The ConfigMap to write; empty if it is as desired, or must not be changed.
   std::optional<mandate::corev1::ConfigMap> write;
-  // Why the spec cannot be fulfilled; empty if it can.
+  // The reason why the spec cannot be fulfilled; empty if it can be.
   std::string problem;
 };
 

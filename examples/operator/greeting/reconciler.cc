@@ -13,7 +13,7 @@ namespace example {
 
 using mandate::corev1::ConfigMap;
 
-// How soon a denied write is tried again: the API server does not announce new permissions.
+// The delay after a denied write: the API server does not announce new permissions.
 constexpr absl::Duration kForbiddenRetry = absl::Seconds(10);
 
 GreetingReconciler::GreetingReconciler(const mandate::Component& component,
@@ -25,7 +25,7 @@ absl::StatusOr<mandate::Result> GreetingReconciler::Reconcile(const mandate::Cal
   auto greeting = component_.cache().Get<v1alpha1::Greeting>(context, request.key);
   if (absl::IsNotFound(greeting.status())) return mandate::Result{};
   RETURN_IF_ERROR(greeting.status());
-  // Garbage collection deletes the ConfigMap.
+  // The garbage collector deletes the ConfigMap.
   if (greeting->metadata().has_deletiontimestamp()) return mandate::Result{};
 
   std::optional<ConfigMap> actual;
@@ -57,7 +57,7 @@ absl::StatusOr<std::unique_ptr<mandate::Controller>> MakeController(
   return mandate::BuilderFor<mandate::kGreeting>(component.runtime)
       .Named("greeting")
       .For<v1alpha1::Greeting>()
-      // By name, not by owner: a foreign ConfigMap may be deleted and free the name.
+      // Watched by name, not by owner: a foreign ConfigMap may be deleted, which frees the name.
       .Watches<ConfigMap>([](const ConfigMap& config_map) {
         return std::vector<mandate::Request>{{mandate::KeyOf(config_map)}};
       })

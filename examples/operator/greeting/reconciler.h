@@ -19,7 +19,7 @@
 
 namespace example {
 
-// Reads, plans, writes, reports. Thread-safe.
+// Reads, plans, writes and reports. Thread-safe.
 class GreetingReconciler : public mandate::Reconciler {
  public:
   // `component` outlives this.

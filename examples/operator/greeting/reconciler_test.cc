@@ -1,4 +1,5 @@
-// The reconciler with exactly its mandate's permissions, on Mandate's double of the API server.
+// Runs the reconciler with exactly its mandate's permissions, on Mandate's double of the API
+// server.
 #include "greeting/reconciler.h"
 
 #include <gmock/gmock.h>
@@ -89,7 +90,7 @@ class ReconcilerTest : public testing::Test {
     return answer->ok() ? **std::move(answer) : HttpResponse{};
   }
 
-  // Copies an object from the server to the view of the cache.
+  // Copies an object from the server to the cache's view.
   void CatchUp(const KindInfo& kind, const char* collection) {
     const HttpResponse answer = Send("GET", std::string(collection) + "/ann", "");
     if (answer.code != 200) return view_.Remove(kind, {"default", "ann"});
@@ -131,7 +132,7 @@ class ReconcilerTest : public testing::Test {
   mandate::FakeEventRecorder events_;
   FakeRestClient client_;
   const mandate::MandateServer rights_{mandate::kGreeting};
-  std::vector<std::string> writes_;  // the component's, by path
+  std::vector<std::string> writes_;  // the paths of the component's writes
 };
 
 TEST_F(ReconcilerTest, GreetsOnceAndReports) {
