@@ -1,9 +1,9 @@
 #!/usr/bin/env bash
-# rbacgen audit, run as a person does, on a component whose log, markers and roles disagree.
+# Runs rbacgen audit as a user does, on a component whose log, markers and roles differ.
 set -euo pipefail
 rbacgen=$PWD/$1
 source rbacgen/testing/expect.sh
-cd "$dir" # patch takes relative names only
+cd "$dir" # patch accepts only relative names
 
 says() { grep -qE -- "$3" "$dir/$2" || { cat "$dir/$2"; fail "$1: does not say: $3"; }; }
 hides() { ! grep -qE -- "$3" "$dir/$2" || { cat "$dir/$2"; fail "$1: says: $3"; }; }
@@ -49,7 +49,7 @@ good() {
   event get $account-a "$agent a" JTI=a /apis/apps/v1/namespaces/n/deployments/web 200 "$own"
   event get $account-a "$agent a" JTI=a /apis/apps/v1/namespaces/n/daemonsets/web 200 "$own"
 }
-# objectRef is what tells trace of tokens: the server writes it.
+# The trace finds tokens by the event's objectRef, which the server writes.
 objects() { sed 's|"responseStatus"|"objectRef":{"resource":"serviceaccounts","subresource":"token","namespace":"mandate-system","name":"mandate-manager-a"},&|'; }
 good | sed '1{h;d}' >"$dir/rest.log"
 { good | sed -n 1p | objects; sed 's|"requestURI":"/apis/coord[^"]*"|&,"objectRef":{"resource":"leases","apiGroup":"coordination.k8s.io","namespace":"mandate-system","name":"mandate-manager"}|' "$dir/rest.log"; } >"$dir/good.log"
@@ -79,7 +79,7 @@ diff "$dir/plain" "$dir/out" || fail 'gzip differs'
 { printf '{"kind":"EventList","apiVersion":"audit.k8s.io/v1","items":['; paste -sd, "$dir/good.log"; printf ']}'; } >"$dir/batch.json"
 expect 0 'a webhook batch' audit --sources=src --granted="$dir/chart.yaml" - <"$dir/batch.json"
 diff "$dir/plain" "$dir/out" || fail 'a webhook batch differs'
-# As kube-apiserver posts it: the items name no kind.
+# kube-apiserver posts batches like this one, whose items have no kind.
 sed 's/"kind":"Event","apiVersion":"audit.k8s.io\/v1",//g' "$dir/batch.json" >"$dir/posted.json"
 expect 0 'a webhook batch as it is posted' audit --sources=src --granted="$dir/chart.yaml" "$dir/posted.json"
 diff "$dir/plain" "$dir/out" || fail 'a webhook batch as it is posted differs'
@@ -91,8 +91,8 @@ says JSON out '"findings":\[\]'
 expect 0 'nothing to suggest' audit --suggest --sources=src "$dir/good.log"
 [ ! -s "$dir/out" ] || fail "suggests: $(cat "$dir/out")"
 
-n=30 # functions in pipes counted for themselves
-# Never patched, never asked for daemonsets; refused a delete; used a stranger's binding.
+n=30 # the function in a pipe counts in its own process
+# The component never patches and never reads daemonsets; a delete is denied; a foreign binding allows another request.
 {
   grep -v -e '"verb":"patch"' -e '"verb":"delete"' -e daemonsets "$dir/good.log"
   event delete $account-a "$agent a" JTI=a /api/v1/namespaces/n/pods/web 403
@@ -112,7 +112,7 @@ expect 1 'too short a log' audit --window=24h --sources=src "$dir/bad.log"
 hides 'too short a log' out 'FOUND unused'
 says 'too short a log' out '^NOTE the log covers [0-9]+ s of the 86400 s'
 
-# What is refused adds nothing; what nobody used goes.
+# A denied request adds nothing; unused permissions are removed.
 expect 1 suggestion audit --suggest --sources=src "$dir/bad.log"
 says suggestion out '^\+// \+kubebuilder:rbac:groups=core,resources=pods,verbs=list;watch$'
 says suggestion out '^\+// \+kubebuilder:rbac:groups=apps,resources=deployments,verbs=get$'
@@ -122,7 +122,7 @@ patch --quiet -p0 <"$dir/out" || fail 'the suggestion cannot be applied'
 expect 1 'after the suggestion' audit --sources=src "$dir/bad.log"
 hides 'after the suggestion' out 'FOUND (unused|undeclared)'
 
-# Refused after authorization: the right is there, and was used.
+# A request that was denied after authorization used its right.
 cp src/a.h src.before
 cat >src/a.h <<'END'
 // +mandate:component:name=a
@@ -139,13 +139,13 @@ says 'a quota' out '^create pods .* 1 '
 says 'a quota' out '^FOUND refused: a: was denied create pods in n, 1 time, .*; it was authorized'
 mv src.before src/a.h
 
-# What was granted, and by whom.
+# The report names excess and missing grants, and the binding that grants.
 sed -i '2s/.*/\/\/ +kubebuilder:rbac:groups=core,resources=pods,verbs=list;watch;delete;patch;get/' "$dir/src/a.h"
 expect 1 drift audit --sources=src --granted="$dir/chart.yaml" "$dir/good.log"
 says drift out '^FOUND not-granted: a: declares get pods'
 says drift out '^FOUND excess-grant: a: may get daemonsets.apps, which no marker declares, by ClusterRoleBinding "mandate-manager-a"'
 
-# To the namespace's group: whoever has it, has it.
+# A grant to the group of the namespace is a grant to its components.
 cat "$dir/chart.yaml" - >"$dir/group.yaml" <<'END'
 ---
 {apiVersion: rbac.authorization.k8s.io/v1, kind: ClusterRole, metadata: {name: cluster-admin}, rules: [{apiGroups: ['*'], resources: ['*'], verbs: ['*']}]}
@@ -155,7 +155,7 @@ END
 expect 1 'a grant to a group' audit --sources=src --granted="$dir/group.yaml" "$dir/good.log"
 says 'a grant to a group' out '^FOUND excess-grant: a: may do anything to every resource.* by ClusterRoleBinding "x" of ClusterRole "cluster-admin" to Group "system:serviceaccounts:mandate-system"'
 
-# To everybody, by a role that Kubernetes gives everybody.
+# A grant to all users, by a role that Kubernetes grants to all users.
 cat "$dir/chart.yaml" - >"$dir/basic.yaml" <<'END'
 ---
 {apiVersion: rbac.authorization.k8s.io/v1, kind: ClusterRole, metadata: {name: 'system:basic-user'}, rules: [{apiGroups: [authorization.k8s.io], resources: [selfsubjectaccessreviews], verbs: [create]}, {apiGroups: [''], resources: [secrets], verbs: [get]}]}
@@ -166,7 +166,7 @@ expect 1 'a rule more for everybody' audit --fail-on=excess-grant --sources=src 
 says 'a rule more for everybody' out '^FOUND excess-grant: a: may get secrets, .* by ClusterRoleBinding "system:basic-user"'
 hides 'a rule more for everybody' out 'selfsubjectaccessreviews'
 
-# A role that is not there may grant anything.
+# A missing role may grant anything.
 cat "$dir/chart.yaml" - >"$dir/gone.yaml" <<'END'
 ---
 {apiVersion: rbac.authorization.k8s.io/v1, kind: ClusterRoleBinding, metadata: {name: y}, roleRef: {kind: ClusterRole, name: gone}, subjects: [{kind: ServiceAccount, name: mandate-manager-a, namespace: mandate-system}]}
@@ -179,14 +179,14 @@ says 'a role that is not granted' err 'ClusterRoleBinding y of ServiceAccount ma
 hides 'a role that is not granted' err 'lost'
 expect 0 'a role of somebody else' audit --fail-on=none --sources=src --granted="$dir/found.yaml" "$dir/good.log"
 
-# A policy that hides, and a component that is not there at all.
+# A policy that omits requests, and a component without requests.
 printf 'apiVersion: audit.k8s.io/v1\nkind: Policy\nrules:\n- {level: None, verbs: [get]}\n- {level: Metadata}\n' >"$dir/policy.yaml"
 expect 1 'a policy that hides' audit --audit-policy="$dir/policy.yaml" --sources=src "$dir/good.log"
 says 'a policy that hides' out '^FOUND hidden: a: the audit policy omits get pods'
 expect 1 'a silent component' audit --sources=src <(head -n 3 "$dir/good.log")
 says 'a silent component' out '^FOUND hidden: a: base requested tokens for it, but the log has no request from it'
 
-# One component's watch serves another, whose own rights to it no log has.
+# One component's watch serves another one, whose own requests the log does not have.
 mkdir -p two
 cp src/a.h two/a.h
 printf '// +mandate:component:name=b\n// +kubebuilder:rbac:groups=core,resources=pods;nodes,verbs=list;watch\n' >two/b.h
@@ -199,7 +199,7 @@ says 'a shared cache' out '^watch pods +b.h:2 +\? +- +\? +served by the shared c
 says 'a shared cache' out '^FOUND unused-read: b: never used: watch nodes'
 hides 'a shared cache' out '^FOUND unused-read: b: never used: (list|watch) pods'
 
-# A project that has no manager of ours.
+# A project without a Mandate manager.
 mkdir -p "$dir/go"
 printf '// +kubebuilder:rbac:groups=core,resources=pods,verbs=get;delete\nfunc x() {}\n' >"$dir/go/web.go"
 event get system:serviceaccount:shop:web 'manager/v0' JTI=kubelet /api/v1/namespaces/n/pods/x 200 >"$dir/go.log"
@@ -207,7 +207,7 @@ expect 1 'a Go project' audit --sources="$dir/go" --identity=manager=shop/web "$
 says 'a Go project' out '^FOUND unused-write: manager: never used: delete pods \(.*web.go:1\)'
 says 'a Go project' out '1 request from the manager in 1 event .*; 1 finding'
 
-# Its role has no events.k8s.io, and its discovery is allowed by a binding of its own.
+# Its role has no events.k8s.io, and its own binding allows its discovery.
 cat >"$dir/go.yaml" <<'END'
 {apiVersion: v1, kind: ServiceAccount, metadata: {name: web, namespace: shop}}
 ---

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# rbacgen can-i and who-can, as a person runs it: on sources, manifests, and a cluster that a stand-in for kubectl
-# speaks for.
+# Runs rbacgen can-i and who-can as a user does: on sources, on manifests, and on a cluster that a fake kubectl
+# # represents.
 set -euo pipefail
 rbacgen=$PWD/$1
 source rbacgen/testing/expect.sh
@@ -29,7 +29,7 @@ expect 2 'a mistyped component with a group' can-i --as=aa --as-group=x delete s
 expect 2 'a mistyped group' can-i --as=a --as-group=x delete secrets --input=old
 says 'a mistyped group' err 'x is not a group of the input; write group:x'
 expect 1 'a group, spelled out' can-i --as=a --as-group=group:x delete secrets --input=old
-# Kubernetes' own bindings hold in every cluster.
+# Kubernetes' own bindings exist in every cluster.
 expect 0 'the scheduler' can-i --as=system:kube-scheduler create pods --subresource=binding --input=old
 expect 0 'the controller manager' can-i --as=system:kube-controller-manager create serviceaccounts --subresource=token --input=chart.yaml
 expect 1 'what the scheduler may not' can-i --as=system:kube-scheduler delete secrets --input=old
@@ -71,7 +71,7 @@ expect 0 'view is known' who-can get pods --input=view.yaml
 says 'view is known' out 'ann      User  everywhere  ClusterRoleBinding g'
 expect 0 'what it lacks' who-can get secrets --input=view.yaml
 says 'what it lacks' out 'no subject'
-# 1.30's roles differ from 1.36's.
+# The roles of 1.30 differ from those of 1.36.
 expect 2 'what view has since' can-i --as=ann get resourceclaims.resource.k8s.io --input=view.yaml
 says 'what view has since' out unknown
 says 'what view has since' err "the answer depends on Kubernetes' own roles: in 1.36 it is yes, in 1.30 no; ask the cluster"

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# rbacgen chart, run as a person does: both formats say the same, and mistakes say what to write.
+# Runs rbacgen chart as a user does: both formats have the same objects, and errors tell the user what to write.
 set -euo pipefail
 rbacgen=$1 sample=$2
 source rbacgen/testing/expect.sh
@@ -17,7 +17,7 @@ grep -q '^  namespace: {{ .Release.Namespace | quote }}$' "$generated/base.yaml"
 grep -q '^  namespace: kube-system$' "$generated/sample-reader.yaml" || fail 'the namespace of a marker is lost'
 grep -q 'mandate.io/justification:' "$generated/sample-granter.yaml" || fail 'no justification'
 
-# A chart that is there keeps what is a person's; components that are no more lose their file.
+# In an existing chart, the user's files stay, and the files of removed components are deleted.
 echo 'mine: true' >"$dir/chart/values.yaml"
 rm "$dir/chart/templates/deployment.yaml"
 touch "$generated/gone.yaml"
@@ -67,7 +67,7 @@ expect 0 'an audit policy, to a file' audit-policy --namespace=ns-1 --out="$dir/
 [ ! -s "$dir/out" ] || fail 'an audit policy, to a file: printed something'
 diff "$dir/policy" "$dir/policy.yaml" || fail 'an audit policy: --out differs from standard output'
 
-# The order of files does not matter, nor how a component's rules are spread over them.
+# The result does not depend on the order of the files, or on which file has which rules of a component.
 rule='// +kubebuilder:rbac:groups=g,resources'
 printf '%s\n' '// +mandate:component:name=c' "$rule=a,verbs=get" >"$dir/1.cc"
 printf '%s\n' '// +mandate:component:name=c' "$rule=b,verbs=get" >"$dir/2.cc"

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# rbacgen crd, run as a person does: where it writes, what it says, the exit codes.
+# Runs rbacgen crd as a user does: the files that it writes, its messages and its exit codes.
 set -euo pipefail
 rbacgen=("$1" crd) testdata=$2 kubernetes=external/kubernetes
 source rbacgen/testing/expect.sh
@@ -23,7 +23,7 @@ expect 0 'no descriptions' "${paths[@]}" --max-description=0 --out=- "${widget[@
 expect 0 'short descriptions' "${paths[@]}" --max-description=20 --out=- "${widget[@]}"
 grep -q 'description: Widget is what the...' "$dir/out" || fail 'short descriptions: not cut'
 
-# A conversion webhook whose namespace is said by whoever installs it.
+# The namespace of a conversion webhook can come from the command line.
 gadget=$testdata/example/v1/gadget.proto
 grep -v serviceNamespace "$gadget" >"$dir/gadget.proto"
 here=(-I "$dir" -I . -I "$kubernetes")
@@ -51,7 +51,7 @@ says 'a shadowed file' err "${widget[1]}: error: an import of example/v1/widget.
 expect 1 'a missing import' -I "$testdata" --out=- "${widget[1]}"
 says 'a missing import' err 'k8s.io/apimachinery/pkg/apis/meta/v1/generated.proto: error: File not found'
 
-# Mistakes leave what is there.
+# After a mistake, existing files stay.
 sed 's/scope: "Namespaced"/scope: "Planet"/' "${widget[0]}" >"$dir/bad.proto"
 expect 1 'a mistake' -I "$dir" -I . -I "$kubernetes" --out-dir="$dir/crds" "$dir/bad.proto"
 says 'a mistake' err "$dir/bad.proto:10: error: Widget: scope \"Planet\" must be one of Namespaced, Cluster"

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# rbacgen diff and blast-radius, as a person runs it: on sources, manifests, and a cluster that a stand-in for kubectl
-# speaks for.
+# Runs rbacgen diff and blast-radius as a user does: on sources, on manifests, and on a cluster that a fake kubectl
+# # represents.
 set -euo pipefail
 rbacgen=$PWD/$1
 source rbacgen/testing/expect.sh
@@ -40,7 +40,7 @@ expect 2 'an empty part of an input' who-can get pods --input=chart.yaml,empty.y
 says 'an empty part of an input' err 'empty.yaml has no role, no binding and no ServiceAccount'
 expect 2 'manifests of something else' diff old pod.yaml
 says 'manifests of something else' err 'pod.yaml has no role, no binding and no ServiceAccount'
-# What `jq .items` writes.
+# `jq .items` prints an array.
 { printf '['; head -1 admin.yaml; printf ']'; } >array.json
 expect 0 'an array' who-can delete secrets --input=array.json
 says 'an array' out 'ann      User  everywhere  ClusterRoleBinding g'
@@ -83,7 +83,7 @@ says 'more reach, JSON' out '"gained":[{"apiGroups":["apps"],"consequences":["ru
 says 'more reach, JSON' out '"lost":[{"apiGroups":["apps"],"namespace":"shop","resources":["deployments"],"verbs":["list"]}]'
 expect 2 'no such reach' blast-radius old none
 
-# In several files, as a chart's templates are: one aggregates the other's.
+# Several files, like the templates of a chart: a role in one aggregates a role in another.
 mkdir parts
 cat >parts/a.yaml <<'END'
 {apiVersion: rbac.authorization.k8s.io/v1, kind: ClusterRole, metadata: {name: whole}, aggregationRule: {clusterRoleSelectors: [{matchLabels: {part: 'true'}}]}}
@@ -97,16 +97,16 @@ expect 0 'aggregated from another file' can-i -q --as=shop/web get pods --input=
 expect 0 'aggregated from another input' can-i -q --as=shop/web get pods --input=parts/b.yaml --input=parts/a.yaml
 expect 0 'several inputs in a word' can-i -q --as=shop/web get pods --input=old,parts/b.yaml,,parts/a.yaml,chart.yaml,
 
-# Of an object that is there twice the last one counts, in the order of the inputs.
+# If two inputs have the same object, the last one counts.
 sed 's/- get/- delete/' chart.yaml >override.yaml
 for order in '0 old,override.yaml' '2 override.yaml,old' '0 chart.yaml,old,override.yaml' '2 override.yaml,chart.yaml'; do
-  # The Role in shop is the one that lets a read its Secret.
+  # The Role in shop allows a to read its Secret.
   expect 0 "in the order of $order" who-can --json delete secrets/cert -n shop --input="${order#* }"
   says "in the order of $order" err 'there are two objects with the name Role shop/mandate-manager-a; the last one is used'
   [ "$(grep -c mandate-manager-a out)" = $((1 - ${order%% *} / 2)) ] || fail "in the order of $order: $(cat out)"
 done
 
-# A project without a chart of ours: which ServiceAccount is which component.
+# A project without a chart of Mandate: --identity maps components to ServiceAccounts.
 cat >shipped.yaml <<'END'
 {apiVersion: v1, kind: ServiceAccount, metadata: {name: web, namespace: shop}}
 ---
@@ -127,7 +127,7 @@ says 'no such account' err 'shipped.yaml has no ServiceAccount shop/wbe (--ident
 expect 2 'no identity' diff --identity=a old shipped.yaml
 says 'no identity' err 'write COMPONENT=NAMESPACE/NAME'
 
-# What a change adds to anybody.
+# The rights that a change adds to any subject.
 cat chart.yaml - >eve.yaml <<'END'
 ---
 {apiVersion: rbac.authorization.k8s.io/v1, kind: ClusterRoleBinding, metadata: {name: eve}, roleRef: {kind: ClusterRole, name: admin}, subjects: [{kind: User, name: eve}]}
@@ -143,7 +143,7 @@ expect 2 'somebody of neither' blast-radius --as=evee chart.yaml eve.yaml
 expect 0 'and of base, alone' blast-radius --as=base chart.yaml eve.yaml
 says 'and of base, alone' out 'nothing is added or removed'
 
-# A grant to everybody is a grant.
+# A grant to all users is reported.
 cat chart.yaml - >everybody.yaml <<'END'
 ---
 {apiVersion: rbac.authorization.k8s.io/v1, kind: ClusterRole, metadata: {name: r}, rules: [{apiGroups: [''], resources: [secrets], verbs: [get]}]}
@@ -169,7 +169,7 @@ END
 expect 1 'a grant to a group' diff old group.yaml
 says 'a grant to a group' out '  + may do anything to every resource'
 
-# Names from manifests do not move the cursor, erase lines or forge them.
+# Names from manifests must not move the cursor, erase lines or forge them.
 cat chart.yaml - >escapes.yaml <<'END'
 ---
 {apiVersion: rbac.authorization.k8s.io/v1, kind: ClusterRole, metadata: {name: "r\e[2K"}, rules: [{apiGroups: [''], resources: [pods, "x\e[1A"], verbs: [get]}]}
@@ -209,7 +209,7 @@ printf '{apiVersion: v1, kind: ServiceAccount, metadata: {name: "a\\e[1A", name:
 expect 2 'a mistake, of escapes' diff chart.yaml wrong.yaml
 plain 'a mistake, of escapes'
 
-# The answer is not "no subject" where kubectl creates the binding, or cannot read the file.
+# The answer must not be "no subject" if kubectl creates the binding or cannot read the file.
 admin='apiVersion: rbac.authorization.k8s.io/v1, kind: ClusterRoleBinding'
 rest='metadata: {name: b}, roleRef: {apiGroup: rbac.authorization.k8s.io, kind: ClusterRole, name: cluster-admin}, subjects: [{kind: User, name: ann}]'
 other="{$admin, metadata: {name: other}, roleRef: {apiGroup: rbac.authorization.k8s.io, kind: ClusterRole, name: view}, subjects: [{kind: User, name: bob}]}"

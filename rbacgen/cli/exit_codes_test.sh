@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# The exit codes of every command (rbacgen/cli/exit_codes.h): 0 done, yes, the same; 1 no, different, found; 2 not known.
+# The exit codes of every command (rbacgen/cli/exit_codes.h): 0 done, yes, the same; 1 no, different, found; 2 unknown.
 set -euo pipefail
 rbacgen=$PWD/$1 options=$PWD/$2
 source rbacgen/testing/expect.sh
@@ -85,13 +85,13 @@ done <<END
 END
 expect 0 'mutate finds a test that needs it' mutate --test 'test -z "$MANDATE_WITHOUT"' good.cc
 expect 1 'mutate finds none' mutate --test true good.cc
-# What cannot be written was not done, and is neither yes nor no.
+# If the output cannot be written, the exit code is neither 0 nor 1.
 code=0
 "$rbacgen" who-can list pods --input=good.cc >/dev/full 2>err || code=$?
 [ $code = 2 ] || fail "a full disk: exit code $code"
 "$rbacgen" --help | grep -q '^ *2  unknown' || fail '--help has no table of exit codes'
 
-# Folders are made, as controller-gen makes them, and said.
+# Missing folders are made, as controller-gen does, and reported.
 expect 0 'a new folder' rbac --role-name=r --out=new/deep/role.yaml good.cc
 says 'a new folder' err 'rbacgen: created the folder new/deep'
 expect 0 'a folder that is there' rbac --role-name=r --out=new/deep/role.yaml good.cc

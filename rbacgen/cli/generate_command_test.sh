@@ -12,7 +12,7 @@ cat >controllers/a.cc <<'END'
 // +kubebuilder:rbac:groups=core,resources=pods,verbs=list
 END
 echo '// +kubebuilder:rbac:groups=core,resources=pods,verbs=wrong' >controllers/old/b.cc
-# An example in a comment of a file without a component.
+# A comment with an example, in a file without a component.
 echo '// +kubebuilder:rbac:groups=core,resources=secrets,verbs=wrong' >manager/example.h
 cat >rbacgen.yaml <<'END'
 sources:
@@ -42,7 +42,7 @@ silent "generate again"
 expect 0 "check" check
 silent "check"
 
-# Drift: a changed file, a file that no source makes.
+# Drift is reported for a changed file and for a file that no source produces.
 sed -i '0,/pods/s//nodes/' chart/templates/generated/a.yaml
 touch chart/templates/generated/old.yaml
 expect 1 drift check
@@ -70,7 +70,7 @@ expect 0 repair generate
 says repair out "wrote chart/templates/generated/a.yaml"
 says repair out "removed chart/templates/generated/old.yaml"
 
-# A mistake: nothing is written, and it is not hidden by drift.
+# After a mistake, nothing is written, and drift does not hide the mistake.
 cp controllers/a.cc good
 echo '// +kubebuilder:rbac:groups=core,resources=pods,verbs=lst' >>controllers/a.cc
 expect 1 mistake check
@@ -79,14 +79,14 @@ says mistake out "[rbac-rule]"
 expect 1 "mistake, generate" generate
 says "mistake, generate" err "controllers/a.cc:3: error:"
 says "mistake, generate" err "1 error; nothing was written"
-# A linter without a configuration.
+# check works as a linter without a configuration.
 expect 1 lint check controllers/a.cc
 says lint out "controllers/a.cc:3: error:"
 cp good controllers/a.cc
 expect 0 "lint, good" check controllers/a.cc
 silent "lint, good"
 
-# Misuse.
+# Invalid configurations and command lines.
 sed -i 's/chart:/chrt:/' rbacgen.yaml
 expect 2 key check
 says key err 'rbacgen.yaml:7: unknown key "chrt" in outputs; did you mean "chart"?'

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# rbacgen header, run as a build does: what it writes, and that a mistake leaves no header behind.
-# That the header compiles and means what the markers say is testing/generated_header_test's business.
+# Runs rbacgen header as a build does: the header that it writes, and no header after a mistake. A separate test,
+# # testing/generated_header_test, checks that the header compiles and has what the markers declare.
 set -euo pipefail
 rbacgen=$1 sample=$2
 source rbacgen/testing/expect.sh

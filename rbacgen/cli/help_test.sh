@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Help: the ways to ask for it, its width, and no names of C++ types.
+# The ways to get help, the width of the text, and no names of C++ types in it.
 set -euo pipefail
 rbacgen=$PWD/$1
 source rbacgen/testing/expect.sh
@@ -7,7 +7,7 @@ source rbacgen/testing/expect.sh
 expect 0 '--help' --help
 cp "$dir/out" "$dir/help"
 for group in Generate Lint Ask Audit; do grep -qx "$group:" "$dir/help" || fail "no group $group"; done
-# A script that lost its arguments did not do its work.
+# A script whose arguments are missing must fail.
 expect 2 'no argument'
 cmp "$dir/err" "$dir/help"
 expect 0 help help

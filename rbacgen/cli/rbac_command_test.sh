@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# rbacgen rbac, run as a person does: controller-gen's own fixture byte for byte, the exit codes,
-# and what is said on a mistake.
+# Runs rbacgen rbac as a user does: the output for controller-gen's own fixture is equal byte for byte; exit codes and
+# # error messages.
 set -euo pipefail
 rbacgen=$1 markers=$2 want=$3
 source rbacgen/testing/expect.sh
@@ -45,7 +45,7 @@ says mistakes err "$dir/wrong.cc:1: error: +kubebuilder:rbac: missing argument \
 says mistakes err "$dir/wrong.cc:2: error: unknown marker"
 says mistakes err '2 errors; nothing was written'
 
-# Markers are anybody's text too, for every command that reads them.
+# Markers can contain any text; every command that reads them escapes control characters.
 printf '%s\n' '// +mandate:component:name=a' "// $rule=pods"$'\e[1A\xc2\x9b2K'",verbs=get" \
   "// +kubebuilder:rbac:"$'\e[2K'"=x" "// +kubebuilder:webhook:"$'\e[2K'"=x" >"$dir/escapes.cc"
 for command in 'rbac --role-name=x' webhook 'chart --format=yaml' audit-policy "header --out=$dir/x.h" 'mutate --test=true'; do
@@ -57,7 +57,7 @@ printf 'syntax = "proto3";\nmessage A { B\033[1A c = 1; }\n' >"$dir/escapes.prot
 expect 1 'escapes: crd' crd --out=- --proto-path="$dir" escapes.proto
 plain 'escapes: crd'
 
-# Components by folder and by file.
+# Components that are named after folders and files.
 mkdir -p "$dir/ctl/pod" "$dir/ctl/job" "$dir/more/pod"
 printf '%s\n' "// $rule=a,verbs=get" >"$dir/ctl/pod/pod_controller.go"
 printf '%s\n' "// $rule=b,verbs=get" '// +mandate:component:name=own' "// $rule=c,verbs=get" \

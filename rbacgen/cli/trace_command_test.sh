@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# rbacgen trace, run as a person does, on lines as kube-apiserver 1.36 writes them.
+# Runs rbacgen trace as a user does, on lines that kube-apiserver 1.36 writes.
 set -euo pipefail
 rbacgen=$1
 source rbacgen/testing/expect.sh
@@ -38,7 +38,7 @@ diff "$dir/good" "$dir/out" || fail 'two files differ'
 expect 0 'JSON' trace --json "$dir/good.log"
 says JSON out '"findings":[]'
 
-# The server writes while we read: its last line may be half there.
+# The server may be writing the log, so its last line may be incomplete.
 { cat "$dir/good.log"; printf '{"kind":"Event","userAgent":"mandate-manager/'; } >"$dir/half.log"
 expect 0 'half a line' trace --check "$dir/half.log"
 says 'half a line' out 'in 5 lines; 1 token used by components; no findings'
@@ -47,7 +47,7 @@ says 'half a line' out 'in 5 lines; 1 token used by components; no findings'
 expect 0 'unreadable lines' trace --check --max-line=4096 "$dir/bad.log"
 says 'unreadable lines' out '2 lines could not be read'
 
-# What is no audit log proves nothing.
+# A file that is not an audit log proves nothing.
 printf '# Mandate\n\nA page.\n' >"$dir/page.md"
 expect 2 'a page' trace "$dir/page.md"
 says 'a page' err 'no line of the log is an audit event ('
@@ -64,7 +64,7 @@ expect 1 'a token from nowhere' trace --check "$dir/late.log"
 says 'a token from nowhere' out 'FOUND token-origin (high): credential id JTI=00000001-a of scope'
 says 'a token from nowhere' err 'no TokenRequest in this log issued it'
 
-# A sender chooses its user agent and names.
+# A client chooses its user agent and the names of objects.
 event e1 ResponseComplete create $account 'mandate-manager/\u001b[1A\u009b2K\u202e' JTI=base \
   '{"resource":"pods","namespace":"mandate-system","name":"x\u001b[2K\nrbacgen: ","apiVersion":"v1"}' 201 >"$dir/escapes.log"
 expect 1 'escapes' trace --check "$dir/escapes.log"
@@ -80,7 +80,7 @@ for kind in masters foreign-user agent-mismatch no-credential-id token-origin ba
 done
 [ "$(grep -cE '^  [a-z-]+ +(high|medium|low) +[a-z]' "$dir/out")" = 15 ] || fail 'the help: further kinds; add them here'
 
-# The manager with --create-service-accounts makes those of its components that are missing.
+# With --create-service-accounts, the manager makes the missing ServiceAccounts of its components.
 account_json() { echo "{\"resource\":\"serviceaccounts\",\"namespace\":\"$1\",\"name\":\"$2\",\"apiVersion\":\"v1\"}"; }
 made() { { cat "$dir/good.log"; event c1 ResponseComplete "${3:-create}" $account "$agent" JTI=base "$(account_json "$1" "$2")" 201; } >"$dir/made.log"; }
 made mandate-system mandate-manager-scope
@@ -94,9 +94,9 @@ for other in 'other mandate-manager-scope' 'mandate-system scope' 'mandate-syste
   expect 1 "a ServiceAccount, $other" trace --check --create-service-accounts "$dir/made.log"
 done
 
-# Each request with another credential id: what is kept has a bound, and the report says that it was met.
+# Each request has another credential id: memory is bounded, and the report says that the bound was reached.
 for i in $(seq 20); do event "m$i" ResponseComplete list $account-scope "$agent scope" "JTI=$i" "$pods" 200; done >"$dir/many.log"
-# What a thief does, with its name, severity and next step.
+# A theft is reported with the name of its kind, its severity and the next step.
 ips() { sed "s|\"userAgent\"|\"sourceIPs\":[\"$1\"],&|"; }
 { ips 10.1.0.7 <"$dir/good.log"; event t1 ResponseComplete list $account-scope "$agent scope" JTI=00000001-a "$pods" 200 | ips 10.9.9.9; } >"$dir/stolen.log"
 expect 1 'a stolen token' trace --check "$dir/stolen.log"

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# rbacgen webhook, run as a person does: what controller-gen v0.23 prints for the same markers byte
-# for byte (rbacgen/webhook/controller_gen_test makes the expectation anew), and the exit codes.
+# Runs rbacgen webhook as a user does: its output is equal byte for byte to that of controller-gen v0.23
+# # (rbacgen/webhook/controller_gen_test makes the expected file); exit codes.
 set -euo pipefail
 rbacgen=("$1" webhook) markers=$2 want=$3
 source rbacgen/testing/expect.sh
@@ -42,7 +42,7 @@ expect 1 'a mistake' "$dir/src"
 says 'a mistake' err "$dir/src/d.go:1: error: +kubebuilder:webhook: sideEffects \"Some\": it must be None"
 [ ! -s "$dir/out" ] || fail 'a mistake: printed all the same'
 
-# In a chart: with its component, and the release's namespace.
+# In a chart, webhooks are enabled with their component and use the release's namespace.
 chart() { "$rbacgen" chart "$@" >"$dir/out" 2>"$dir/err"; }
 mkdir "$dir/ours"
 {
@@ -58,7 +58,7 @@ grep -h 'name=pod.validate' "$markers" | sed 's/=pod.validate/=other.validate/' 
 ! chart --format=yaml "$dir/ours" || fail 'a stray webhook'
 says 'a stray webhook' err "$dir/ours/stray.cc:1: error: this webhook has no component"
 
-# A Go project keeps the configuration that it has.
+# A Go project keeps its existing configuration.
 mkdir "$dir/go" && cp "$dir/ours/stray.cc" "$dir/go/gate_webhook.go"
 printf '// +kubebuilder:rbac:groups=apps,resources=deployments,verbs=get\n' >"$dir/go/gate_controller.go"
 for from in dir file; do

@@ -1,5 +1,5 @@
-# Sources, manifests and a stand-in for kubectl: the inputs of the tests of can-i, who-can, diff and blast-radius. To be
-# sourced after expect.sh.
+# Sources, manifests and a fake kubectl: the inputs of the tests of can-i, who-can, diff and blast-radius. Source this
+# # file after expect.sh.
 cd "$dir"
 
 mkdir -p old new
@@ -22,7 +22,7 @@ END
 chmod +x kubectl
 cluster=(--kubectl ./kubectl --kubeconfig config)
 
-# A binding to a role that the input does not have: the answer is never "no subject", "no" or "no difference".
+# The input does not have the role of these bindings, so the answer must never be "no subject", "no" or "no difference".
 cat >bound.yaml <<'END'
 {apiVersion: rbac.authorization.k8s.io/v1, kind: ClusterRoleBinding, metadata: {name: g}, roleRef: {kind: ClusterRole, name: viewer}, subjects: [{kind: User, name: ann}]}
 ---

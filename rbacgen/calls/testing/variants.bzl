@@ -33,7 +33,7 @@ def _program_variants_impl(ctx):
         ctx.actions.run_shell(
             inputs = objects[compile],
             outputs = [out],
-            # It never runs, so what it calls need not be there.
+            # The program never runs, so the functions that it calls may be undefined.
             command = link + ' -pie -Wl,--unresolved-symbols=ignore-all "${@:2}" -o "$1"',
             arguments = [out.path] + [o.path for o in objects[compile]],
             use_default_shell_env = True,
