@@ -5,18 +5,16 @@
 namespace mandate {
 namespace {
 
-struct GaugeRow {
+// In the order of ClientMetrics::Level.
+constexpr struct {
   const char* name;
   const char* help;
-  size_t ClientMetrics::Levels::*level;
+} kGauges[] = {
+    {"mandate_client_in_flight", "Calls that are being served, token and retries included"},
+    {"mandate_client_queue", "Calls that wait for their turn"},
+    {"mandate_client_watches", "Watches that are open"},
 };
-
-const GaugeRow kGauges[] = {
-    {"mandate_client_in_flight", "Calls that are being served, token and retries included",
-     &ClientMetrics::Levels::in_flight},
-    {"mandate_client_queue", "Calls that wait for their turn", &ClientMetrics::Levels::queued},
-    {"mandate_client_watches", "Watches that are open", &ClientMetrics::Levels::watches},
-};
+static_assert(std::size(kGauges) == ClientMetrics::kLevels);
 
 // In the order of ClientMetrics::Bound.
 constexpr const char* kBoundNames[] = {"in_flight",   "queue",        "watches", "attempts",
@@ -45,7 +43,9 @@ ClientMetrics::ClientMetrics(Metrics* metrics, const Identity& identity)
   }
 }
 
-ClientMetrics::~ClientMetrics() { Set({}); }
+ClientMetrics::~ClientMetrics() {
+  for (size_t i = 0; i < kLevels; ++i) Set(static_cast<Level>(i), 0);
+}
 
 Labels ClientMetrics::With(Labels labels) const {
   labels.emplace("cluster", identity_.cluster());
@@ -98,16 +98,11 @@ void ClientMetrics::Met(Bound bound) {
   if (metrics_ != nullptr) bounds_[static_cast<size_t>(bound)]->Increment();
 }
 
-void ClientMetrics::Set(const Levels& now) {
+void ClientMetrics::Set(Level level, size_t now) {
   if (metrics_ == nullptr) return;
-  for (size_t i = 0; i < gauges_.size(); ++i) {
-    const size_t before = levels_.*kGauges[i].level;
-    const size_t after = now.*kGauges[i].level;
-    if (after != before) {
-      gauges_[i]->Increment(static_cast<double>(after) - static_cast<double>(before));
-    }
-  }
-  levels_ = now;
+  const auto i = static_cast<size_t>(level);
+  gauges_[i]->Increment(static_cast<double>(now) - static_cast<double>(levels_[i]));
+  levels_[i] = now;
 }
 
 }  // namespace mandate

@@ -29,11 +29,8 @@ class ClientMetrics {
   };
   static constexpr size_t kBounds = 7;
 
-  struct Levels {
-    size_t in_flight = 0;
-    size_t queued = 0;
-    size_t watches = 0;
-  };
+  enum class Level { kInFlight, kQueued, kWatches };
+  static constexpr size_t kLevels = 3;
 
   // Without `metrics` nothing is counted. Both outlive this; clients of one identity add up.
   ClientMetrics(Metrics* metrics, const Identity& identity);
@@ -48,7 +45,7 @@ class ClientMetrics {
   void Took(const std::string& method, absl::Duration duration);
   void Retried(const std::string& code, const std::string& method, RetryReason reason);
   void Met(Bound bound);
-  void Set(const Levels& now);
+  void Set(Level level, size_t now);
   // Bytes of answers that are being received; null without metrics.
   prometheus::Gauge* answer_bytes() { return answer_bytes_; }
 
@@ -63,9 +60,9 @@ class ClientMetrics {
   std::map<std::string, prometheus::Histogram*> durations_;  // by method
   std::array<prometheus::Counter*, kBounds> bounds_ = {};
   std::array<prometheus::Counter*, kRetryReasons> retries_ = {};  // none of kNone
-  std::array<prometheus::Gauge*, 3> gauges_ = {};
+  std::array<prometheus::Gauge*, kLevels> gauges_ = {};
+  std::array<size_t, kLevels> levels_ = {};
   prometheus::Gauge* answer_bytes_ = nullptr;
-  Levels levels_;
 };
 
 }  // namespace mandate

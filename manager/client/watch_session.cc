@@ -6,6 +6,22 @@
 
 namespace mandate {
 
+std::unique_ptr<Stream> WatchSession::Handle(std::shared_ptr<WatchSession> session) {
+  struct Releasing : Stream {
+    explicit Releasing(std::shared_ptr<WatchSession> s) : session(std::move(s)) {}
+    ~Releasing() override { session->Release(); }
+    const std::shared_ptr<WatchSession> session;
+  };
+  return std::make_unique<Releasing>(std::move(session));
+}
+
+std::unique_ptr<Stream> WatchSession::Refuse(Loop& loop, std::shared_ptr<StreamSink> sink,
+                                             absl::Status error) {
+  auto session = std::make_shared<WatchSession>(loop, nullptr, std::move(sink), 0);
+  session->End(std::move(error));
+  return Handle(std::move(session));
+}
+
 void WatchSession::Open(Transport& transport, HttpRequest request,
                         std::shared_ptr<const Token> token) {
   if (ended_) return;

@@ -31,9 +31,15 @@ class WatchSession : public StreamSink, public std::enable_shared_from_this<Watc
     virtual void OnWatchEnded(WatchSession* session) = 0;
   };
 
-  // `loop` outlives it; `owner` ends it before it goes.
+  // `loop` outlives it; `owner` ends it before it goes, and may be null.
   WatchSession(Loop& loop, Owner* owner, std::shared_ptr<StreamSink> sink, size_t max_error_body)
       : loop_(loop), owner_(owner), sink_(std::move(sink)), max_error_body_(max_error_body) {}
+
+  // A watch that has ended: its sink gets `error`, later.
+  static std::unique_ptr<Stream> Refuse(Loop& loop, std::shared_ptr<StreamSink> sink,
+                                        absl::Status error);
+  // The caller's Stream: Release() is called when it is destroyed.
+  static std::unique_ptr<Stream> Handle(std::shared_ptr<WatchSession> session);
 
   // Opens the stream, unless the session has ended.
   void Open(Transport& transport, HttpRequest request, std::shared_ptr<const Token> token);

@@ -1,0 +1,80 @@
+#include "manager/client/admission_layer.h"
+
+#include <string>
+#include <utility>
+
+#include "manager/core/strings.h"
+
+namespace mandate {
+
+void AdmissionLayer::Send(const ClientCallPtr& call, Done done) {
+  if (call->in_flight) return Start(call, std::move(done));
+  if (in_flight_ >= options_.max_in_flight) {
+    if (queued() >= options_.max_queued) {
+      metrics_.Met(ClientMetrics::Bound::kQueue);
+      return std::move(done)(absl::ResourceExhaustedError(
+          StrCat("component ", options_.identity->name(), " has ", options_.max_in_flight,
+                 " requests in flight and ", options_.max_queued, " waiting")));
+    }
+    metrics_.Met(ClientMetrics::Bound::kInFlight);
+  }
+  queue_.push_back({call, std::move(done)});
+  StartQueued();
+}
+
+void AdmissionLayer::StartQueued() {
+  while (in_flight_ < options_.max_in_flight) {
+    const bool again =
+        !postponed_.empty() && answers_->HasRoomFor(postponed_.front().call->answer_bytes);
+    std::deque<Waiting>& queue = again ? postponed_ : queue_;
+    if (queue.empty()) break;
+    Waiting next = std::move(queue.front());
+    queue.pop_front();
+    next.call->in_flight = true;
+    ++in_flight_;
+    Start(next.call, std::move(next.done));
+  }
+  metrics_.Set(ClientMetrics::Level::kInFlight, in_flight_);
+  metrics_.Set(ClientMetrics::Level::kQueued, queued());
+}
+
+void AdmissionLayer::Start(const ClientCallPtr& call, Done done) {
+  if (call->request.body_sink == nullptr) {
+    call->answer = answers_->Begin(/*repeatable=*/call->request.method == "GET");
+  }
+  next_.Send(call,
+             [this, call, done = std::move(done)](absl::StatusOr<HttpResponse> result) mutable {
+               OnResult(call, std::move(done), std::move(result));
+             });
+}
+
+void AdmissionLayer::OnResult(const ClientCallPtr& call, Done done,
+                              absl::StatusOr<HttpResponse> result) {
+  const bool postponed = call->postponed();
+  if (const auto answer = std::exchange(call->answer, nullptr)) {
+    call->answer_bytes = answer->postponed_bytes();
+    if (answer->too_large()) metrics_.Met(ClientMetrics::Bound::kAnswer);
+    std::string body = answer->TakeBody();
+    if (result.ok()) result->body = std::move(body);
+  }
+  if (postponed) {
+    metrics_.Met(ClientMetrics::Bound::kAnswerBytes);
+    call->in_flight = call->awaiting = false;
+    --in_flight_;
+    postponed_.push_back({call, std::move(done)});
+  }
+  // The bytes that had come are free.
+  StartQueued();
+  if (!postponed) std::move(done)(std::move(result));
+}
+
+void AdmissionLayer::End(const ClientCallPtr& call) {
+  if (call->answer != nullptr) call->answer->Abandon();
+  if (call->in_flight) --in_flight_;
+  for (std::deque<Waiting>* queue : {&queue_, &postponed_}) {
+    std::erase_if(*queue, [&](const Waiting& waiting) { return waiting.call == call; });
+  }
+  StartQueued();
+}
+
+}  // namespace mandate

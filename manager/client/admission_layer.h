@@ -1,0 +1,58 @@
+// Bounds the calls and the answers of a component's client.
+#ifndef MANAGER_CLIENT_ADMISSION_LAYER_H_
+#define MANAGER_CLIENT_ADMISSION_LAYER_H_
+
+#include <cstddef>
+#include <deque>
+#include <memory>
+
+#include "absl/status/statusor.h"
+#include "manager/client/answer_budget.h"
+#include "manager/client/client_call.h"
+#include "manager/client/client_metrics.h"
+#include "manager/client/client_options.h"
+
+namespace mandate {
+
+// A call waits for a place before its first attempt, and keeps it until End(). A call whose answer
+// exceeds the budget leaves its place, and its attempt is repeated when there is room. Loop thread
+// only.
+class AdmissionLayer : public CallLayer {
+ public:
+  // The three outlive this.
+  AdmissionLayer(const ClientOptions& options, ClientMetrics& metrics, CallLayer& next)
+      : options_(options),
+        metrics_(metrics),
+        next_(next),
+        answers_(AnswerBudget::Create(options.answers, metrics.answer_bytes())) {}
+  ~AdmissionLayer() override { answers_->DropGauge(); }
+
+  // kResourceExhausted when too many calls wait.
+  void Send(const ClientCallPtr& call, Done done) override;
+  void End(const ClientCallPtr& call) override;
+
+  size_t in_flight() const { return in_flight_; }
+  size_t queued() const { return queue_.size() + postponed_.size(); }
+
+ private:
+  struct Waiting {
+    ClientCallPtr call;
+    Done done;
+  };
+
+  void StartQueued();
+  void Start(const ClientCallPtr& call, Done done);
+  void OnResult(const ClientCallPtr& call, Done done, absl::StatusOr<HttpResponse> result);
+
+  const ClientOptions& options_;
+  ClientMetrics& metrics_;
+  CallLayer& next_;
+  std::deque<Waiting> queue_;
+  std::deque<Waiting> postponed_;
+  size_t in_flight_ = 0;
+  const std::shared_ptr<AnswerBudget> answers_;
+};
+
+}  // namespace mandate
+
+#endif  // MANAGER_CLIENT_ADMISSION_LAYER_H_

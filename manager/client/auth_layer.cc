@@ -1,0 +1,171 @@
+#include "manager/client/auth_layer.h"
+
+#include <utility>
+
+#include "manager/client/response_error.h"
+#include "manager/client/self_review.h"
+#include "manager/client/served_by.h"
+#include "manager/core/not_sent.h"
+#include "manager/core/strings.h"
+
+namespace mandate {
+namespace {
+
+constexpr int kRequestVerbosity = 5;
+
+}  // namespace
+
+AuthLayer::~AuthLayer() { CancelWatches(absl::CancelledError("the component's client is gone")); }
+
+void AuthLayer::WithToken(const CallContext& context,
+                          absl::AnyInvocable<void(absl::StatusOr<TokenPtr>)> then) {
+  TokenSource* tokens = options_.identity->tokens();
+  TokenPtr token = tokens == nullptr ? nullptr : tokens->Cached();
+  if (tokens == nullptr || token != nullptr) return then(std::move(token));
+  tokens->Fetch(context, weak_.Bind(std::move(then)));
+}
+
+HttpRequest AuthLayer::Signed(const RestRequest& request, const Token* token) const {
+  HttpRequest http = options_.identity->Request(token, request.method, request.target);
+  http.accept = request.accept;
+  http.body = request.body;
+  http.body_sink = request.body_sink;
+  if (!request.body.empty()) http.content_type = request.content_type;
+  return http;
+}
+
+void AuthLayer::Send(const ClientCallPtr& call, Done done) {
+  WithToken(call->context, [this, call,
+                            done = std::move(done)](absl::StatusOr<TokenPtr> token) mutable {
+    if (call->finished()) return;
+    if (!token.ok()) return std::move(done)(std::move(token).status());
+    HttpRequest http = Signed(call->request, token->get());
+    if (call->answer != nullptr) http.body_sink = call->answer;
+    call->sent = call->awaiting = true;
+    const CallContext context = call->context;
+    options_.transport->Call(context, std::move(http),
+                             weak_.Bind([this, call = std::move(call), token = *std::move(token),
+                                         sent_at = options_.Now(), done = std::move(done)](
+                                            absl::StatusOr<HttpResponse> answer) mutable {
+                               NoteAttempt(*call, sent_at, answer);
+                               if (!call->postponed())
+                                 answer = Checked(call->request, token, std::move(answer));
+                               std::move(done)(std::move(answer));
+                             }));
+  });
+}
+
+absl::StatusOr<HttpResponse> AuthLayer::Checked(const RestRequest& request, const TokenPtr& token,
+                                                absl::StatusOr<HttpResponse> answer) {
+  absl::Status error;
+  if (answer.ok()) {
+    NoteAnswer(*answer, request.method);
+    if (IsSuccess(*answer)) return answer;
+    error = ErrorOf(*answer);
+  } else {
+    metrics_.Answered("<error>", request.method);
+    error = absl::Status(answer.status().code(),
+                         StrCat(request.method, " ", request.target, " as ",
+                                options_.identity->name(), ": ", AsStd(answer.status().message())));
+    if (WasNotSent(answer.status())) error = NotSent(std::move(error));
+  }
+  OnError(token, request.method, request.target, error);
+  return error;
+}
+
+void AuthLayer::OnError(const TokenPtr& token, std::string_view method, std::string_view target,
+                        const absl::Status& error) {
+  if (absl::IsUnauthenticated(error)) OnUnauthenticated(token, target, error);
+  if (!absl::IsPermissionDenied(error) || !options_.on_forbidden) return;
+  if (guard_.IsOwed(method, target)) options_.on_forbidden();
+}
+
+// An extension's 401 says that the extension did not believe the API server, or its own clock: the
+// token may be as good as ever for everything else.
+void AuthLayer::OnUnauthenticated(const TokenPtr& token, std::string_view target,
+                                  const absl::Status& error) {
+  if (IsServedByApiServer(target)) return OnCredentialLost(token.get(), error);
+  if (std::exchange(asks_about_credential_, true)) return;
+  options_.transport->Call(
+      {.deadline = options_.Now() + options_.token_timeout, .stop = {}},
+      Signed(SelfReviewRequest(), token.get()),
+      weak_.Bind([this, token, error](const absl::StatusOr<HttpResponse>& answer) {
+        asks_about_credential_ = false;
+        const bool lost =
+            answer.ok() && !IsSuccess(*answer) && absl::IsUnauthenticated(ErrorOf(*answer));
+        if (lost) OnCredentialLost(token.get(), error);
+      }));
+}
+
+void AuthLayer::OnCredentialLost(const Token* token, const absl::Status& error) {
+  if (token == nullptr) return CancelWatches(error);
+  options_.identity->tokens()->Invalidate(*token);
+  for (WatchSession* session : std::set<WatchSession*>(watches_)) {
+    // A late 401 to an old token says nothing about watches of a newer one.
+    if (session->token() != nullptr && session->token()->acquired <= token->acquired) {
+      session->End(error);
+    }
+  }
+}
+
+void AuthLayer::NoteAttempt(const ClientCall& call, absl::Time sent_at,
+                            const absl::StatusOr<HttpResponse>& answer) {
+  const absl::Duration took = options_.Now() - sent_at;
+  metrics_.Took(call.request.method, took);
+  if (!options_.log.IsDebug(kRequestVerbosity)) return;
+  options_.log.Debug(kRequestVerbosity, "Request",
+                     {{"method", call.request.method},
+                      {"target", call.request.target},
+                      {"code", answer.ok() ? answer->code : 0},
+                      {"error", answer.status()},
+                      {"duration", took},
+                      {"retries", call.backoff.has_value() ? call.backoff->failures() : 0}});
+}
+
+void AuthLayer::NoteAnswer(const HttpResponse& answer, const std::string& method) {
+  metrics_.Answered(std::to_string(answer.code), method);
+  if (!options_.on_warning) return;
+  for (const std::string& warning : answer.warnings) {
+    if (warnings_.IsNew(warning)) options_.on_warning(warning);
+  }
+}
+
+std::unique_ptr<Stream> AuthLayer::Watch(RestRequest request, std::shared_ptr<StreamSink> sink) {
+  if (watches_.size() >= options_.max_watches) {
+    metrics_.Met(ClientMetrics::Bound::kWatches);
+    return WatchSession::Refuse(
+        *options_.loop, std::move(sink),
+        absl::ResourceExhaustedError(StrCat("component ", options_.identity->name(), " has ",
+                                            options_.max_watches, " watches open")));
+  }
+  WatchSession::Owner* owner = this;
+  auto session = std::make_shared<WatchSession>(*options_.loop, owner, std::move(sink),
+                                                options_.max_error_body);
+  watches_.insert(session.get());
+  metrics_.Set(ClientMetrics::Level::kWatches, watches());
+  WithToken({.deadline = options_.Now() + options_.token_timeout, .stop = {}},
+            [this, weak = std::weak_ptr(session),
+             request = std::move(request)](absl::StatusOr<TokenPtr> token) {
+              const auto session = weak.lock();
+              if (session == nullptr || session->ended()) return;
+              if (!token.ok()) return session->End(std::move(token).status());
+              HttpRequest http = Signed(request, token->get());
+              session->Open(*options_.transport, std::move(http), *std::move(token));
+            });
+  return WatchSession::Handle(std::move(session));
+}
+
+void AuthLayer::CancelWatches(const absl::Status& reason) {
+  for (WatchSession* session : std::set<WatchSession*>(watches_)) session->End(reason);
+}
+
+void AuthLayer::OnWatchRefused(const WatchSession& session, const absl::Status& error) {
+  OnError(session.token(), "GET", session.target(), error);
+}
+
+void AuthLayer::OnWatchEnded(WatchSession* session) {
+  watches_.erase(session);
+  metrics_.Set(ClientMetrics::Level::kWatches, watches());
+}
+
+}  // namespace mandate

@@ -1,0 +1,61 @@
+// The parts and the bounds of a component's client.
+#ifndef MANAGER_CLIENT_CLIENT_OPTIONS_H_
+#define MANAGER_CLIENT_CLIENT_OPTIONS_H_
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <string_view>
+
+#include "absl/status/status.h"
+#include "absl/time/time.h"
+#include "manager/client/answer_budget.h"
+#include "manager/client/guard.h"
+#include "manager/core/backoff.h"
+#include "manager/core/executor.h"
+#include "manager/core/log.h"
+#include "manager/core/metrics.h"
+#include "manager/identity/identity.h"
+#include "manager/rbac/mandate.h"
+#include "manager/transport/transport.h"
+
+namespace mandate {
+
+struct ClientOptions {
+  absl::Time Now() const { return loop->clock().TimeNow(); }
+
+  Loop* loop = nullptr;
+  Transport* transport = nullptr;
+  const Identity* identity = nullptr;      // the three outlive the client
+  const rbac::Mandate* mandate = nullptr;  // of the same component; a constant of the program
+  GuardMode guard = GuardMode::kEnforce;
+  absl::Duration default_timeout = absl::Minutes(1);  // of contexts without a deadline
+  absl::Duration token_timeout = absl::Seconds(30);   // how long a watch waits for a token
+  int max_attempts = 5;  // of requests that may be sent again (retry_policy.h)
+  Backoff::Options backoff{.initial = absl::Milliseconds(200), .max = absl::Seconds(5)};
+  // A longer Retry-After than this goes to the caller with the error, at once: a call that waits
+  // holds one of max_in_flight.
+  absl::Duration max_retry_after = absl::Seconds(30);
+  size_t max_in_flight = 64;  // more calls wait their turn
+  size_t max_queued = 10'000;
+  size_t max_watches = 10'000;
+  size_t max_error_body = 64 << 10;  // of a watch that is refused
+  // Of the answers that are being received: a call whose answer exceeds the bound waits for its
+  // turn. Answers with a sink of the caller's do not count.
+  AnswerBudget::Options answers = {};
+  size_t max_warnings_remembered = 1000;
+  uint64_t seed = 0;           // of the jitter
+  Metrics* metrics = nullptr;  // may be null; outlives the client
+  // A line for each attempt of a call, with -v=5.
+  Logger log = {};
+  // The text of each Warning header that was not reported before, on the loop.
+  std::function<void(std::string_view)> on_warning = {};
+  // What GuardMode::kWarn lets through; from any thread.
+  std::function<void(const absl::Status&)> on_undeclared = {};
+  // The server has answered 403 to what Guard::IsOwed; on the loop.
+  std::function<void()> on_forbidden = {};
+};
+
+}  // namespace mandate
+
+#endif  // MANAGER_CLIENT_CLIENT_OPTIONS_H_
