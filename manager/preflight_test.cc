@@ -4,7 +4,7 @@
 
 #include <set>
 
-#include "manager/client/client_fixture.h"
+#include "manager/client/testing/client_fixture.h"
 #include "manager/client/testing/preflight_mandate.h"
 #include "manager/object/json.h"
 

@@ -1,7 +1,7 @@
 // How a typed client lists.
 #include <gmock/gmock.h>
 
-#include "manager/client/typed_client_fixture.h"
+#include "manager/client/testing/typed_client_fixture.h"
 #include "manager/object/api_error.h"
 
 namespace mandate {

@@ -4,7 +4,7 @@
 #include <utility>
 #include <vector>
 
-#include "manager/client/client_fixture.h"
+#include "manager/client/testing/client_fixture.h"
 
 namespace mandate {
 namespace {

@@ -3,7 +3,7 @@
 #include <gmock/gmock.h>
 
 #include "api/operators/v1alpha1/scope.pb.h"
-#include "manager/client/typed_client_fixture.h"
+#include "manager/client/testing/typed_client_fixture.h"
 #include "manager/object/api_error.h"
 #include "manager/object/json.h"
 #include "manager/object/kinds/rbac_v1.h"

@@ -8,8 +8,8 @@
 #include <utility>
 #include <vector>
 
-#include "manager/client/client_fixture.h"
 #include "manager/client/component_client.h"
+#include "manager/client/testing/client_fixture.h"
 
 namespace mandate {
 namespace {

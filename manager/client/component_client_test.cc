@@ -4,7 +4,7 @@
 
 #include <vector>
 
-#include "manager/client/client_fixture.h"
+#include "manager/client/testing/client_fixture.h"
 #include "manager/object/api_error.h"
 
 namespace mandate {

@@ -4,8 +4,8 @@
 #include <vector>
 
 #include "manager/client/ambiguous.h"
-#include "manager/client/client_fixture.h"
 #include "manager/client/component_client.h"
+#include "manager/client/testing/client_fixture.h"
 #include "manager/core/not_sent.h"
 #include "manager/object/api_error.h"
 

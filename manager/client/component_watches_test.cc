@@ -1,7 +1,7 @@
 #include <gmock/gmock.h>
 
-#include "manager/client/client_fixture.h"
 #include "manager/client/component_client.h"
+#include "manager/client/testing/client_fixture.h"
 #include "manager/object/api_error.h"
 
 namespace mandate {

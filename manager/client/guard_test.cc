@@ -5,7 +5,7 @@
 
 #include <optional>
 
-#include "manager/client/guard_rows.h"
+#include "manager/client/testing/guard_rows.h"
 
 namespace mandate {
 namespace {

@@ -1,4 +1,4 @@
-"""The guard's answers to requests, and a real API server's (manager/client/guard_rows.h).
+"""The guard's answers to requests, and a real API server's (manager/client/testing/guard_rows.h).
 
 usage: manager/client/guard_cluster_test [--dir DIR] [--port N] [-k PATTERN]… [--list] [--junit FILE]
 
@@ -65,8 +65,8 @@ class Server:
 class Guard(ClusterCase):
     def test_rows(self) -> None:
         # The rules, and the requests with both answers.
-        table = json.loads(subprocess.run([bazel.program("//manager/client:guard_rows")], check=True, capture_output=True,
-                                          text=True).stdout)
+        program = bazel.program("//manager/client/testing:guard_rows")
+        table = json.loads(subprocess.run([program], check=True, capture_output=True, text=True).stdout)
         objects = {"apiVersion": "v1", "kind": "List", "items": list(world(table["rules"]))}
         self.cluster.kubectl("create", "-f", "-", stdin=json.dumps(objects))
         # Roles reach the authorizer by a watch; this permission is of the last role.

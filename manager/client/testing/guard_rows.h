@@ -1,7 +1,7 @@
 // Requests of one component, and the guard's decision on each. guard_test reads them, and
 // guard_cluster_test compares them with a real API server.
-#ifndef MANAGER_CLIENT_GUARD_ROWS_H_
-#define MANAGER_CLIENT_GUARD_ROWS_H_
+#ifndef MANAGER_CLIENT_TESTING_GUARD_ROWS_H_
+#define MANAGER_CLIENT_TESTING_GUARD_ROWS_H_
 
 #include <string_view>
 
@@ -205,4 +205,4 @@ inline constexpr GuardRow kGuardRows[] = {
 
 }  // namespace mandate
 
-#endif  // MANAGER_CLIENT_GUARD_ROWS_H_
+#endif  // MANAGER_CLIENT_TESTING_GUARD_ROWS_H_

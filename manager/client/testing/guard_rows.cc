@@ -1,5 +1,5 @@
 // Prints guard_rows.h as JSON: the mandate's rules, and the guard's decision on each request.
-#include "manager/client/guard_rows.h"
+#include "manager/client/testing/guard_rows.h"
 
 #include <iostream>
 

@@ -1,12 +1,12 @@
 // The typed client of a component, and a server with scripted answers.
-#ifndef MANAGER_CLIENT_TYPED_CLIENT_FIXTURE_H_
-#define MANAGER_CLIENT_TYPED_CLIENT_FIXTURE_H_
+#ifndef MANAGER_CLIENT_TESTING_TYPED_CLIENT_FIXTURE_H_
+#define MANAGER_CLIENT_TESTING_TYPED_CLIENT_FIXTURE_H_
 
 #include <string>
 #include <utility>
 
 #include "manager/client/client.h"
-#include "manager/client/client_fixture.h"
+#include "manager/client/testing/client_fixture.h"
 #include "manager/object/json.h"
 #include "manager/object/kinds/rbac_v1.h"
 #include "manager/object/object_codec.h"
@@ -42,4 +42,4 @@ struct ClientTest : ClientFixture {
 
 }  // namespace mandate
 
-#endif  // MANAGER_CLIENT_TYPED_CLIENT_FIXTURE_H_
+#endif  // MANAGER_CLIENT_TESTING_TYPED_CLIENT_FIXTURE_H_

@@ -1,6 +1,6 @@
 // A component's client on an identity plane, a fake transport and virtual time.
-#ifndef MANAGER_CLIENT_CLIENT_FIXTURE_H_
-#define MANAGER_CLIENT_CLIENT_FIXTURE_H_
+#ifndef MANAGER_CLIENT_TESTING_CLIENT_FIXTURE_H_
+#define MANAGER_CLIENT_TESTING_CLIENT_FIXTURE_H_
 
 #include <gtest/gtest.h>
 
@@ -121,4 +121,4 @@ struct ClientFixture : testing::Test {
 
 }  // namespace mandate
 
-#endif  // MANAGER_CLIENT_CLIENT_FIXTURE_H_
+#endif  // MANAGER_CLIENT_TESTING_CLIENT_FIXTURE_H_
