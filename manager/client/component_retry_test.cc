@@ -3,8 +3,8 @@
 
 #include <vector>
 
-#include "manager/client/ambiguous.h"
 #include "manager/client/component_client.h"
+#include "manager/client/retry_policy.h"
 #include "manager/client/testing/client_fixture.h"
 #include "manager/core/not_sent.h"
 #include "manager/object/api_error.h"

@@ -44,7 +44,7 @@ std::string ResourceTarget(const KindInfo& kind, const ObjectKey& key,
 // kUnauthenticated also for a 403 that names system:anonymous; kFailedPrecondition when the
 // component has no identity (its ServiceAccount or base's grant is missing); the transport's.
 // RetryAfter() of the last answer stays on the error. WasNotSent() (core/not_sent.h) and
-// IsAmbiguous() (ambiguous.h) tell what is known of a write that failed.
+// IsAmbiguous() (retry_policy.h) tell what is known of a write that failed.
 class RestClient {
  public:
   using Done = absl::AnyInvocable<void(absl::StatusOr<HttpResponse>) &&>;

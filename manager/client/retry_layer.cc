@@ -4,7 +4,6 @@
 #include <string>
 #include <utility>
 
-#include "manager/client/ambiguous.h"
 #include "manager/client/retry_policy.h"
 #include "manager/core/not_sent.h"
 #include "manager/core/strings.h"

@@ -1,9 +1,15 @@
 #include "manager/client/retry_policy.h"
 
+#include "absl/strings/cord.h"
 #include "manager/core/not_sent.h"
 #include "manager/object/api_error.h"
 
 namespace mandate {
+namespace {
+
+constexpr char kAmbiguousUrl[] = "mandate/ambiguous";
+
+}  // namespace
 
 const char* ToString(RetryReason reason) {
   switch (reason) {
@@ -37,6 +43,17 @@ RetryReason WhyRetry(int code, const absl::Status& error, bool idempotent) {
 bool MayHaveBeenDone(int code, const absl::Status& error) {
   // An answer below 500 says no. One above may be a proxy's, or come after the write.
   return code >= 500 || (code == 0 && !WasNotSent(error));
+}
+
+absl::Status Ambiguous(absl::Status status) {
+  // Only the last attempt was certainly not sent: an earlier one may have been carried out.
+  if (WasNotSent(status)) status = absl::Status(status.code(), status.message());
+  status.SetPayload(kAmbiguousUrl, absl::Cord());
+  return status;
+}
+
+bool IsAmbiguous(const absl::Status& status) {
+  return status.GetPayload(kAmbiguousUrl).has_value();
 }
 
 }  // namespace mandate

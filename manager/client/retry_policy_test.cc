@@ -4,7 +4,6 @@
 
 #include <optional>
 
-#include "manager/client/ambiguous.h"
 #include "manager/core/not_sent.h"
 #include "manager/object/api_error.h"
 
@@ -63,6 +62,8 @@ TEST(Ambiguous, IsAMarkThatExcludesNotSent) {
   const absl::Status plain = absl::UnavailableError("cut");
   EXPECT_FALSE(IsAmbiguous(plain));
   EXPECT_FALSE(IsAmbiguous(absl::OkStatus()));
+  EXPECT_FALSE(IsAmbiguous(NotSent(plain)));
+  EXPECT_TRUE(IsAmbiguous(Ambiguous(plain)));
   const absl::Status marked = Ambiguous(NotSent(plain));
   EXPECT_TRUE(IsAmbiguous(marked));
   EXPECT_FALSE(WasNotSent(marked));
