@@ -74,3 +74,21 @@ begins with "gcc: " or "clang: " in that one's only. A case without texts must c
 least one, or a broken include makes every refusal look right.
 """,
 )
+
+def _literal(text):
+    return '{%d, &"%s"[0]}' % (len(text), text)
+
+def missing_marker(verb, kind, group, resource, subresource = ""):
+    """What the compilers say of a typed call that component auditor does not declare."""
+    slash = "/" if subresource else ""
+    return [
+        "MISSING_MARKER<",
+        'gcc: {"auditor"}, mandate::FixedString<%d>{"%s"}, mandate::FixedString<%d>{"%s"}' %
+        (len(verb) + 1, verb, len(kind) + 1, kind),
+        'gcc: {"// +kubebuilder:rbac:groups=%s,resources=%s%s%s,verbs=%s"}' %
+        (group, resource, slash, subresource, verb),
+        'clang: &"component"[0], %s, &"verb"[0], %s, &"kind"[0], %s' %
+        (_literal("auditor"), _literal(verb), _literal(kind)),
+        'clang: &"// +kubebuilder:rbac:groups="[0], %s, &",resources="[0], %s, &"%s"[0], %s, &",verbs="[0], %s' %
+        (_literal(group), _literal(resource), slash, _literal(subresource), _literal(verb)),
+    ]
