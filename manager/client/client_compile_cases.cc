@@ -13,18 +13,8 @@ constexpr std::string_view kCoordination[] = {"coordination.k8s.io"};
 constexpr std::string_view kRoles[] = {"clusterroles"};
 constexpr std::string_view kLeases[] = {"leases"};
 constexpr rbac::MandateRule kRules[] = {
-    {.rule = {.verbs = kReadAndPatch,
-              .api_groups = kRbac,
-              .resources = kRoles,
-              .resource_names = {},
-              .non_resource_urls = {}},
-     .ns = ""},
-    {.rule = {.verbs = kAll,
-              .api_groups = kCoordination,
-              .resources = kLeases,
-              .resource_names = {},
-              .non_resource_urls = {}},
-     .ns = "mandate"},
+    {.rule = {.verbs = kReadAndPatch, .api_groups = kRbac, .resources = kRoles}},
+    {.rule = {.verbs = kAll, .api_groups = kCoordination, .resources = kLeases}, .ns = "mandate"},
 };
 inline constexpr rbac::Mandate kAuditor = {.component = "auditor", .rules = kRules};
 

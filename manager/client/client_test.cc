@@ -234,24 +234,9 @@ constexpr std::string_view kGetPatch[] = {"get", "patch"};
 constexpr std::string_view kCrdGroup[] = {"operators.coreos.com"};
 constexpr std::string_view kTemplates[] = {"scopetemplates", "scopetemplates/status"};
 constexpr rbac::MandateRule kLimitedRules[] = {
-    {.rule = {.verbs = kGetPatch,
-              .api_groups = kGroup,
-              .resources = kBindingsOnly,
-              .resource_names = {},
-              .non_resource_urls = {}},
-     .ns = ""},
-    {.rule = {.verbs = kEverything,
-              .api_groups = kGroup,
-              .resources = kRolesOnly,
-              .resource_names = {},
-              .non_resource_urls = {}},
-     .ns = ""},
-    {.rule = {.verbs = kEverything,
-              .api_groups = kCrdGroup,
-              .resources = kTemplates,
-              .resource_names = {},
-              .non_resource_urls = {}},
-     .ns = ""},
+    {.rule = {.verbs = kGetPatch, .api_groups = kGroup, .resources = kBindingsOnly}},
+    {.rule = {.verbs = kEverything, .api_groups = kGroup, .resources = kRolesOnly}},
+    {.rule = {.verbs = kEverything, .api_groups = kCrdGroup, .resources = kTemplates}},
 };
 constexpr rbac::Mandate kLimited = {.component = "scope", .rules = kLimitedRules};
 using Limited = Client<kLimited>;

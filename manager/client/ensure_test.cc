@@ -31,12 +31,8 @@ using ::testing::Pair;
 using ::testing::UnorderedElementsAre;
 
 constexpr std::string_view kAny[] = {"*"};
-constexpr rbac::MandateRule kRules[] = {{.rule = {.verbs = kAny,
-                                                  .api_groups = kAny,
-                                                  .resources = kAny,
-                                                  .resource_names = {},
-                                                  .non_resource_urls = {}},
-                                         .ns = ""}};
+constexpr rbac::MandateRule kRules[] = {
+    {.rule = {.verbs = kAny, .api_groups = kAny, .resources = kAny}}};
 constexpr rbac::Mandate kScope = {.component = "scope", .rules = kRules};
 constexpr rbac::Mandate kOther = {.component = "other", .rules = kRules};
 

@@ -22,24 +22,13 @@ constexpr std::string_view kGetUpdate[] = {"get", "update"};
 constexpr std::string_view kMetrics[] = {"/metrics"};
 constexpr std::string_view kGet[] = {"get"};
 constexpr rbac::MandateRule kRules[] = {
-    {.rule = {.verbs = kVerbs,
-              .api_groups = kGroup,
-              .resources = kBindings,
-              .resource_names = {},
-              .non_resource_urls = {}},
-     .ns = ""},
+    {.rule = {.verbs = kVerbs, .api_groups = kGroup, .resources = kBindings}},
     {.rule = {.verbs = kGetUpdate,
               .api_groups = kCore,
               .resources = kSecrets,
-              .resource_names = kNames,
-              .non_resource_urls = {}},
+              .resource_names = kNames},
      .ns = "mandate"},
-    {.rule = {.verbs = kGet,
-              .api_groups = {},
-              .resources = {},
-              .resource_names = {},
-              .non_resource_urls = kMetrics},
-     .ns = ""},
+    {.rule = {.verbs = kGet, .non_resource_urls = kMetrics}},
 };
 constexpr rbac::Mandate kMandate = {.component = "scope-instance", .rules = kRules};
 

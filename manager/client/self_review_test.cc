@@ -28,11 +28,7 @@ class SelfReviewTest : public testing::Test {
     });
   }
   static rbac::Rule ToGet(const std::string& resource) {
-    return {.verbs = {"get"},
-            .api_groups = {""},
-            .resources = {resource},
-            .resource_names = {},
-            .non_resource_urls = {}};
+    return {.verbs = {"get"}, .api_groups = {""}, .resources = {resource}};
   }
   CallContext Soon() { return {loop_.clock().TimeNow() + absl::Seconds(15), {}}; }
   // The spec of the review that is sent for the rule, as JSON.
@@ -60,25 +56,17 @@ TEST_F(SelfReviewTest, WhoAmI) {
 }
 
 TEST_F(SelfReviewTest, WhatMayI) {
-  EXPECT_EQ(Asked("", {.verbs = {"get"},
-                       .api_groups = {"apps"},
-                       .resources = {"deployments/scale"},
-                       .resource_names = {},
-                       .non_resource_urls = {}}),
-            R"({"resourceAttributes":{"group":"apps","resource":"deployments",)"
-            R"("subresource":"scale","verb":"get"}})");
+  EXPECT_EQ(
+      Asked("", {.verbs = {"get"}, .api_groups = {"apps"}, .resources = {"deployments/scale"}}),
+      R"({"resourceAttributes":{"group":"apps","resource":"deployments",)"
+      R"("subresource":"scale","verb":"get"}})");
   EXPECT_EQ(Asked("shop", {.verbs = {"list"},
                            .api_groups = {""},
                            .resources = {"pods"},
-                           .resource_names = {"web"},
-                           .non_resource_urls = {}}),
+                           .resource_names = {"web"}}),
             R"({"resourceAttributes":{"group":"","name":"web","namespace":"shop",)"
             R"("resource":"pods","verb":"list"}})");
-  EXPECT_EQ(Asked("", {.verbs = {"get"},
-                       .api_groups = {},
-                       .resources = {},
-                       .resource_names = {},
-                       .non_resource_urls = {"/metrics"}}),
+  EXPECT_EQ(Asked("", {.verbs = {"get"}, .non_resource_urls = {"/metrics"}}),
             R"({"nonResourceAttributes":{"path":"/metrics","verb":"get"}})");
 }
 
@@ -134,13 +122,9 @@ TEST_F(SelfReviewTest, AnEmptyAnswerIsAnError) {
   Answer(absl::UnavailableError("gone"));
   EXPECT_TRUE(absl::IsUnavailable(WhoAmI(Soon(), client_).status()));
   Answer(FakeRestClient::Json(403, ""));
-  EXPECT_TRUE(absl::IsPermissionDenied(MayI(Soon(), client_, "",
-                                            {.verbs = {"get"},
-                                             .api_groups = {""},
-                                             .resources = {"pods"},
-                                             .resource_names = {},
-                                             .non_resource_urls = {}})
-                                           .status()));
+  EXPECT_TRUE(absl::IsPermissionDenied(
+      MayI(Soon(), client_, "", {.verbs = {"get"}, .api_groups = {""}, .resources = {"pods"}})
+          .status()));
   Answer(FakeRestClient::Json(201, "no JSON"));
   EXPECT_FALSE(WhoAmI(Soon(), client_).ok());
 }

@@ -12,7 +12,7 @@ namespace mandate::rbac {
 struct MandateRule {
   RuleView rule;
   // Empty: every namespace and cluster scope (a ClusterRole); else a Role in that namespace.
-  std::string_view ns;
+  std::string_view ns = {};
   // granted=external: the grant arrives later and per scope, so its absence is not an error.
   bool external = false;
 };

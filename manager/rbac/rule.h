@@ -14,11 +14,11 @@ namespace mandate::rbac {
 
 // rbac/v1 PolicyRule.
 struct Rule {
-  std::vector<std::string> verbs;
-  std::vector<std::string> api_groups;
-  std::vector<std::string> resources;  // "pods", "pods/log", "*", "*/scale"
-  std::vector<std::string> resource_names;
-  std::vector<std::string> non_resource_urls;
+  std::vector<std::string> verbs = {};
+  std::vector<std::string> api_groups = {};
+  std::vector<std::string> resources = {};  // "pods", "pods/log", "*", "*/scale"
+  std::vector<std::string> resource_names = {};
+  std::vector<std::string> non_resource_urls = {};
 
   bool operator==(const Rule&) const = default;
   auto operator<=>(const Rule&) const = default;
@@ -26,11 +26,11 @@ struct Rule {
 
 // The same over borrowed strings: what a mandate's compile-time tables are made of.
 struct RuleView {
-  std::span<const std::string_view> verbs;
-  std::span<const std::string_view> api_groups;
-  std::span<const std::string_view> resources;
-  std::span<const std::string_view> resource_names;
-  std::span<const std::string_view> non_resource_urls;
+  std::span<const std::string_view> verbs = {};
+  std::span<const std::string_view> api_groups = {};
+  std::span<const std::string_view> resources = {};
+  std::span<const std::string_view> resource_names = {};
+  std::span<const std::string_view> non_resource_urls = {};
 };
 
 // The attributes of a request, as in the API server's RequestInfo.

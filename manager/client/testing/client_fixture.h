@@ -19,12 +19,8 @@
 namespace mandate {
 
 inline constexpr std::string_view kEverything[] = {"*"};
-inline constexpr rbac::MandateRule kEverythingRules[] = {{.rule = {.verbs = kEverything,
-                                                                   .api_groups = kEverything,
-                                                                   .resources = kEverything,
-                                                                   .resource_names = {},
-                                                                   .non_resource_urls = {}},
-                                                          .ns = ""}};
+inline constexpr rbac::MandateRule kEverythingRules[] = {
+    {.rule = {.verbs = kEverything, .api_groups = kEverything, .resources = kEverything}}};
 inline constexpr rbac::Mandate kScope = {.component = "scope", .rules = kEverythingRules};
 
 struct ClientFixture : testing::Test {

@@ -47,61 +47,22 @@ inline constexpr std::string_view kNamedA[] = {"a"};
 inline constexpr std::string_view kMetrics[] = {"/metrics"};
 inline constexpr std::string_view kGet[] = {"get"};
 
+inline constexpr rbac::MandateRule kRules[] = {
+    {{kRead, kCore, kSecrets, kNamedA}, "guarded"},
+    {{kPatch, kCore, kConfigMaps}, "guarded"},
+    {{kDeleteMany, kCore, kConfigMaps}, "guarded"},
+    {{kUpdate, kCoordination, kLeases}, "guarded"},
+    {{kApply, kCore, kServices, kNamedA}, "guarded"},
+    {{kCreate, kCore, kTokens}, "guarded"},
+    {{kPatch, kApps, kStatus}},
+    {{kDeleteOne, kCore, kServices}},
+    {{.verbs = kGet, .non_resource_urls = kMetrics}},
+};
+
 }  // namespace guard_rows_internal
 
 // Namespace "guarded" has ConfigMap "there" and Lease "there".
-inline constexpr rbac::MandateRule kGuardRowRules[] = {
-    {{guard_rows_internal::kRead,
-      guard_rows_internal::kCore,
-      guard_rows_internal::kSecrets,
-      guard_rows_internal::kNamedA,
-      {}},
-     "guarded"},
-    {{guard_rows_internal::kPatch,
-      guard_rows_internal::kCore,
-      guard_rows_internal::kConfigMaps,
-      {},
-      {}},
-     "guarded"},
-    {{guard_rows_internal::kDeleteMany,
-      guard_rows_internal::kCore,
-      guard_rows_internal::kConfigMaps,
-      {},
-      {}},
-     "guarded"},
-    {{guard_rows_internal::kUpdate,
-      guard_rows_internal::kCoordination,
-      guard_rows_internal::kLeases,
-      {},
-      {}},
-     "guarded"},
-    {{guard_rows_internal::kApply,
-      guard_rows_internal::kCore,
-      guard_rows_internal::kServices,
-      guard_rows_internal::kNamedA,
-      {}},
-     "guarded"},
-    {{guard_rows_internal::kCreate,
-      guard_rows_internal::kCore,
-      guard_rows_internal::kTokens,
-      {},
-      {}},
-     "guarded"},
-    {{guard_rows_internal::kPatch,
-      guard_rows_internal::kApps,
-      guard_rows_internal::kStatus,
-      {},
-      {}},
-     ""},
-    {{guard_rows_internal::kDeleteOne,
-      guard_rows_internal::kCore,
-      guard_rows_internal::kServices,
-      {},
-      {}},
-     ""},
-    {{guard_rows_internal::kGet, {}, {}, {}, guard_rows_internal::kMetrics}, ""},
-};
-inline constexpr rbac::Mandate kGuarded = {"guarded", kGuardRowRules};
+inline constexpr rbac::Mandate kGuarded = {"guarded", guard_rows_internal::kRules};
 
 inline constexpr char kJsonBody[] = "application/json";
 inline constexpr char kMergeBody[] = "application/merge-patch+json";
