@@ -18,6 +18,15 @@ absl::Status CacheView::CannotDecode(const KindInfo& kind, const RawObject& obje
   return absl::Status(why.code(), StrCat(spec.ToString(), ": ", why.message()));
 }
 
+absl::Status CacheView::CheckMayWait(const Loop& loop, const CallContext& context,
+                                     std::string_view call, const DemandSpec& asked) {
+  if (context.deadline == absl::InfinitePast() || loop.CanAwait()) return absl::OkStatus();
+  return absl::FailedPreconditionError(
+      StrCat(call, " of ", asked.ToString(), " was called on the event loop with a context that ",
+             "may wait, and would stop every component: pass WithoutWaiting(), or read in a ",
+             "reconciler"));
+}
+
 std::string_view ToString(DemandState state) {
   switch (state) {
     case DemandState::kPending:

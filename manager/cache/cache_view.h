@@ -17,6 +17,7 @@
 #include "absl/status/statusor.h"
 #include "manager/cache/index.h"
 #include "manager/core/call_context.h"
+#include "manager/core/executor.h"
 #include "manager/object/kind.h"
 #include "manager/object/raw_object.h"
 
@@ -171,6 +172,13 @@ class CacheView {
   absl::StatusOr<std::vector<T>> ListBy(const CallContext& context, const IndexQuery& query) const {
     return DecodeAll<T>(ListRawBy(context, KindOf<T>::value, query));
   }
+
+ protected:
+  // kFailedPrecondition if a task of `loop` makes the call with a context that may wait, whether or
+  // not the call would wait this time: the loop would wait for itself. Names the call, what is
+  // read, and WithoutWaiting().
+  static absl::Status CheckMayWait(const Loop& loop, const CallContext& context,
+                                   std::string_view call, const DemandSpec& asked);
 
  private:
   // `why` with the name of the object, which its type cannot hold.

@@ -4,7 +4,6 @@
 #include <utility>
 
 #include "manager/cache/check_demand.h"
-#include "manager/cache/loop_guard.h"
 #include "manager/core/mutex.h"
 #include "manager/core/status_macros.h"
 #include "manager/core/strings.h"

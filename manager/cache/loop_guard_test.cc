@@ -1,6 +1,4 @@
 // A read that may wait is an error on the loop, on a real one as on a simulated one.
-#include "manager/cache/loop_guard.h"
-
 #include <gtest/gtest.h>
 
 #include "manager/cache/cache.h"

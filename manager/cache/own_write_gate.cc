@@ -7,7 +7,6 @@
 #include <utility>
 
 #include "manager/cache/cache_view.h"
-#include "manager/cache/resource_version.h"
 #include "manager/core/status_macros.h"
 #include "manager/core/strings.h"
 

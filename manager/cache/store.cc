@@ -1,10 +1,11 @@
 #include "manager/cache/store.h"
 
 #include <algorithm>
+#include <charconv>
+#include <exception>
 #include <iterator>
 #include <utility>
 
-#include "manager/cache/resource_version.h"
 #include "manager/core/strings.h"
 
 namespace mandate {
@@ -24,7 +25,35 @@ ObjectEvent Deleted(ObjectPtr object) {
   return {.type = Type::kDelete, .object = std::move(object), .old = nullptr};
 }
 
+constexpr size_t kExtractedAtOnce = 256;
+
+absl::StatusOr<std::vector<std::string>> Extract(const IndexDefinition& definition,
+                                                 const RawObject& object) {
+  std::string what = "an exception of unknown type";
+  try {
+    return definition.extract(object);
+  } catch (const std::exception& e) {
+    what = e.what();
+  } catch (...) {
+  }
+  return absl::InternalError(StrCat("the function of index ", definition.field, " threw: ", what));
+}
+
 }  // namespace
+
+std::optional<uint64_t> ParseResourceVersion(std::string_view text) {
+  if (text.empty() || (text.size() > 1 && text[0] == '0')) return std::nullopt;
+  uint64_t value = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  if (error != std::errc() || end != text.data() + text.size()) return std::nullopt;
+  return value;
+}
+
+bool IsOlder(std::string_view a, std::string_view b) {
+  const auto left = ParseResourceVersion(a);
+  const auto right = ParseResourceVersion(b);
+  return left && right && *left < *right;
+}
 
 void AppendChange(const ObjectPtr& old, const ObjectPtr& now, std::vector<ObjectEvent>& events) {
   if (old == nullptr) {
@@ -208,6 +237,61 @@ ObjectStore::Content ObjectStore::Release() {
 void ObjectStore::SetResourceVersion(std::string resource_version) {
   MutexLock lock(mutex_);
   resource_version_ = std::move(resource_version);
+}
+
+void ObjectStore::AddIndex(std::shared_ptr<const IndexDefinition> definition) {
+  MutexLock lock(mutex_);
+  const IndexDefinition* const address = definition.get();
+  indexes_.try_emplace(address, Index{std::move(definition), FieldIndex()});
+}
+
+void ObjectStore::RemoveIndex(const IndexDefinition& definition) {
+  MutexLock lock(mutex_);
+  indexes_.erase(&definition);
+}
+
+void ObjectStore::Note(const std::vector<ObjectEvent>& changes) {
+  for (auto& [address, index] : indexes_) {
+    for (const ObjectEvent& change : changes) {
+      if (change.type == ObjectEvent::Type::kDelete) {
+        index.values.Remove(change.object);
+        continue;
+      }
+      if (change.type == ObjectEvent::Type::kUpdate) index.values.Remove(change.old);
+      index.values.Put(change.object);
+    }
+  }
+}
+
+absl::StatusOr<std::vector<ObjectPtr>> ObjectStore::ReadBy(const IndexDefinition& definition,
+                                                           std::string_view value,
+                                                           std::string_view ns) const {
+  for (;;) {
+    std::vector<ObjectPtr> unread;
+    {
+      MutexLock lock(mutex_);
+      const auto found = indexes_.find(&definition);
+      if (found == indexes_.end()) return absl::UnavailableError("the watch has been closed");
+      FieldIndex& index = found->second.values;
+      unread = index.TakeUnread(objects_, kExtractedAtOnce);
+      if (unread.empty()) return index.Find(value, ns);
+    }
+    std::vector<absl::StatusOr<std::vector<std::string>>> values;
+    values.reserve(unread.size());
+    for (const ObjectPtr& object : unread) values.push_back(Extract(definition, *object));
+    MutexLock lock(mutex_);
+    const auto found = indexes_.find(&definition);
+    if (found == indexes_.end()) continue;
+    for (size_t i = 0; i < unread.size(); ++i) {
+      found->second.values.Learn(unread[i], std::move(values[i]));
+    }
+  }
+}
+
+std::vector<ObjectPtr> ObjectStore::ListBy(const IndexDefinition& definition,
+                                           std::string_view value, std::string_view ns) const {
+  auto found = ReadBy(definition, value, ns);
+  return found.ok() ? *std::move(found) : std::vector<ObjectPtr>();
 }
 
 }  // namespace mandate

@@ -2,7 +2,6 @@
 
 #include <gtest/gtest.h>
 
-#include "manager/cache/resource_version.h"
 #include "manager/cache/testing/watch_json.h"
 
 namespace mandate {

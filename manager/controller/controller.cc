@@ -6,6 +6,7 @@
 #include "manager/controller/readiness.h"
 #include "manager/core/status_macros.h"
 #include "manager/core/strings.h"
+#include "manager/object/names.h"
 
 namespace mandate {
 namespace {
@@ -264,6 +265,38 @@ void Controller::Core::StopOnLoop(absl::Time deadline) {
     });
   }
   queue_.UpdateMetrics(queue_metrics_, Now());
+}
+
+absl::Status Controller::Options::Validate() const {
+  const auto invalid = [this](std::string_view why) {
+    return absl::InvalidArgumentError(AsAbsl(StrCat("controller \"", name, "\": ", why)));
+  };
+  if (absl::Status status = CheckDnsLabel(name); !status.ok()) {
+    return invalid(StrCat("its name is wrong: ", AsStd(status.message())));
+  }
+  if (runtime.component.empty()) return invalid("it has no component");
+  if (reconciler == nullptr) return invalid("it has no reconciler");
+  if (sources.empty()) return invalid("it watches nothing");
+  for (const Source& source : sources) {
+    if (source.handler == nullptr) {
+      return invalid(StrCat("nothing handles ", source.demand.ToString()));
+    }
+  }
+  if (controller.max_concurrent_reconciles < 1) {
+    return invalid("max_concurrent_reconciles must be at least 1");
+  }
+  if (controller.reconcile_timeout <= absl::ZeroDuration()) {
+    return invalid("reconcile_timeout must be above zero");
+  }
+  if (controller.queue.max_items < 2 || controller.queue.base_delay <= absl::ZeroDuration() ||
+      controller.queue.max_delay < controller.queue.base_delay) {
+    return invalid("queue needs max_items of 2 or more, and 0 < base_delay <= max_delay");
+  }
+  if (controller.first_list_patience < absl::ZeroDuration()) {
+    return invalid("first_list_patience must not be negative");
+  }
+  if (controller.max_waiting_events < 2) return invalid("max_waiting_events must be at least 2");
+  return absl::OkStatus();
 }
 
 absl::StatusOr<std::unique_ptr<Controller>> Controller::Create(Options options) {

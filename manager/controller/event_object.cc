@@ -3,11 +3,16 @@
 #include <utility>
 
 #include "absl/strings/str_format.h"
+#include "manager/client/call_record.h"
 #include "manager/core/strings.h"
+#include "manager/object/api_error.h"
+#include "manager/object/object_codec.h"
 #include "manager/object/time.h"
 
 namespace mandate {
 namespace {
+
+constexpr KindInfo kKind = KindOf<eventsv1::Event>::value;
 
 // Kubernetes' validation of events.
 constexpr size_t kMaxWord = 128;
@@ -96,9 +101,39 @@ eventsv1::Event EventObject(const EventContent& content, const EventReporter& re
   return event;
 }
 
-std::string SeriesPatch(int count, absl::Time wall) {
-  return StrCat(R"({"series":{"count":)", count, R"(,"lastObservedTime":")",
-                FormatMicroTimestamp(wall), R"("}})");
+RestRequest EventCreation(const eventsv1::Event& event) {
+  LeaveCallNote<CallNoteOf("*", "create", "events.k8s.io", "events", "")>();
+  RestRequest request;
+  request.method = "POST";
+  request.target = ResourceTarget(kKind, {KeyOf(event).ns, ""});
+  request.body = EncodeObject(event, Encoding::kJson).value_or("");
+  request.idempotent = true;  // a name is used once
+  return request;
+}
+
+RestRequest EventRepetition(const eventsv1::Event& event, int count, absl::Time wall) {
+  LeaveCallNote<CallNoteOf("*", "patch", "events.k8s.io", "events", "")>();
+  RestRequest request;
+  request.method = "PATCH";
+  request.target = ResourceTarget(kKind, KeyOf(event));
+  request.content_type = "application/merge-patch+json";
+  request.body = StrCat(R"({"series":{"count":)", count, R"(,"lastObservedTime":")",
+                        FormatMicroTimestamp(wall), R"("}})");
+  request.idempotent = true;  // a count is absolute
+  return request;
+}
+
+bool IsTransient(const absl::Status& status) {
+  return absl::IsUnavailable(status) || absl::IsResourceExhausted(status) ||
+         absl::IsUnauthenticated(status) || absl::IsDeadlineExceeded(status) ||
+         absl::IsInternal(status);
+}
+
+bool IsOfTheServer(const absl::Status& status) {
+  const bool of_the_server = absl::IsUnavailable(status) || absl::IsResourceExhausted(status) ||
+                             absl::IsUnauthenticated(status);
+  // A webhook denies this event, with a code that it chooses.
+  return of_the_server && !IsDeniedByWebhook(status);
 }
 
 }  // namespace mandate

@@ -1,4 +1,4 @@
-// An Event of events.k8s.io/v1 within the API server's limits.
+// An Event of events.k8s.io/v1 within the API server's limits, and the requests that record it.
 #ifndef MANAGER_CONTROLLER_EVENT_OBJECT_H_
 #define MANAGER_CONTROLLER_EVENT_OBJECT_H_
 
@@ -6,7 +6,9 @@
 #include <string>
 #include <string_view>
 
+#include "absl/status/status.h"
 #include "absl/time/time.h"
+#include "manager/client/rest_client.h"
 #include "manager/controller/event_recorder.h"
 #include "manager/object/kinds/events_v1.h"
 
@@ -36,8 +38,16 @@ EventContent Limited(EventContent content);
 eventsv1::Event EventObject(const EventContent& content, const EventReporter& reporter,
                             absl::Time wall);
 
-// The merge patch for an event that was observed `count` times (at least 2), last at `wall`.
-std::string SeriesPatch(int count, absl::Time wall);
+// Creates the event.
+RestRequest EventCreation(const eventsv1::Event& event);
+// Reports that an existing event was observed `count` times (at least 2), last at `wall`.
+RestRequest EventRepetition(const eventsv1::Event& event, int count, absl::Time wall);
+
+// The same request may succeed later.
+bool IsTransient(const absl::Status& status);
+// The server is down or overloaded, or does not accept the credential: no other request would
+// succeed now.
+bool IsOfTheServer(const absl::Status& status);
 
 }  // namespace mandate
 

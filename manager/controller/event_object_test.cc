@@ -6,6 +6,8 @@
 #include <set>
 #include <string>
 
+#include "manager/core/strings.h"
+#include "manager/object/api_error.h"
 #include "manager/object/kinds/rbac_v1.h"
 #include "manager/object/names.h"
 #include "manager/object/object_codec.h"
@@ -106,11 +108,6 @@ TEST(EventObjectTest, TextsAreCutAtCharacters) {
   EXPECT_EQ(Limited(Content()), Content());
 }
 
-TEST(EventObjectTest, Series) {
-  EXPECT_EQ(SeriesPatch(2, kWall),
-            R"({"series":{"count":2,"lastObservedTime":"2023-11-14T22:13:20.123456Z"}})");
-}
-
 TEST(EventObjectTest, References) {
   rbacv1::RoleBinding binding;
   binding.mutable_metadata()->set_namespace_("foo");
@@ -121,6 +118,58 @@ TEST(EventObjectTest, References) {
   const auto raw = ParseRawObject(*EncodeObject(binding, Encoding::kProtobuf), Encoding::kProtobuf);
   ASSERT_TRUE(raw.ok());
   EXPECT_EQ(RefTo(KindOf<rbacv1::RoleBinding>::value, **raw), Content().regarding);
+}
+
+TEST(EventRequestTest, CreatesAndRepeats) {
+  eventsv1::Event event;
+  event.mutable_metadata()->set_namespace_("n");
+  event.mutable_metadata()->set_name("x");
+  event.set_note("why");
+  const RestRequest creation = EventCreation(event);
+  EXPECT_EQ(creation.method, "POST");
+  EXPECT_EQ(creation.target, "/apis/events.k8s.io/v1/namespaces/n/events");
+  EXPECT_TRUE(creation.idempotent);
+  const auto sent = DecodeObject<eventsv1::Event>(creation.body, Encoding::kJson);
+  ASSERT_TRUE(sent.ok()) << sent.status();
+  EXPECT_EQ(sent->note(), "why");
+  const RestRequest repetition = EventRepetition(event, 2, kWall);
+  EXPECT_EQ(repetition.method, "PATCH");
+  EXPECT_EQ(repetition.target, "/apis/events.k8s.io/v1/namespaces/n/events/x");
+  EXPECT_EQ(repetition.content_type, "application/merge-patch+json");
+  EXPECT_TRUE(repetition.idempotent);
+  EXPECT_EQ(repetition.body,
+            R"({"series":{"count":2,"lastObservedTime":"2023-11-14T22:13:20.123456Z"}})");
+}
+
+TEST(EventRequestTest, ErrorsThatAreRetried) {
+  const auto by_webhook = [](int code) {
+    return StatusFromResponse(
+        code,
+        StrCat(R"({"kind":"Status","code":)", code,
+               R"(,"message":"admission webhook \"a.example.com\" denied the request: no"})"));
+  };
+  const struct {
+    absl::Status status;
+    bool transient, of_the_server;
+  } kCases[] = {
+      {absl::OkStatus(), false, false},
+      {absl::UnavailableError("connection refused"), true, true},
+      {StatusFromResponse(503, ""), true, true},
+      {StatusFromResponse(429, ""), true, true},
+      {absl::UnauthenticatedError("no token"), true, true},
+      {absl::DeadlineExceededError("slow"), true, false},
+      {StatusFromResponse(500, "failed calling webhook"), true, false},
+      {by_webhook(429), true, false},
+      {by_webhook(503), true, false},
+      {StatusFromResponse(403, ""), false, false},
+      {StatusFromResponse(422, ""), false, false},
+      {StatusFromResponse(404, ""), false, false},
+  };
+  for (const auto& c : kCases) {
+    SCOPED_TRACE(c.status.ToString());
+    EXPECT_EQ(IsTransient(c.status), c.transient);
+    EXPECT_EQ(IsOfTheServer(c.status), c.of_the_server);
+  }
 }
 
 }  // namespace

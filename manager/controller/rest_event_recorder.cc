@@ -10,7 +10,6 @@
 
 #include "absl/container/flat_hash_map.h"
 #include "manager/controller/event_object.h"
-#include "manager/controller/event_request.h"
 #include "manager/controller/fair_queue.h"
 #include "manager/core/backoff.h"
 #include "manager/core/mutex.h"

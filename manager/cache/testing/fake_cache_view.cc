@@ -4,7 +4,6 @@
 #include <cstdio>
 #include <cstdlib>
 
-#include "manager/cache/loop_guard.h"
 #include "manager/core/status_macros.h"
 #include "manager/core/strings.h"
 
