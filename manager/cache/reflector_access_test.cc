@@ -1,4 +1,4 @@
-// What a reflector does when its identity may not, cannot, or no longer is the one that watches.
+// What a reflector does when its client is denied access, has no identity, or is replaced.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -15,10 +15,6 @@ class ReflectorAccessTest : public ReflectorFixture {
     const Labels labels = {
         {"kind", "widgets.example.com"}, {"scope", "cluster"}, {"identity", identity}};
     return metrics_.Gauge("mandate_cache_watches", "", labels).Value();
-  }
-  double StoredObjects() {
-    const Labels labels = {{"kind", "widgets.example.com"}, {"scope", "cluster"}};
-    return metrics_.Gauge("mandate_cache_objects", "", labels).Value();
   }
   void OnStatus(const DemandStatus& status) override {
     ReflectorFixture::OnStatus(status);
@@ -37,14 +33,8 @@ TEST_F(ReflectorAccessTest, ForbiddenIsAskedAgainSlowly) {
   Start();
   EXPECT_EQ(TakeStates(), "Forbidden");
   EXPECT_EQ(reflector_->status().reason.code(), absl::StatusCode::kPermissionDenied);
-  const double base[] = {30, 60, 120, 240, 300, 300};
-  for (const double seconds : base) {
-    const absl::Duration wait = TimeToRequest();
-    EXPECT_GE(wait, absl::Seconds(seconds));
-    EXPECT_LT(wait, absl::Seconds(1.2 * seconds));
-    loop_.RunReady();
-  }
-  EXPECT_EQ(TakeStates(), "") << "one word per transition";
+  ExpectWaits({30, 60, 120, 240, 300, 300}, /*jitter=*/0.2);
+  EXPECT_EQ(TakeStates(), "") << "one report per transition";
 }
 
 TEST_F(ReflectorAccessTest, GuardRefusalIsForbidden) {
@@ -63,10 +53,8 @@ TEST_F(ReflectorAccessTest, AfterAHintAForbiddenListIsRepeatedAtOnce) {
   loop_.RunFor(absl::Seconds(5));
   AddList(200, ListJson("10", {WidgetJson("a/x", 5)}));
   reflector_->Poke();
-  EXPECT_EQ(TimeToRequest(), absl::ZeroDuration());
-  loop_.RunReady();
-  LastWatch().Open();
-  loop_.RunReady();
+  EXPECT_EQ(NextRequest(), absl::ZeroDuration());
+  Open();
   EXPECT_EQ(TakeStates(), "Forbidden Synced");
 }
 
@@ -85,7 +73,6 @@ TEST_F(ReflectorAccessTest, HintsAreBounded) {
 TEST_F(ReflectorAccessTest, AHintDuringARequestIsNotLost) {
   options_.watch_list = false;
   AddList(403, StatusJson(403, "Forbidden"));
-  reflector_ = nullptr;
   Start();
   loop_.RunFor(absl::Seconds(5));
   // The next answer is already on its way when the grant comes.
@@ -95,8 +82,7 @@ TEST_F(ReflectorAccessTest, AHintDuringARequestIsNotLost) {
   reflector_->Poke();
   loop_.RunReady();
   for (int i = 0; i < 2; ++i) AddList(403, StatusJson(403, "Forbidden"));
-  EXPECT_LE(TimeToRequest(), absl::Seconds(1));
-  loop_.RunReady();
+  EXPECT_LE(NextRequest(), absl::Seconds(1));
   EXPECT_GE(TimeToRequest(), absl::Seconds(30)) << "one hint, one soon";
 }
 
@@ -109,12 +95,11 @@ TEST_F(ReflectorAccessTest, HintsDoNotBreakABackoff) {
   EXPECT_GE(TimeToRequest(), absl::Milliseconds(800));
 }
 
-TEST_F(ReflectorAccessTest, ListYesWatchNoIsForbidden) {
+TEST_F(ReflectorAccessTest, IsForbiddenWithoutTheRightToWatch) {
   options_.watch_list = false;
   AddList(200, ListJson("10", {WidgetJson("a/x", 5)}));
   Start();
-  LastWatch().Refuse(403, StatusJson(403, "Forbidden", "User x cannot watch"));
-  loop_.RunReady();
+  Refuse(403, StatusJson(403, "Forbidden", "User x cannot watch"));
   EXPECT_EQ(TakeStates(), "Forbidden") << "never synced: reads need both";
   EXPECT_EQ(accesses_, 0);
 }
@@ -128,55 +113,40 @@ TEST_F(ReflectorAccessTest, AnAbsentKindIsWaitedFor) {
               testing::AllOf(testing::HasSubstr("does not serve widgets of example.com/v1"),
                              testing::HasSubstr("apply its CustomResourceDefinition"),
                              testing::HasSubstr("404")));
-  const double base[] = {2, 4, 8, 16, 30};
-  for (const double seconds : base) {
-    const absl::Duration wait = TimeToRequest();
-    EXPECT_GE(wait, absl::Seconds(seconds));
-    EXPECT_LT(wait, absl::Seconds(1.2 * seconds));
-    loop_.RunReady();
-  }
+  ExpectWaits({2, 4, 8, 16, 30}, /*jitter=*/0.2);
   AddList(200, ListJson("10", {}));
   reflector_->Poke();
   loop_.RunFor(absl::Seconds(1));
-  LastWatch().Open();
-  loop_.RunReady();
+  Open();
   EXPECT_EQ(TakeStates(), "Synced");
 }
 
 // The API server answers so while a CustomResourceDefinition goes and returns.
-TEST_F(ReflectorAccessTest, WhileAKindComesAndGoesTheReasonNamesIt) {
+TEST_F(ReflectorAccessTest, TheReasonNamesAKindThatComesAndGoes) {
   StartSynced(10, {WidgetJson("a/x", 5)});
-  loop_.RunFor(absl::Seconds(2));
-  LastWatch().Close();
-  loop_.RunReady();
-  LastWatch().Refuse(404, "404 page not found\n");
-  loop_.RunReady();
+  CloseAfterTwoSeconds();
+  Refuse(404, "404 page not found\n");
   EXPECT_EQ(state(), DemandState::kStale);
   EXPECT_THAT(std::string(reflector_->status().reason.message()),
               testing::HasSubstr("does not serve widgets of example.com/v1; apply"));
   AddList(429, StatusJson(429, "TooManyRequests", "storage is (re)initializing"));
-  TimeToRequest();
-  loop_.RunReady();
+  NextRequest();
   EXPECT_THAT(std::string(reflector_->status().reason.message()),
               testing::HasSubstr("does not serve widgets of example.com/v1 yet"));
 }
 
-TEST_F(ReflectorAccessTest, AfterAHintTheWaitsForAKindBeginAnew) {
+TEST_F(ReflectorAccessTest, AHintRestartsTheBackoffForAnAbsentKind) {
   options_.watch_list = false;
   for (int i = 0; i < 5; ++i) AddList(404, "404 page not found\n");
   Start();
-  for (int i = 0; i < 3; ++i) {
-    TimeToRequest();
-    loop_.RunReady();
-  }
+  for (int i = 0; i < 3; ++i) NextRequest();
   loop_.RunFor(absl::Seconds(5));
   reflector_->Poke();
-  EXPECT_EQ(TimeToRequest(), absl::ZeroDuration());
-  loop_.RunReady();
+  EXPECT_EQ(NextRequest(), absl::ZeroDuration());
   EXPECT_LT(TimeToRequest(), absl::Seconds(2.4));
 }
 
-TEST_F(ReflectorAccessTest, AnAbsentKindIsSoUntilThereIsAnotherAnswer) {
+TEST_F(ReflectorAccessTest, AKindStaysAbsentUntilTheNextAnswer) {
   options_.watch_list = false;
   AddList(404, "404 page not found\n");
   Start();
@@ -184,53 +154,45 @@ TEST_F(ReflectorAccessTest, AnAbsentKindIsSoUntilThereIsAnotherAnswer) {
   TimeToRequest();
   loop_.RunFor(options_.answer_grace);
   EXPECT_EQ(TakeStates(), "KindAbsent");
-  EXPECT_EQ(failures_, 2) << "another client may have more luck";
+  EXPECT_EQ(failures_, 2) << "another client may get an answer";
 }
 
 TEST_F(ReflectorAccessTest, AKindThatGoesAwayIsNotADelete) {
   StartSynced(10, {WidgetJson("a/x", 5)});
   TakeEvents();
   AddList(404, "404 page not found\n");
-  LastWatch().Send(ErrorJson(410, "Expired"));
-  loop_.RunReady();
-  TimeToRequest();
-  loop_.RunReady();
+  Send(ErrorJson(410, "Expired"));
+  NextRequest();
   EXPECT_EQ(state(), DemandState::kKindAbsent);
   EXPECT_EQ(TakeEvents(), "");
   AddList(200, ListJson("20", {}));
-  TimeToRequest();
-  loop_.RunReady();
+  NextRequest();
   EXPECT_EQ(TakeEvents(), "-a/x@5");
 }
 
-TEST_F(ReflectorAccessTest, WithoutAnIdentityItWaits) {
+TEST_F(ReflectorAccessTest, WaitsWithoutAnIdentity) {
   StartSynced(10, {WidgetJson("a/x", 5)});
-  loop_.RunFor(absl::Seconds(2));
-  LastWatch().Close();
-  loop_.RunReady();
-  LastWatch().Close(absl::FailedPreconditionError("no ServiceAccount"));
-  loop_.RunReady();
+  CloseAfterTwoSeconds();
+  Close(absl::FailedPreconditionError("no ServiceAccount"));
   EXPECT_EQ(state(), DemandState::kStale);
   TimeToRequest();
   EXPECT_EQ(LastQuery("resourceVersion"), "10") << "the watch goes on where it was";
-  LastWatch().Close(absl::UnauthenticatedError("401"));
-  loop_.RunReady();
+  Close(absl::UnauthenticatedError("401"));
   loop_.RunFor(absl::Milliseconds(500));
   reflector_->Poke();
   EXPECT_LE(TimeToRequest(), absl::Seconds(1)) << "a hint helps";
-  LastWatch().Open();
-  loop_.RunReady();
+  Open();
   EXPECT_EQ(state(), DemandState::kSynced);
   EXPECT_EQ(lists(), 1u);
 }
 
-TEST_F(ReflectorAccessTest, GoesOnUnderAnotherIdentity) {
+TEST_F(ReflectorAccessTest, ContinuesUnderAnotherIdentity) {
   StartSynced(10, {WidgetJson("a/x", 5)});
   FakeWatch& watch = LastWatch();
   TakeEvents();
   TakeStates();
   reflector_->UseClient(other_);
-  EXPECT_EQ(StoredObjects(), 1) << "before anything has changed";
+  EXPECT_EQ(Metric("mandate_cache_objects"), 1) << "before anything has changed";
   loop_.RunReady();
   EXPECT_TRUE(watch.cancelled());
   ASSERT_EQ(other_.watches().size(), 1u);
@@ -239,20 +201,19 @@ TEST_F(ReflectorAccessTest, GoesOnUnderAnotherIdentity) {
   other_.watches()[0]->Send(EventJson("MODIFIED", WidgetJson("a/x", 12)));
   loop_.RunReady();
   EXPECT_EQ(TakeEvents(), "~a/x@12");
-  EXPECT_EQ(TakeStates(), "") << "nobody noticed";
+  EXPECT_EQ(TakeStates(), "") << "it has been synced all the time";
   EXPECT_EQ(OpenWatches("reader"), 0);
   EXPECT_EQ(OpenWatches("other"), 1);
   reflector_.reset();
 }
 
-TEST_F(ReflectorAccessTest, AVersionThatIsGoneIsNoMoreThereForAnother) {
+TEST_F(ReflectorAccessTest, AnotherIdentityDoesNotUseAnExpiredVersion) {
   Start();
   LastWatch().Open();
   Send(EventJson("ADDED", WidgetJson("a/x", 5)) + BookmarkJson("10", true));
   Send(ErrorJson(410, "Expired"));
   TimeToRequest();
-  LastWatch().Refuse(410, StatusJson(410, "Expired"));
-  loop_.RunReady();
+  Refuse(410, StatusJson(410, "Expired"));
   ASSERT_EQ(LastQuery("resourceVersion"), "") << "asks for any version";
   reflector_->UseClient(other_);
   loop_.RunReady();
@@ -262,7 +223,7 @@ TEST_F(ReflectorAccessTest, AVersionThatIsGoneIsNoMoreThereForAnother) {
   reflector_.reset();
 }
 
-TEST_F(ReflectorAccessTest, AHintForOneIdentityIsNotForTheNext) {
+TEST_F(ReflectorAccessTest, AHintCountsForOneIdentityOnly) {
   options_.watch_list = false;
   other_.Handle(
       [](const RestRequest&) { return FakeRestClient::Json(403, StatusJson(403, "Forbidden")); });
@@ -277,7 +238,7 @@ TEST_F(ReflectorAccessTest, AHintForOneIdentityIsNotForTheNext) {
   reflector_.reset();
 }
 
-// The failure of the former client is not the new one's.
+// The failure of the former client does not count for the new one.
 TEST_F(ReflectorAccessTest, AnotherIdentityMayTakeOverInsideAFailure) {
   StartWithoutTurns();
   successor_ = &other_;
@@ -289,7 +250,7 @@ TEST_F(ReflectorAccessTest, AnotherIdentityMayTakeOverInsideAFailure) {
   reflector_.reset();
 }
 
-TEST_F(ReflectorAccessTest, ASlowHandOverIsStale) {
+TEST_F(ReflectorAccessTest, IsStaleDuringASlowHandOver) {
   StartSynced(10);
   FakeRestClient other(loop_, "other");
   reflector_->UseClient(other);

@@ -1,4 +1,4 @@
-// In what a reflector asks, and what it takes: protobuf of built-in kinds, JSON of the others.
+// The encodings that a reflector requests and accepts: protobuf for built-in kinds, else JSON.
 #include <gtest/gtest.h>
 
 #include "manager/cache/testing/reflector_fixture.h"
@@ -42,13 +42,22 @@ class ReflectorEncodingTest : public ReflectorFixture {
  protected:
   ReflectorEncodingTest() { spec_.kind.encoding = Encoding::kProtobuf; }
 
-  // Answers the next list with this, and notes what it accepts.
-  void ServeLists(std::function<HttpResponse(const RestRequest&)> serve) {
-    client_.Handle([serve](const RestRequest& request) -> absl::StatusOr<HttpResponse> {
-      return serve(request);
-    });
+  static HttpResponse Protobuf(std::string list) {
+    HttpResponse response = FakeRestClient::Json(200, std::move(list));
+    response.content_type = "application/vnd.kubernetes.protobuf";
+    return response;
   }
 };
+
+// A list of a/x at version 10.
+std::string List() {
+  std::string metadata;
+  AppendWireBytes(2, "10", metadata);
+  std::string list;
+  AppendWireBytes(1, metadata, list);
+  AppendWireBytes(2, Message("a", "x", "5"), list);
+  return WriteEnvelope({.api_version = "example.com/v1", .kind = "WidgetList", .raw = list});
+}
 
 TEST_F(ReflectorEncodingTest, BuiltInsAreProtobuf) {
   Start();
@@ -62,9 +71,8 @@ TEST_F(ReflectorEncodingTest, BuiltInsAreProtobuf) {
   AppendWireBytes(12, end, bookmark_metadata);
   std::string bookmark;
   AppendWireBytes(1, bookmark_metadata, bookmark);
-  LastWatch().Send(Frame("ADDED", Message("a", "x", "5")) + Frame("BOOKMARK", bookmark) +
-                   Frame("MODIFIED", Message("a", "x", "8")));
-  loop_.RunReady();
+  Send(Frame("ADDED", Message("a", "x", "5")) + Frame("BOOKMARK", bookmark) +
+       Frame("MODIFIED", Message("a", "x", "8")));
   EXPECT_EQ(TakeEvents(), "+a/x@5 ~a/x@8");
   EXPECT_EQ(state(), DemandState::kSynced);
   EXPECT_EQ(store_.Get("a", "x")->encoding(), Encoding::kProtobuf);
@@ -72,41 +80,32 @@ TEST_F(ReflectorEncodingTest, BuiltInsAreProtobuf) {
 
 TEST_F(ReflectorEncodingTest, ListsOfBuiltInsAreProtobuf) {
   options_.watch_list = false;
-  ServeLists([](const RestRequest& request) {
+  client_.Handle([](const RestRequest& request) {
     EXPECT_EQ(request.accept, kProtobufList);
-    std::string metadata;
-    AppendWireBytes(2, "10", metadata);
-    std::string list;
-    AppendWireBytes(1, metadata, list);
-    AppendWireBytes(2, Message("a", "x", "5"), list);
-    HttpResponse response = FakeRestClient::Json(
-        200, WriteEnvelope({.api_version = "example.com/v1", .kind = "WidgetList", .raw = list}));
-    response.content_type = "application/vnd.kubernetes.protobuf";
-    return response;
+    return Protobuf(List());
   });
   Start();
   EXPECT_EQ(TakeEvents(), "+a/x@5");
   EXPECT_EQ(LastQuery("resourceVersion"), "10");
 }
 
-TEST_F(ReflectorEncodingTest, TheServerMayAnswerInJson) {
+TEST_F(ReflectorEncodingTest, AcceptsAnAnswerInJson) {
   Start();
   LastWatch().Open();
-  LastWatch().Send(EventJson("ADDED", WidgetJson("a/x", 5)) + BookmarkJson("6", true));
-  loop_.RunReady();
+  Send(EventJson("ADDED", WidgetJson("a/x", 5)) + BookmarkJson("6", true));
   EXPECT_EQ(TakeEvents(), "+a/x@5");
 }
 
-TEST_F(ReflectorEncodingTest, OrBeAskedInJsonAlone) {
+TEST_F(ReflectorEncodingTest, RequestsJsonWhenProtobufIsOff) {
   options_.protobuf = false;
   Start();
   EXPECT_EQ(LastWatch().request().accept, "application/json");
 }
 
-TEST_F(ReflectorEncodingTest, NotAcceptableIsAskedAgainInJsonAtOnce) {
+TEST_F(ReflectorEncodingTest, RepeatsARequestInJsonAfter406) {
   options_.watch_list = false;
   int refused = 0;
-  ServeLists([&](const RestRequest& request) {
+  client_.Handle([&](const RestRequest& request) {
     if (request.accept != "application/json") {
       ++refused;
       return FakeRestClient::Json(406, StatusJson(406, "NotAcceptable"));
@@ -121,9 +120,9 @@ TEST_F(ReflectorEncodingTest, NotAcceptableIsAskedAgainInJsonAtOnce) {
   EXPECT_EQ(LastWatch().request().accept, "application/json");
 }
 
-TEST_F(ReflectorEncodingTest, NotAcceptableInJsonToo) {
+TEST_F(ReflectorEncodingTest, WaitsAfter406InJsonToo) {
   options_.watch_list = false;
-  ServeLists([](const RestRequest&) {
+  client_.Handle([](const RestRequest&) {
     return FakeRestClient::Json(406, StatusJson(406, "NotAcceptable"));
   });
   Start();
@@ -131,16 +130,10 @@ TEST_F(ReflectorEncodingTest, NotAcceptableInJsonToo) {
   EXPECT_GE(TimeToRequest(), absl::Milliseconds(800));
 }
 
-// What half a list lacks would count as deleted.
+// The objects that a truncated list lacks would count as deleted.
 TEST_F(ReflectorEncodingTest, ATruncatedListIsAnError) {
   options_.watch_list = false;
-  std::string metadata;
-  AppendWireBytes(2, "10", metadata);
-  std::string list;
-  AppendWireBytes(1, metadata, list);
-  AppendWireBytes(2, Message("a", "x", "5"), list);
-  const std::string protobuf =
-      WriteEnvelope({.api_version = "example.com/v1", .kind = "WidgetList", .raw = list});
+  const std::string protobuf = List();
   const std::string json = ListJson("10", {WidgetJson("a/x", 5)});
   const struct {
     const char* content_type;
@@ -165,8 +158,7 @@ TEST_F(ReflectorEncodingTest, ATruncatedListIsAnError) {
     EXPECT_EQ(TakeEvents(), "");
     EXPECT_EQ(state(), DemandState::kStale);
     EXPECT_EQ(Text(store_.List()), "a/x@5");
-    reflector_.reset();
-    store_.Replace({}, "");
+    Reset();
   }
 }
 
@@ -191,8 +183,6 @@ TEST_F(ReflectorEncodingTest, AListBeyondABoundWaits) {
     SCOPED_TRACE(c.max_item + c.max_list);
     options_.max_item_bytes = c.max_item;
     options_.max_bytes = c.max_list;
-    client_.ForgetRequests();
-    lists_.clear();
     AddList(200, first);
     AddList(200, second);
     Start();
@@ -202,13 +192,12 @@ TEST_F(ReflectorEncodingTest, AListBeyondABoundWaits) {
       EXPECT_EQ(overflows(), ++met);
       EXPECT_GE(TimeToRequest(), absl::Milliseconds(800));
     }
-    reflector_.reset();
+    Reset();
     loop_.RunReady();
-    store_.Replace({}, "");
   }
 }
 
-// In each turn of the loop comes more than some frames.
+// Each turn of the loop brings more than a turn reads at least.
 TEST_F(ReflectorEncodingTest, AStormStaysWithinItsQueue) {
   options_.max_frame_bytes = 1000;
   options_.max_queue_bytes = size_t{512} << 10;

@@ -1,4 +1,4 @@
-// Deep objects, and lists and watches with something that is not an object.
+// Deep objects, and lists and watches with an item that is not a valid object.
 #include <gtest/gtest.h>
 
 #include "manager/cache/testing/reflector_fixture.h"
@@ -31,8 +31,7 @@ class ReflectorInvalidTest : public ReflectorFixture, public testing::WithParamI
     }
     loop_.RunReady();
     lists_.clear();
-    if (state() != DemandState::kSynced) LastWatch().Open();
-    loop_.RunReady();
+    if (state() != DemandState::kSynced) Open();
     EXPECT_EQ(state(), DemandState::kSynced);
   }
   void StartWith(int version, const std::vector<std::string>& items) {
@@ -46,7 +45,7 @@ class ReflectorInvalidTest : public ReflectorFixture, public testing::WithParamI
 INSTANTIATE_TEST_SUITE_P(, ReflectorInvalidTest, testing::Bool(),
                          [](const auto& info) { return info.param ? "WatchList" : "List"; });
 
-TEST_P(ReflectorInvalidTest, ADeepObjectIsStoredAsAnyOther) {
+TEST_P(ReflectorInvalidTest, StoresADeepObject) {
   StartWith(10, {WidgetJson("a/x", 1), DeepJson("a/y", 2)});
   EXPECT_EQ(TakeEvents(), "+a/x@1 +a/y@2");
   Send(EventJson("MODIFIED", DeepJson("a/y", 11)));
@@ -61,20 +60,17 @@ TEST_P(ReflectorInvalidTest, AListWithAnItemThatIsNotAnObjectFails) {
   const std::string list = ListJson("20", {kNameless, WidgetJson("a/y", 15)});
   if (!watch_list()) AddList(200, list);
   LastWatch().Send(ErrorJson(410, "Expired"));
-  TimeToRequest();
-  loop_.RunReady();
+  NextRequest();
   if (watch_list()) {
     AddList(200, list);
     LastWatch().Open();
-    LastWatch().Send(EventJson("ADDED", kNameless));
-    loop_.RunReady();
+    Send(EventJson("ADDED", kNameless));
   }
   EXPECT_EQ(state(), DemandState::kStale);
   EXPECT_EQ(TakeEvents(), "");
   EXPECT_EQ(Text(store_.List()), "a/x@1");
   if (!watch_list()) AddList(200, ListJson("30", {WidgetJson("a/y", 15)}));
-  TimeToRequest();
-  loop_.RunReady();
+  NextRequest();
   Serve(30, {WidgetJson("a/y", 15)});
   EXPECT_EQ(TakeEvents(), "-a/x@1 +a/y@15");
 }
@@ -87,13 +83,10 @@ TEST_P(ReflectorInvalidTest, AnInvalidEventEndsTheWatch) {
     Send(frame);
     EXPECT_EQ(state(), DemandState::kStale);
     if (!watch_list()) AddList(200, ListJson("20", {WidgetJson("a/x", 15)}));
-    EXPECT_GE(TimeToRequest(), absl::Milliseconds(800));
-    loop_.RunReady();
+    EXPECT_GE(NextRequest(), absl::Milliseconds(800));
     Serve(20, {WidgetJson("a/x", 15)});
     EXPECT_EQ(TakeEvents(), "~a/x@15");
-    reflector_.reset();
-    store_.Replace({}, "");
-    client_.ForgetRequests();
+    Reset();
   }
 }
 

@@ -10,7 +10,14 @@
 namespace mandate {
 namespace {
 
-class ReflectorListTest : public ReflectorFixture {};
+class ReflectorListTest : public ReflectorFixture {
+ protected:
+  // Until the reflector requests the whole state again.
+  void Expire() {
+    Send(ErrorJson(410, "Expired"));
+    TimeToRequest();
+  }
+};
 
 TEST_F(ReflectorListTest, WatchList) {
   Start();
@@ -43,14 +50,12 @@ TEST_F(ReflectorListTest, WatchList) {
   EXPECT_EQ(client_.requests().size(), 1u);
 }
 
-TEST_F(ReflectorListTest, WatchListWithChangesInItsMidst) {
+TEST_F(ReflectorListTest, WatchListWithChanges) {
   Start();
   LastWatch().Open();
-  LastWatch().Send(EventJson("ADDED", WidgetJson("a/x", 5)) +
-                   EventJson("ADDED", WidgetJson("a/y", 6)) +
-                   EventJson("MODIFIED", WidgetJson("a/x", 8)) +
-                   EventJson("DELETED", WidgetJson("a/y", 9)) + BookmarkJson("9", true));
-  loop_.RunReady();
+  Send(EventJson("ADDED", WidgetJson("a/x", 5)) + EventJson("ADDED", WidgetJson("a/y", 6)) +
+       EventJson("MODIFIED", WidgetJson("a/x", 8)) + EventJson("DELETED", WidgetJson("a/y", 9)) +
+       BookmarkJson("9", true));
   EXPECT_EQ(TakeEvents(), "+a/x@8");
 }
 
@@ -67,12 +72,10 @@ TEST_F(ReflectorListTest, WatchListFallback) {
       {422, "Invalid"},    {500, "InternalError"}, {503, "ServiceUnavailable"}};
   for (const auto& [code, reason] : answers) {
     SCOPED_TRACE(code);
-    client_.ForgetRequests();
     AddList(200, ListJson("10", {WidgetJson("a/x", 5)}));
     Start();
     const absl::Time start = loop_.clock().TimeNow();
-    LastWatch().Refuse(code, StatusJson(code, reason));
-    loop_.RunReady();
+    Refuse(code, StatusJson(code, reason));
     ASSERT_EQ(client_.requests().size(), 3u) << "in the same pass";
     EXPECT_EQ(client_.requests()[1], "GET /apis/example.com/v1/widgets?limit=500")
         << "a consistent read: a plan deletes what it does not show";
@@ -81,11 +84,9 @@ TEST_F(ReflectorListTest, WatchListFallback) {
     EXPECT_EQ(LastQuery("resourceVersion"), "10");
     EXPECT_EQ(TakeEvents(), "+a/x@5");
     EXPECT_EQ(state(), DemandState::kPending) << "the watch has not opened yet";
-    LastWatch().Open();
-    loop_.RunReady();
+    Open();
     EXPECT_EQ(state(), DemandState::kSynced);
-    reflector_.reset();
-    store_.Replace({}, "");
+    Reset();
   }
 }
 
@@ -93,13 +94,11 @@ TEST_F(ReflectorListTest, WatchListVeryShort) {
   AddList(200, ListJson("10", {}));
   Start();
   LastWatch().Open();
-  LastWatch().Close();
-  loop_.RunReady();
+  Close();
   EXPECT_EQ(lists(), 1u);
 }
 
-// Upstream warns every ten seconds; here the state says what it waits for, and there is an end to
-// it.
+// Upstream warns every ten seconds. Here the state names the missing answer, and the wait ends.
 TEST_F(ReflectorListTest, InitialEventsEndBookmarkNeverComes) {
   AddList(200, ListJson("10", {WidgetJson("a/x", 5)}));
   Start();
@@ -132,16 +131,14 @@ TEST_F(ReflectorListTest, WatchListCutMidwayStartsAgain) {
   EXPECT_EQ(store_.size(), 0u);
 }
 
-// As behind a proxy that bounds the time of a stream to less than the initial state takes.
-TEST_F(ReflectorListTest, WatchListCutTwiceIsAnsweredByAList) {
+// As behind a proxy that ends streams before the initial state is complete.
+TEST_F(ReflectorListTest, ListsAfterTwoCutWatchLists) {
   for (const absl::Status& end : {absl::UnavailableError("reset"), absl::OkStatus()}) {
     SCOPED_TRACE(end.ToString());
-    client_.ForgetRequests();
     const auto cut = [&] {
       LastWatch().Open();
       LastWatch().Send(EventJson("ADDED", WidgetJson("a/x", 5)));
-      LastWatch().Close(end);
-      loop_.RunReady();
+      Close(end);
     };
     Start();
     cut();
@@ -150,31 +147,25 @@ TEST_F(ReflectorListTest, WatchListCutTwiceIsAnsweredByAList) {
     AddList(200, ListJson("10", {WidgetJson("a/x", 5), WidgetJson("a/y", 6)}));
     cut();
     EXPECT_EQ(TakeEvents(), "+a/x@5 +a/y@6") << "at once";
-    LastWatch().Open();
-    loop_.RunReady();
+    Open();
     EXPECT_EQ(state(), DemandState::kSynced);
     // And the next pass begins with a watch again.
-    LastWatch().Send(ErrorJson(410, "Expired"));
-    loop_.RunReady();
-    TimeToRequest();
+    Expire();
     EXPECT_EQ(LastQuery("sendInitialEvents"), "true");
     const size_t before = lists();
     cut();
     EXPECT_EQ(lists(), before) << "after one cut it watches again";
     TimeToRequest();
     EXPECT_EQ(LastQuery("sendInitialEvents"), "true");
-    reflector_.reset();
-    store_.Replace({}, "");
-    lists_.clear();
+    Reset();
   }
 }
 
 TEST_F(ReflectorListTest, WatchListResourceVersion) {
   Start();
   LastWatch().Open();
-  LastWatch().Send(EventJson("ADDED", WidgetJson("a/x", 5)) + BookmarkJson("10", true) +
-                   ErrorJson(410, "Expired"));
-  loop_.RunReady();
+  Send(EventJson("ADDED", WidgetJson("a/x", 5)) + BookmarkJson("10", true) +
+       ErrorJson(410, "Expired"));
   EXPECT_EQ(state(), DemandState::kStale);
   TimeToRequest();
   EXPECT_EQ(LastQuery("sendInitialEvents"), "true");
@@ -182,28 +173,24 @@ TEST_F(ReflectorListTest, WatchListResourceVersion) {
 
   // The server has forgotten it: at once, from any version.
   const absl::Time before = loop_.clock().TimeNow();
-  LastWatch().Refuse(410, StatusJson(410, "Expired"));
-  loop_.RunReady();
+  Refuse(410, StatusJson(410, "Expired"));
   EXPECT_EQ(loop_.clock().TimeNow(), before);
   EXPECT_EQ(LastQuery("sendInitialEvents"), "true");
   EXPECT_EQ(LastQuery("resourceVersion"), "");
 
   // Again: only a list can help; also at once.
   AddList(200, ListJson("20", {WidgetJson("a/y", 15)}));
-  LastWatch().Refuse(410, StatusJson(410, "Expired"));
-  loop_.RunReady();
+  Refuse(410, StatusJson(410, "Expired"));
   EXPECT_EQ(lists(), 1u);
   TakeEvents();
-  LastWatch().Open();
-  loop_.RunReady();
+  Open();
   EXPECT_EQ(state(), DemandState::kSynced);
   EXPECT_EQ(Text(store_.List()), "a/y@15");
 }
 
 TEST_F(ReflectorListTest, WatchListTooLargeResourceVersion) {
   Start();
-  LastWatch().Refuse(504, StatusJson(504, "Timeout"));
-  loop_.RunReady();
+  Refuse(504, StatusJson(504, "Timeout"));
   EXPECT_EQ(watches(), 2u);
   EXPECT_EQ(LastQuery("resourceVersion"), "");
 }
@@ -212,8 +199,7 @@ TEST_F(ReflectorListTest, WatchListErrorEventFallsBack) {
   AddList(200, ListJson("10", {}));
   Start();
   LastWatch().Open();
-  LastWatch().Send(ErrorJson(500, "InternalError"));
-  loop_.RunReady();
+  Send(ErrorJson(500, "InternalError"));
   EXPECT_EQ(lists(), 1u);
 }
 
@@ -234,18 +220,11 @@ TEST_F(ReflectorListTest, PagesAreFollowed) {
   EXPECT_EQ(TakeEvents(), "+a/a@1 +a/b@2 +a/c@3 +a/d@4");
 }
 
-// Makes the reflector list again, and returns the request.
-#define RELIST()                               \
-  LastWatch().Send(ErrorJson(410, "Expired")); \
-  loop_.RunReady();                            \
-  TimeToRequest()
-
 // Upstream asks for a state that is no older than the known one, which a lagging cache may answer.
 TEST_F(ReflectorListTest, RelistsAreConsistentReadsInPages) {
   StartSynced(10, {WidgetJson("a/x", 5)});
-  LastWatch().Send(EventJson("MODIFIED", WidgetJson("a/x", 12)));
-  loop_.RunReady();
-  RELIST();
+  Send(EventJson("MODIFIED", WidgetJson("a/x", 12)));
+  Expire();
   EXPECT_EQ(LastRequest(), "GET /apis/example.com/v1/widgets?limit=500");
 }
 
@@ -263,11 +242,11 @@ TEST_F(ReflectorListTest, FullListIfExpired) {
   EXPECT_EQ(TakeEvents(), "+a/new@11");
 }
 
-TEST_F(ReflectorListTest, AListThatExpiresWaits) {
+TEST_F(ReflectorListTest, WaitsAfterAListThatExpires) {
   StartSynced(10);
   AddList(410, StatusJson(410, "Expired"));
   const size_t before = lists();
-  RELIST();
+  Expire();
   loop_.RunReady();
   EXPECT_EQ(lists(), before + 1);
   EXPECT_GE(TimeToRequest(), absl::Milliseconds(800));
@@ -279,21 +258,19 @@ TEST_F(ReflectorListTest, ARelistSynthesisesMissedEvents) {
   TakeEvents();
   AddList(200, ListJson("20", {WidgetJson("a/same", 2), WidgetJson("a/new", 15),
                                WidgetJson("a/again", 16, "another"), WidgetJson("a/more", 17)}));
-  RELIST();
+  Expire();
   loop_.RunReady();
   EXPECT_EQ(TakeEvents(), "-a/again@4 +a/again@16 -a/gone@1 +a/more@17 ~a/new@15");
 }
 
-TEST_F(ReflectorListTest, ABodyThatIsNotAListIsAFailure) {
+TEST_F(ReflectorListTest, RetriesAfterABodyThatIsNotAList) {
   options_.watch_list = false;
   AddList(200, "<html>");
   Start();
   EXPECT_EQ(state(), DemandState::kPending);
   AddList(200, ListJson("10", {}));
-  EXPECT_GE(TimeToRequest(), absl::Milliseconds(800));
-  loop_.RunReady();
-  LastWatch().Open();
-  loop_.RunReady();
+  EXPECT_GE(NextRequest(), absl::Milliseconds(800));
+  Open();
   EXPECT_EQ(state(), DemandState::kSynced);
 }
 
@@ -301,8 +278,7 @@ TEST_F(ReflectorListTest, EventsAfterTheInitialOnesMoveTheVersion) {
   Start();
   LastWatch().Open();
   LastWatch().Send(BookmarkJson("10", true) + EventJson("ADDED", WidgetJson("a/x", 12)));
-  LastWatch().Close();
-  loop_.RunReady();
+  Close();
   EXPECT_EQ(LastQuery("sendInitialEvents"), "");
   EXPECT_EQ(LastQuery("resourceVersion"), "12");
 }

@@ -15,12 +15,9 @@ class ReflectorRetryTest : public ReflectorFixture {};
 
 TEST_F(ReflectorRetryTest, VeryShortWatch) {
   StartSynced(10);
-  loop_.RunFor(absl::Seconds(2));
-  LastWatch().Close();
-  loop_.RunReady();
+  CloseAfterTwoSeconds();
   LastWatch().Open();
-  LastWatch().Close();
-  loop_.RunReady();
+  Close();
   EXPECT_EQ(state(), DemandState::kStale);
   EXPECT_GE(TimeToRequest(), absl::Milliseconds(800));
   EXPECT_EQ(lists(), 2u) << "listed again, after a wait";
@@ -46,14 +43,8 @@ TEST_F(ReflectorRetryTest, ListAndWatchInitConnBackoff) {
     watch->Close(absl::UnavailableError("connection refused"));
   });
   Start();
-  const double base[] = {0.8, 1.6, 3.2, 6.4, 12.8, 25.6, 30, 30};
-  for (const double seconds : base) {
-    const absl::Duration wait = TimeToRequest();
-    EXPECT_GE(wait, absl::Seconds(seconds));
-    EXPECT_LT(wait, absl::Seconds(2 * seconds));
-    EXPECT_EQ(LastQuery("sendInitialEvents"), "true");
-    loop_.RunReady();
-  }
+  ExpectWaits({0.8, 1.6, 3.2, 6.4, 12.8, 25.6, 30, 30}, /*jitter=*/1);
+  EXPECT_EQ(client_.Count("sendInitialEvents=true"), 9u);
   EXPECT_EQ(lists(), 0u);
   EXPECT_EQ(state(), DemandState::kPending);
 }
@@ -61,10 +52,8 @@ TEST_F(ReflectorRetryTest, ListAndWatchInitConnBackoff) {
 TEST_F(ReflectorRetryTest, BackoffStartsAnewAfterTwoQuietMinutes) {
   StartSynced(10);
   const auto fail = [this] {
-    LastWatch().Close();
-    loop_.RunReady();
-    LastWatch().Close(absl::UnavailableError("connection refused"));
-    loop_.RunReady();
+    Close();
+    Close(absl::UnavailableError("connection refused"));
     const absl::Duration wait = TimeToRequest();
     LastWatch().Open();
     loop_.RunFor(absl::Seconds(2));
@@ -80,11 +69,8 @@ TEST_F(ReflectorRetryTest, BackoffStartsAnewAfterTwoQuietMinutes) {
 
 TEST_F(ReflectorRetryTest, BackoffOnTooManyRequests) {
   StartSynced(10);
-  loop_.RunFor(absl::Seconds(2));
-  LastWatch().Close();
-  loop_.RunReady();
-  LastWatch().Refuse(429, StatusJson(429, "TooManyRequests"));
-  loop_.RunReady();
+  CloseAfterTwoSeconds();
+  Refuse(429, StatusJson(429, "TooManyRequests"));
   EXPECT_EQ(state(), DemandState::kStale);
   const absl::Duration wait = TimeToRequest();
   EXPECT_GE(wait, absl::Milliseconds(800));
@@ -111,40 +97,8 @@ TEST_F(ReflectorRetryTest, RetryAfterIsObeyed) {
   EXPECT_GE(TimeToRequest(), absl::Seconds(17));
 }
 
-TEST_F(ReflectorRetryTest, RetryInternalError) {
-  struct Row {
-    absl::Duration limit;
-    absl::Duration between;
-    int relist_at;  // after so many errors it lists; 0: not within 6
-  };
-  for (const Row& row :
-       {Row{absl::ZeroDuration(), absl::Seconds(5), 1}, Row{absl::Seconds(12), absl::Seconds(5), 4},
-        Row{absl::Hours(1), absl::Seconds(5), 0}}) {
-    SCOPED_TRACE(absl::FormatDuration(row.limit));
-    options_.max_internal_error_retry = row.limit;
-    // Waits that are shorter than what is tested.
-    options_.backoff = {.initial = absl::Milliseconds(1), .factor = 1, .max = absl::Seconds(1)};
-    StartSynced(10);
-    const size_t before = client_.Count("limit=");
-    int relisted_at = 0;
-    for (int error = 1; error <= 6 && relisted_at == 0; ++error) {
-      Send(ErrorJson(500, "InternalError"));
-      AddList(200, ListJson("10", {}));
-      TimeToRequest();
-      loop_.RunReady();
-      if (client_.Count("limit=") > before) relisted_at = error;
-      LastWatch().Open();
-      loop_.RunFor(row.between);
-    }
-    EXPECT_EQ(relisted_at, row.relist_at);
-    reflector_.reset();
-    lists_.clear();
-    client_.ForgetRequests();
-    store_.Replace({}, "");
-  }
-}
-
-TEST_F(ReflectorRetryTest, EndsByTable) {
+// How long internal errors are retried: reflector_backoff_test.cc.
+TEST_F(ReflectorRetryTest, AfterTheEndOfAWatch) {
   struct Row {
     const char* name;
     bool at_start;
@@ -152,12 +106,15 @@ TEST_F(ReflectorRetryTest, EndsByTable) {
     const char* reason;
     bool relists;
     DemandState state;
+    absl::Duration max_internal_error_retry = {};
   };
   const Row rows[] = {
       {"410 at start", true, 410, "Expired", true, DemandState::kStale},
       {"410 in the stream", false, 410, "Gone", true, DemandState::kStale},
       {"500 at start", true, 500, "InternalError", true, DemandState::kStale},
       {"500 in the stream", false, 500, "InternalError", true, DemandState::kStale},
+      {"500 in the stream, retried", false, 500, "InternalError", false, DemandState::kStale,
+       absl::Hours(1)},
       {"503 at start", true, 503, "ServiceUnavailable", true, DemandState::kStale},
       {"401 at start", true, 401, "Unauthorized", false, DemandState::kStale},
       {"403 at start", true, 403, "Forbidden", true, DemandState::kForbidden},
@@ -165,15 +122,13 @@ TEST_F(ReflectorRetryTest, EndsByTable) {
   };
   for (const Row& row : rows) {
     SCOPED_TRACE(row.name);
+    options_.max_internal_error_retry = row.max_internal_error_retry;
     StartSynced(10, {WidgetJson("a/x", 5)});
     TakeEvents();
     const size_t before = lists();
     if (row.at_start) {
-      loop_.RunFor(absl::Seconds(2));
-      LastWatch().Close();
-      loop_.RunReady();
-      LastWatch().Refuse(row.code, StatusJson(row.code, row.reason));
-      loop_.RunReady();
+      CloseAfterTwoSeconds();
+      Refuse(row.code, StatusJson(row.code, row.reason));
     } else {
       Send(ErrorJson(row.code, row.reason));
     }
@@ -182,10 +137,7 @@ TEST_F(ReflectorRetryTest, EndsByTable) {
     EXPECT_EQ(store_.size(), 1u);
     EXPECT_GE(TimeToRequest(), absl::Milliseconds(800));
     EXPECT_EQ(lists() - before, row.relists ? 1u : 0u);
-    loop_.RunReady();
-    reflector_.reset();
-    store_.Replace({}, "");
-    client_.ForgetRequests();
+    Reset();
   }
 }
 

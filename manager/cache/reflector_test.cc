@@ -11,14 +11,7 @@
 namespace mandate {
 namespace {
 
-class ReflectorTest : public ReflectorFixture {
- protected:
-  double Metric(const std::string& name, const Labels& labels) {
-    if (name.ends_with("_total")) return metrics_.Counter(name, "", labels).Value();
-    return metrics_.Gauge(name, "", labels).Value();
-  }
-  const Labels kKind = {{"kind", "widgets.example.com"}, {"scope", "cluster"}};
-};
+class ReflectorTest : public ReflectorFixture {};
 
 TEST_F(ReflectorTest, ResourceVersionUpdate) {
   StartSynced(10);
@@ -35,8 +28,7 @@ TEST_F(ReflectorTest, ResourceVersionUpdate) {
     EXPECT_GT(progress_, progress);
   }
   EXPECT_EQ(TakeEvents(), "+a/x@11 ~a/x@12 -a/x@16");
-  LastWatch().Close();
-  loop_.RunReady();
+  Close();
   EXPECT_EQ(LastQuery("resourceVersion"), "16") << "resumed from there";
   EXPECT_EQ(LastQuery("watch"), "true");
 }
@@ -54,7 +46,7 @@ TEST_F(ReflectorTest, VersionsOfUnorderedAddsAreNotPublished) {
   EXPECT_EQ(store_.resource_version(), "12");
 }
 
-TEST_F(ReflectorTest, CleanCloseWatchesOnAtOnce) {
+TEST_F(ReflectorTest, OpensAnEndedWatchAgainAtOnce) {
   StartSynced(10);
   for (const absl::Status& end :
        {absl::OkStatus(), absl::UnavailableError("reset"), absl::DeadlineExceededError("slow")}) {
@@ -62,20 +54,18 @@ TEST_F(ReflectorTest, CleanCloseWatchesOnAtOnce) {
     loop_.RunFor(absl::Seconds(2));
     const absl::Time before = loop_.clock().TimeNow();
     const size_t requests = client_.requests().size();
-    LastWatch().Close(end);
-    loop_.RunReady();
+    Close(end);
     EXPECT_EQ(client_.requests().size(), requests + 1);
     EXPECT_EQ(LastQuery("resourceVersion"), "10");
     EXPECT_EQ(loop_.clock().TimeNow(), before);
     EXPECT_EQ(state(), DemandState::kSynced);
-    LastWatch().Open();
-    loop_.RunReady();
+    Open();
   }
-  EXPECT_EQ(TakeStates(), "Synced") << "nobody noticed";
+  EXPECT_EQ(TakeStates(), "Synced") << "it has been so all the time";
   EXPECT_EQ(lists(), 1u);
 }
 
-TEST_F(ReflectorTest, SlowReopeningIsStale) {
+TEST_F(ReflectorTest, IsStaleWhileAWatchReopensSlowly) {
   StartSynced(10);
   loop_.RunFor(absl::Seconds(2));
   LastWatch().Close();
@@ -83,8 +73,7 @@ TEST_F(ReflectorTest, SlowReopeningIsStale) {
   EXPECT_EQ(state(), DemandState::kSynced);
   loop_.RunFor(absl::Seconds(2));
   EXPECT_EQ(state(), DemandState::kStale);
-  LastWatch().Open();
-  loop_.RunReady();
+  Open();
   EXPECT_EQ(state(), DemandState::kSynced);
 }
 
@@ -98,8 +87,7 @@ TEST_F(ReflectorTest, WatchTimeout) {
     EXPECT_LT(seconds, 600);
     seen.insert(seconds);
     loop_.RunFor(absl::Seconds(2));
-    LastWatch().Close();
-    loop_.RunReady();
+    Close();
     LastWatch().Open();
   }
   EXPECT_GT(seen.size(), 30u) << "spread out";
@@ -115,8 +103,8 @@ TEST_F(ReflectorTest, WatchTimeout) {
   EXPECT_EQ(state(), DemandState::kSynced);
 }
 
-// Such as: the connection lives, and the stream is stuck in a proxy.
-TEST_F(ReflectorTest, AnOpenWatchThatBringsNothingIsOpenedAnew) {
+// The connection is alive, and the stream is stuck, as in a proxy.
+TEST_F(ReflectorTest, ReplacesASilentWatch) {
   FakeWatch& stuck = StartSynced(10);
   // As API servers do.
   for (int minute = 1; minute <= 2; ++minute) {
@@ -129,20 +117,19 @@ TEST_F(ReflectorTest, AnOpenWatchThatBringsNothingIsOpenedAnew) {
   EXPECT_TRUE(stuck.cancelled());
   EXPECT_EQ(state(), DemandState::kStale) << "this server sends bookmarks";
   EXPECT_EQ(failures_, 2) << "nor is the list answered";
-  // A list says what has become of it; that a watch can be opened would not.
+  // A list shows that the server answers; an open watch would not show it.
   EXPECT_EQ(lists(), 2u);
   EXPECT_EQ(watches(), 1u);
   AddList(200, ListJson("13", {WidgetJson("a/missed", 13)}));
   EXPECT_TRUE(loop_.RunUntil([&] { return watches() == 2; }));
   EXPECT_EQ(state(), DemandState::kStale);
   EXPECT_EQ(LastQuery("resourceVersion"), "13");
-  LastWatch().Open();
-  loop_.RunReady();
+  Open();
   EXPECT_EQ(state(), DemandState::kSynced);
   EXPECT_NE(TakeEvents().find("a/missed"), std::string::npos);
 }
 
-TEST_F(ReflectorTest, TheEndOfTheInitialStateIsABookmark) {
+TEST_F(ReflectorTest, CountsTheEndOfTheInitialStateAsABookmark) {
   Start();
   LastWatch().Open();
   Send(BookmarkJson("10", /*initial_events_end=*/true));
@@ -150,7 +137,7 @@ TEST_F(ReflectorTest, TheEndOfTheInitialStateIsABookmark) {
   loop_.RunFor(absl::Seconds(151));
   ASSERT_EQ(watches(), 2u);
   EXPECT_EQ(LastQuery("sendInitialEvents"), "true");
-  // The next one is stuck as well.
+  // The next watch is stuck as well.
   LastWatch().Open();
   loop_.RunFor(absl::Seconds(9));
   EXPECT_EQ(state(), DemandState::kStale);
@@ -158,7 +145,7 @@ TEST_F(ReflectorTest, TheEndOfTheInitialStateIsABookmark) {
   EXPECT_EQ(state(), DemandState::kSynced);
 }
 
-TEST_F(ReflectorTest, AServerWithoutBookmarksMayHaveNothingToSend) {
+TEST_F(ReflectorTest, StaysSyncedWithASilentServerWithoutBookmarks) {
   StartSynced(10);
   loop_.RunFor(absl::Seconds(151));
   EXPECT_EQ(watches(), 2u);
@@ -172,10 +159,10 @@ TEST_F(ReflectorTest, UnknownTypesOfEventsAreSkipped) {
   Send(EventJson("SURPRISE", WidgetJson("a/x", 11)) + EventJson("ADDED", WidgetJson("a/y", 12)));
   EXPECT_EQ(TakeEvents(), "+a/y@12");
   EXPECT_EQ(state(), DemandState::kSynced);
-  EXPECT_EQ(Metric("mandate_cache_undecodable_total", kKind), 1);
+  EXPECT_EQ(Metric("mandate_cache_undecodable_total"), 1);
 }
 
-TEST_F(ReflectorTest, AFrameTooLargeRelists) {
+TEST_F(ReflectorTest, RelistsAfterATooLargeFrame) {
   options_.max_frame_bytes = 1000;
   StartSynced(10);
   FakeWatch& watch = LastWatch();
@@ -185,10 +172,10 @@ TEST_F(ReflectorTest, AFrameTooLargeRelists) {
   EXPECT_EQ(state(), DemandState::kStale);
   TimeToRequest();
   EXPECT_EQ(lists(), 2u);
-  EXPECT_EQ(Metric("mandate_cache_overflows_total", kKind), 1);
+  EXPECT_EQ(Metric("mandate_cache_overflows_total"), 1);
 }
 
-TEST_F(ReflectorTest, AQueueTooLongRelists) {
+TEST_F(ReflectorTest, RelistsAfterATooLongQueue) {
   options_.max_frame_bytes = 1000;
   options_.max_queue_bytes = 5000;
   StartSynced(10);
@@ -199,7 +186,7 @@ TEST_F(ReflectorTest, AQueueTooLongRelists) {
   }
   Send(burst);
   EXPECT_TRUE(watch.cancelled());
-  EXPECT_EQ(Metric("mandate_cache_overflows_total", kKind), 1);
+  EXPECT_EQ(Metric("mandate_cache_overflows_total"), 1);
   TimeToRequest();
   EXPECT_EQ(lists(), 2u);
 }
@@ -216,16 +203,16 @@ TEST_F(ReflectorTest, ALongWatchDoesNotFillItsQueue) {
 TEST_F(ReflectorTest, CountsItsObjects) {
   StartSynced(10, {WidgetJson("a/x", 5), WidgetJson("a/y", 6)});
   Send(EventJson("DELETED", WidgetJson("a/x", 11)));
-  EXPECT_EQ(Metric("mandate_cache_objects", kKind), 1);
-  EXPECT_EQ(Metric("mandate_cache_bytes", kKind), static_cast<double>(store_.bytes()));
-  EXPECT_EQ(Metric("mandate_cache_events_total", kKind), 1);
+  EXPECT_EQ(Metric("mandate_cache_objects"), 1);
+  EXPECT_EQ(Metric("mandate_cache_bytes"), static_cast<double>(store_.bytes()));
+  EXPECT_EQ(Metric("mandate_cache_events_total"), 1);
   reflector_.reset();
-  EXPECT_EQ(Metric("mandate_cache_objects", kKind), 0);
-  EXPECT_EQ(Metric("mandate_cache_bytes", kKind), 0);
+  EXPECT_EQ(Metric("mandate_cache_objects"), 0);
+  EXPECT_EQ(Metric("mandate_cache_bytes"), 0);
 }
 
-// In every phase: nothing runs afterwards that would touch it.
-TEST_F(ReflectorTest, EndsAtAnyMoment) {
+// In every phase: no task uses the reflector afterwards.
+TEST_F(ReflectorTest, MayBeDestroyedAtAnyMoment) {
   for (int steps = 0; steps < 60; ++steps) {
     options_.watch_list = steps % 2 == 0;
     client_.OnWatch([this](const std::shared_ptr<FakeWatch>& watch) {

@@ -66,19 +66,43 @@ class ReflectorFixture : public ::testing::Test, protected Reflector::Owner {
     options_.watch_list = false;
     lists_.push_back(FakeRestClient::Json(200, ListJson(StrCat(version), items)));
     Start();
-    FakeWatch& watch = LastWatch();
-    watch.Open();
-    loop_.RunReady();
-    EXPECT_EQ(reflector_->status().state, DemandState::kSynced);
-    return watch;
+    Open();
+    EXPECT_EQ(state(), DemandState::kSynced);
+    return LastWatch();
   }
   void AddList(int code, std::string body) {
     lists_.push_back(FakeRestClient::Json(code, std::move(body)));
   }
 
+  // Ends the reflector, and forgets what it has left, for another one.
+  void Reset() {
+    reflector_.reset();
+    store_.Replace({}, "");
+    client_.ForgetRequests();
+    lists_.clear();
+  }
+
+  // The server's end of the last watch; each call with its turns of the loop.
   FakeWatch& LastWatch() { return *client_.watches().back(); }
+  void Open() {
+    LastWatch().Open();
+    loop_.RunReady();
+  }
   void Send(const std::string& bytes) {
     LastWatch().Send(bytes);
+    loop_.RunReady();
+  }
+  void Close(absl::Status status = absl::OkStatus()) {
+    LastWatch().Close(std::move(status));
+    loop_.RunReady();
+  }
+  // A watch that ends earlier is a very short one.
+  void CloseAfterTwoSeconds() {
+    loop_.RunFor(absl::Seconds(2));
+    Close();
+  }
+  void Refuse(int code, std::string body) {
+    LastWatch().Refuse(code, std::move(body));
     loop_.RunReady();
   }
   size_t watches() const { return client_.watches().size(); }
@@ -91,6 +115,25 @@ class ReflectorFixture : public ::testing::Test, protected Reflector::Owner {
     const absl::Time start = loop_.clock().TimeNow();
     EXPECT_TRUE(loop_.RunUntil([&] { return client_.requests().size() > before; }));
     return loop_.clock().TimeNow() - start;
+  }
+  // The same, and its answer.
+  absl::Duration NextRequest() {
+    const absl::Duration wait = TimeToRequest();
+    loop_.RunReady();
+    return wait;
+  }
+  // The next waits are these seconds, longer by less than `jitter` of them.
+  void ExpectWaits(std::initializer_list<double> waits, double jitter) {
+    for (const double seconds : waits) {
+      const absl::Duration wait = NextRequest();
+      EXPECT_GE(wait, absl::Seconds(seconds));
+      EXPECT_LT(wait, absl::Seconds((1 + jitter) * seconds));
+    }
+  }
+  double Metric(const std::string& name) {
+    const Labels labels = {{"kind", "widgets.example.com"}, {"scope", "cluster"}};
+    if (name.ends_with("_total")) return metrics_.Counter(name, "", labels).Value();
+    return metrics_.Gauge(name, "", labels).Value();
   }
   std::string TakeEvents() { return std::exchange(events_, ""); }
   std::string TakeStates() { return std::exchange(states_, ""); }
