@@ -44,10 +44,9 @@ TEST_F(CacheTest, OptionsAreChecked) {
   }
 }
 
-TEST_F(CacheTest, ReadsWhatIsDemanded) {
-  server_.Grant("a");
+TEST_F(CacheTest, ReadsDemandedObjects) {
   server_.Put("foo/x");
-  CacheView& view = Add(a_);
+  CacheView& view = AddGranted(a_);
   EXPECT_EQ(Get(view, "foo", "x"), absl::StatusCode::kFailedPrecondition) << "no demand";
   loop_.RunFor(absl::Minutes(1));
   EXPECT_EQ(a_.requests().size(), 0u) << "a read opens nothing";
@@ -75,12 +74,10 @@ TEST_F(CacheTest, ReadsWhatIsDemanded) {
 }
 
 TEST_F(CacheTest, EachScopeAnswersForItself) {
-  server_.Grant("a");
   for (const char* key : {"foo/x", "foo/y", "bar/x", "baz/x"}) server_.Put(key);
-  CacheView& view = Add(a_);
+  CacheView& view = AddGranted(a_);
   Demanded foo = Demand(view, "foo");
-  Demanded one = Demand(view, "bar", "x");
-  Settle();
+  Demanded one = DemandAndSettle(view, "bar", "x");
   EXPECT_EQ(foo.Take(), "!+foo/x@101 !+foo/y@102 Synced");
   EXPECT_EQ(one.Take(), "!+bar/x@103 Synced");
   EXPECT_EQ(Get(view, "foo", "x"), absl::StatusCode::kOk);
@@ -100,8 +97,7 @@ TEST_F(CacheTest, AWideScopeThatIsForbiddenLeavesTheNarrowOne) {
   server_.Put("foo/x");
   CacheView& view = Add(a_);
   Demanded wide = Demand(view);
-  Demanded narrow = Demand(view, "foo");
-  Settle();
+  Demanded narrow = DemandAndSettle(view, "foo");
   EXPECT_EQ(wide.state(), DemandState::kForbidden);
   EXPECT_EQ(narrow.state(), DemandState::kSynced);
   EXPECT_EQ(Get(view, "foo", "x"), absl::StatusCode::kOk);
@@ -111,8 +107,7 @@ TEST_F(CacheTest, AWideScopeThatIsForbiddenLeavesTheNarrowOne) {
 
 TEST_F(CacheTest, ForbiddenNamesComponentAndResource) {
   CacheView& view = Add(a_);
-  Demanded demand = Demand(view, "foo");
-  Settle();
+  Demanded demand = DemandAndSettle(view, "foo");
   EXPECT_EQ(demand.Take(), "Forbidden");
   const absl::Status reason = demand.handle->status().reason;
   EXPECT_EQ(reason.code(), absl::StatusCode::kPermissionDenied);
@@ -123,21 +118,19 @@ TEST_F(CacheTest, ForbiddenNamesComponentAndResource) {
 
   server_.Put("foo/x");
   server_.Grant("a", "foo");
-  cache_->Poke("a");
-  Settle();
+  PokeAndSettle("a");
   EXPECT_EQ(demand.Take(), "Pending !+foo/x@101 Synced");
 }
 
 TEST_F(CacheTest, AGrantIsNoticedWithoutAHint) {
   CacheView& view = Add(a_);
-  Demanded demand = Demand(view);
-  Settle();
+  Demanded demand = DemandAndSettle(view);
   server_.Grant("a");
   loop_.RunFor(absl::Seconds(40));
   EXPECT_EQ(demand.Take(), "Forbidden Pending Synced");
 }
 
-TEST_F(CacheTest, AnUndeclaredDemandIsRefusedHere) {
+TEST_F(CacheTest, AnUndeclaredDemandIsRejected) {
   static constexpr rbac::Mandate kNothing = {"a", {}};
   server_.Grant("a");
   CacheView& view = Add(a_, kNothing);
@@ -154,29 +147,22 @@ TEST_F(CacheTest, AnUndeclaredDemandIsRefusedHere) {
 }
 
 TEST_F(CacheTest, AnAbsentKindIsWaitedFor) {
-  server_.Grant("a");
   server_.SetServed(false);
-  CacheView& view = Add(a_);
-  Demanded demand = Demand(view);
-  Settle();
+  CacheView& view = AddGranted(a_);
+  Demanded demand = DemandAndSettle(view);
   EXPECT_EQ(demand.Take(), "KindAbsent");
   EXPECT_EQ(Get(view, "foo", "x"), absl::StatusCode::kUnavailable) << "not known to be absent";
   server_.SetServed(true);
   server_.Put("foo/x");
-  cache_->Poke();
-  Settle();
+  PokeAndSettle();
   EXPECT_EQ(demand.Take(), "Pending !+foo/x@101 Synced");
 }
 
 TEST_F(CacheTest, StaleIsNotAbsent) {
-  server_.Grant("a");
-  CacheView& view = Add(a_);
-  Demanded demand = Demand(view);
-  Settle();
+  CacheView& view = AddGranted(a_);
+  Demanded demand = DemandAndSettle(view);
   EXPECT_EQ(Get(view, "foo", "x"), absl::StatusCode::kNotFound);
-  server_.faults().refuse_watch = 1;
-  server_.faults().refuse_list = 1;
-  server_.faults().cut = 1;
+  BreakServer();
   server_.Put("foo/x");
   Settle();
   EXPECT_EQ(demand.state(), DemandState::kStale);
@@ -189,17 +175,14 @@ TEST_F(CacheTest, StaleIsNotAbsent) {
 }
 
 TEST_F(CacheTest, LastKnownObjectsAreKeptWhileStaleButNotWithoutAccess) {
-  server_.Grant("a");
   server_.Put("foo/x");
-  CacheView& view = Add(a_);
+  CacheView& view = AddGranted(a_);
   EXPECT_TRUE(view.ListLastKnown(kWidget, "").empty()) << "no demand";
   Demanded demand = Demand(view);
   EXPECT_TRUE(view.ListLastKnown(kWidget, "").empty()) << "not synced";
   Settle();
   EXPECT_EQ(view.ListLastKnown(kWidget, "").size(), 1u);
-  server_.faults().refuse_watch = 1;
-  server_.faults().refuse_list = 1;
-  server_.faults().cut = 1;
+  BreakServer();
   server_.Put("foo/y");
   Settle();
   ASSERT_EQ(demand.state(), DemandState::kStale);
@@ -214,9 +197,8 @@ TEST_F(CacheTest, LastKnownObjectsAreKeptWhileStaleButNotWithoutAccess) {
 }
 
 TEST_F(CacheTest, OneObjectIsKnownToADemandForItAlone) {
-  server_.Grant("a");
   server_.Put("foo/x");
-  CacheView& view = Add(a_);
+  CacheView& view = AddGranted(a_);
   EXPECT_EQ(view.GetLastKnown(kWidget, {"foo", "x"}), nullptr) << "no demand";
   Demanded demand = Demand(view, "foo", "x");
   EXPECT_EQ(view.GetLastKnown(kWidget, {"foo", "x"}), nullptr) << "not synced";
@@ -239,11 +221,9 @@ TEST_F(CacheTest, OneObjectIsKnownToADemandForItAlone) {
 }
 
 TEST_F(CacheTest, TheLastDemandClosesTheWatch) {
-  server_.Grant("a");
-  CacheView& view = Add(a_);
+  CacheView& view = AddGranted(a_);
   Demanded first = Demand(view);
-  Demanded second = Demand(view);
-  Settle();
+  Demanded second = DemandAndSettle(view);
   EXPECT_EQ(server_.live_watches(), 1u);
   EXPECT_EQ(Gauge("mandate_cache_demands", {{"identity", "a"}}), 2);
   first.handle.reset();
@@ -259,17 +239,14 @@ TEST_F(CacheTest, TheLastDemandClosesTheWatch) {
             0);
   // And a new one starts from nothing.
   server_.Put("foo/x");
-  Demanded third = Demand(view);
-  Settle();
+  Demanded third = DemandAndSettle(view);
   EXPECT_EQ(third.Take(), "!+foo/x@101 Synced");
 }
 
-// As a reconciler does that replaces its demands.
-TEST_F(CacheTest, ADemandThatFollowsAtOnceKeepsTheWatch) {
-  server_.Grant("a");
-  CacheView& view = Add(a_);
-  Demanded first = Demand(view);
-  Settle();
+// As when a reconciler replaces its demands.
+TEST_F(CacheTest, KeepsTheWatchForTheNextDemand) {
+  CacheView& view = AddGranted(a_);
+  Demanded first = DemandAndSettle(view);
   const size_t requests = a_.requests().size();
   first.handle.reset();
   Demanded second = Demand(view);
@@ -283,18 +260,15 @@ TEST_F(CacheTest, AWatchLingers) {
   Cache::Options options = MakeOptions();
   options.linger = absl::Seconds(30);
   Create(options);
-  server_.Grant("a");
   server_.Put("foo/x");
-  CacheView& view = Add(a_);
-  Demanded demand = Demand(view);
-  Settle();
+  CacheView& view = AddGranted(a_);
+  Demanded demand = DemandAndSettle(view);
   demand.handle.reset();
   loop_.RunFor(absl::Seconds(20));
   EXPECT_EQ(Get(view, "foo", "x"), absl::StatusCode::kFailedPrecondition);
   EXPECT_EQ(server_.live_watches(), 1u);
   const size_t requests = a_.requests().size();
-  Demanded again = Demand(view);
-  Settle();
+  Demanded again = DemandAndSettle(view);
   EXPECT_EQ(again.Take(), "!+foo/x@101 Synced");
   EXPECT_EQ(a_.requests().size(), requests);
   loop_.RunFor(absl::Minutes(1));
@@ -305,11 +279,9 @@ TEST_F(CacheTest, AWatchLingers) {
 }
 
 TEST_F(CacheTest, ALateSinkGetsTheCurrentObjects) {
-  server_.Grant("a");
   server_.Put("foo/x");
-  CacheView& view = Add(a_);
-  Demanded first = Demand(view);
-  Settle();
+  CacheView& view = AddGranted(a_);
+  Demanded first = DemandAndSettle(view);
   server_.Put("foo/y");
   Demanded second = Demand(view);
   server_.Put("foo/z");
@@ -322,10 +294,9 @@ TEST_F(CacheTest, ALateSinkGetsTheCurrentObjects) {
 }
 
 // A sink may end demands and make new ones in any call.
-TEST_F(CacheTest, SinksMayChangeDemandsWhileTheyAreTold) {
-  server_.Grant("a");
+TEST_F(CacheTest, SinksMayChangeDemandsInACall) {
   for (const char* key : {"foo/a", "foo/b", "foo/c"}) server_.Put(key);
-  CacheView& view = Add(a_);
+  CacheView& view = AddGranted(a_);
   Demanded first = Demand(view);
   Demanded second = Demand(view);
   Demanded third;
@@ -342,10 +313,9 @@ TEST_F(CacheTest, SinksMayChangeDemandsWhileTheyAreTold) {
   EXPECT_EQ(third.Take(), "!+foo/a@101 !+foo/b@102 !+foo/c@103 Synced");
 }
 
-// What is left of their grants: read_grants_test.cc.
-TEST_F(CacheTest, DemandsThatQuicklyGoLeaveNoWatch) {
-  server_.Grant("a");
-  CacheView& view = Add(a_);
+// Their grants: read_grants_test.cc.
+TEST_F(CacheTest, ShortDemandsLeaveNoWatch) {
+  CacheView& view = AddGranted(a_);
   for (int i = 0; i < 1000; ++i) {
     Demanded demand = Demand(view, "ns" + std::to_string(i));
     if (i % 3 == 0) loop_.RunFor(absl::Microseconds(1));
@@ -355,10 +325,8 @@ TEST_F(CacheTest, DemandsThatQuicklyGoLeaveNoWatch) {
 }
 
 TEST_F(CacheTest, HandlesMayOutliveTheCache) {
-  server_.Grant("a");
-  CacheView& view = Add(a_);
-  Demanded demand = Demand(view);
-  Settle();
+  CacheView& view = AddGranted(a_);
+  Demanded demand = DemandAndSettle(view);
   cache_.reset();
   EXPECT_EQ(server_.live_watches(), 0u);
   demand.handle.reset();
@@ -367,8 +335,7 @@ TEST_F(CacheTest, HandlesMayOutliveTheCache) {
 }
 
 TEST_F(CacheTest, AClusterScopedKindHasNoNamespaces) {
-  server_.Grant("a");
-  CacheView& view = Add(a_);
+  CacheView& view = AddGranted(a_);
   KindInfo kind = kWidget;
   kind.scope = Scope::kCluster;
   auto handle = view.Demand({kind, "foo", ""}, nullptr);
@@ -387,9 +354,8 @@ TEST_F(CacheTest, AClusterScopedKindHasNoNamespaces) {
 }
 
 TEST_F(CacheTest, ADemandWorksWithoutASink) {
-  server_.Grant("a");
   server_.Put("foo/x");
-  CacheView& view = Add(a_);
+  CacheView& view = AddGranted(a_);
   auto handle = view.Demand({kWidget, "", ""}, nullptr);
   Settle();
   EXPECT_EQ(handle->status().state, DemandState::kSynced);

@@ -1,4 +1,4 @@
-// What a demand says while it cannot be served, and when it is asked for again.
+// The status of a demand that cannot be served, and when the cache tries again.
 #include <gtest/gtest.h>
 
 #include "manager/cache/cache.h"
@@ -33,10 +33,8 @@ TEST_F(RestartTest, DeniedAccessIsRequestedAgainSoonAfterARestart) {
   for (const char* who : {"a", "b"}) server_.Grant(who);
   CacheView& view = Add(a_);
   CacheView& joined = Add(b_);
-  Demanded demand = Demand(view);
-  Settle();
-  Demanded other = Demand(joined);
-  Settle();
+  Demanded demand = DemandAndSettle(view);
+  Demanded other = DemandAndSettle(joined);
   for (int restart = 0; restart < 3; ++restart) {
     EXPECT_LE(Restart(demand, absl::Seconds(3)), absl::Seconds(9));
     EXPECT_TRUE(
@@ -45,11 +43,9 @@ TEST_F(RestartTest, DeniedAccessIsRequestedAgainSoonAfterARestart) {
   }
 }
 
-TEST_F(RestartTest, ARevocationThatLastsIsAskedForSlowly) {
-  server_.Grant("a");
-  CacheView& view = Add(a_);
-  Demanded demand = Demand(view);
-  Settle();
+TEST_F(RestartTest, RetriesALastingRevocationSlowly) {
+  CacheView& view = AddGranted(a_);
+  Demanded demand = DemandAndSettle(view);
   server_.Revoke("a");
   a_.watches().back()->Close();
   a_.ForgetRequests();
@@ -68,8 +64,7 @@ TEST_F(DemandStatusTest, AFirstListThatFailsShowsItsReason) {
   Cache::Options options = MakeOptions();
   options.log = Logger(capture, loop_.clock());
   Create(options);
-  server_.Grant("a");
-  CacheView& view = Add(a_);
+  CacheView& view = AddGranted(a_);
   const auto answer = [&](int code, const char* message) {
     a_.Handle([=](const RestRequest&) -> absl::StatusOr<HttpResponse> {
       return FakeRestClient::Json(code, StatusJson(code, "scripted", message));
@@ -117,7 +112,7 @@ TEST_F(DemandStatusTest, AFirstListThatFailsShowsItsReason) {
   EXPECT_EQ(demand.sink->status().reason.code(), absl::StatusCode::kInternal);
 }
 
-// Until the request fails there is nothing else to tell by: a server, or a webhook, that hangs.
+// As with a server, or a webhook, that hangs.
 TEST_F(DemandStatusTest, AFirstListWithoutAResponseShowsTheAwaitedRequest) {
   for (const bool watch_list : {true, false}) {
     SCOPED_TRACE(watch_list);
@@ -126,8 +121,7 @@ TEST_F(DemandStatusTest, AFirstListWithoutAResponseShowsTheAwaitedRequest) {
     options.log = Logger(capture, loop_.clock());
     options.reflector.watch_list = watch_list;
     Create(options);
-    server_.Grant("a");
-    CacheView& view = Add(a_);
+    CacheView& view = AddGranted(a_);
     std::vector<std::unique_ptr<Loop::Timer>> timers;
     const auto hang = [&](absl::Duration time, std::function<void()> end) {
       timers.push_back(loop_.RunAt(loop_.clock().TimeNow() + time, std::move(end)));
@@ -174,8 +168,7 @@ TEST_F(DemandStatusTest, AComponentOverItsByteLimitFailsAndOthersGoOn) {
     CacheView& view_a = Add(a_);
     CacheView& view_b = Add(b_);
     for (int i = 10; i < 20; ++i) server_.Put(StrCat("foo/", i));
-    Demanded all = Demand(view_a);
-    Settle();
+    Demanded all = DemandAndSettle(view_a);
     ASSERT_EQ(all.state(), DemandState::kSynced);
     // Its share is worth fifteen, and the common half thirty; what the server adds counts too.
     for (int i = 20; i < 90; ++i) server_.Put(StrCat("bar/", i));

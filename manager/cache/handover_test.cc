@@ -1,4 +1,4 @@
-// Several components, one watch: under whose identity the watch goes on when its sponsor cannot.
+// Several components, one watch: the identity under which the watch continues after its sponsor's.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -13,8 +13,8 @@ namespace {
 
 using HandoverTest = SharingFixture;
 
-// An open watch is never authorised again: the sponsor proves its access like everyone.
-TEST_F(HandoverTest, ASponsorsRevocationIsNoticedWithinItsTime) {
+// The server never authorises an open watch again: the sponsor proves its access as other members.
+TEST_F(HandoverTest, AfterASponsorsRevocation) {
   JoinBoth();
   server_.Revoke("a");
   loop_.RunFor(absl::Minutes(5));
@@ -22,7 +22,7 @@ TEST_F(HandoverTest, ASponsorsRevocationIsNoticedWithinItsTime) {
   EXPECT_EQ(of_a_.Take(), "Forbidden");
   // b goes on, on a watch of its own that resumed where a's was.
   EXPECT_TRUE(Reads(*view_b_));
-  EXPECT_EQ(of_b_.Take(), "") << "b noticed nothing";
+  EXPECT_EQ(of_b_.Take(), "") << "nothing has changed for b";
   EXPECT_EQ(a_.live_watches(), 0u);
   ASSERT_EQ(b_.live_watches(), 1u);
   EXPECT_EQ(b_.watches()[0]->Query("resourceVersion"), "101");
@@ -33,43 +33,37 @@ TEST_F(HandoverTest, ASponsorsRevocationIsNoticedWithinItsTime) {
   EXPECT_EQ(of_a_.Take(), "");
   // And a comes back as a joiner.
   server_.Grant("a");
-  cache_->Poke("a");
-  Settle();
+  PokeAndSettle("a");
   EXPECT_EQ(of_a_.Take(), "+foo/y@102 Synced");
   EXPECT_EQ(a_.live_watches(), 0u);
   NoViolations();
 }
 
-TEST_F(HandoverTest, WithoutASuccessorTheWatchIsClosed) {
+TEST_F(HandoverTest, ClosesTheWatchWithoutASuccessor) {
   server_.Grant("a");
-  of_a_ = Demand(*view_a_);
-  Settle();
+  of_a_ = DemandAndSettle(*view_a_);
   of_a_.Take();
   server_.Revoke("a");
-  cache_->Poke("a");
-  Settle();
+  PokeAndSettle("a");
   EXPECT_EQ(of_a_.Take(), "Forbidden");
   EXPECT_EQ(Code(*view_a_), absl::StatusCode::kPermissionDenied);
-  EXPECT_EQ(server_.live_watches(), 0u) << "nothing more is fetched that nobody may see";
+  EXPECT_EQ(server_.live_watches(), 0u) << "no component may see its objects";
   server_.Put("foo/y");
   server_.Grant("a");
-  cache_->Poke("a");
-  Settle();
+  PokeAndSettle("a");
   EXPECT_EQ(of_a_.Take(), "Stale +foo/y@102 Synced");
   NoViolations();
 }
 
-TEST_F(HandoverTest, ARefusedSponsorAsksByItsWatchAlone) {
+TEST_F(HandoverTest, ADeniedSponsorSendsNoReviews) {
   server_.Grant("a");
-  of_a_ = Demand(*view_a_);
-  Settle();
+  of_a_ = DemandAndSettle(*view_a_);
   server_.Revoke("a");
-  cache_->Poke("a");
-  Settle();
+  PokeAndSettle("a");
   const std::string reason(of_a_.handle->status().reason.message());
   EXPECT_EQ(reason.find("a may not "), 0u) << reason;
   EXPECT_NE(reason.find("grant it list and watch"), std::string::npos) << reason;
-  EXPECT_EQ(reason.find("a may not ", 1), std::string::npos) << "said once: " << reason;
+  EXPECT_EQ(reason.find("a may not ", 1), std::string::npos) << "only once: " << reason;
   a_.ForgetRequests();
   loop_.RunFor(absl::Minutes(20));
   EXPECT_EQ(a_.Count(kReviews), 0u);
@@ -77,11 +71,11 @@ TEST_F(HandoverTest, ARefusedSponsorAsksByItsWatchAlone) {
   EXPECT_EQ(of_a_.handle->status().reason.message(), reason) << "the review's reason stays";
 }
 
-TEST_F(HandoverTest, WhenTheSponsorIsRefused) {
+TEST_F(HandoverTest, WhenTheSponsorIsDenied) {
   JoinBoth();
   server_.Revoke("a");
   // The watch ends, and a may not open it again.
-  a_.watches().back()->Close();
+  CloseWatch(a_);
   a_.ForgetRequests();
   loop_.RunReady();
   EXPECT_EQ(a_.Count(kReviews), 0u) << "its watch has just been refused";
@@ -95,15 +89,10 @@ TEST_F(HandoverTest, WhenTheSponsorIsRefused) {
 
 TEST_F(HandoverTest, WhenTheSponsorHasNoIdentity) {
   JoinBoth();
-  a_.OnWatch([](const std::shared_ptr<FakeWatch>& watch) {
-    watch->Close(absl::FailedPreconditionError("ServiceAccount a does not exist"));
-  });
-  a_.Handle([](const RestRequest&) -> absl::StatusOr<HttpResponse> {
-    return absl::FailedPreconditionError("ServiceAccount a does not exist");
-  });
-  a_.watches().back()->Close();
+  EndRequests(a_, absl::FailedPreconditionError("ServiceAccount a does not exist"));
+  CloseWatch(a_);
   Settle();
-  EXPECT_TRUE(Reads(*view_b_)) << "a's trouble is a's";
+  EXPECT_TRUE(Reads(*view_b_)) << "the failure of a concerns a only";
   EXPECT_EQ(b_.live_watches(), 1u);
   EXPECT_TRUE(Reads(*view_a_)) << "proven less than t_revoke ago";
   loop_.RunFor(absl::Minutes(6));
@@ -118,7 +107,7 @@ TEST_F(HandoverTest, WhenTheSponsorAloneIsThrottled) {
   a_.OnWatch([](const std::shared_ptr<FakeWatch>& watch) {
     watch->Refuse(429, StatusJson(429, "TooManyRequests"));
   });
-  a_.watches().back()->Close();
+  CloseWatch(a_);
   Settle();
   EXPECT_EQ(of_b_.state(), DemandState::kSynced) << "at once";
   EXPECT_EQ(of_a_.state(), DemandState::kSynced) << "through b's watch";
@@ -126,33 +115,28 @@ TEST_F(HandoverTest, WhenTheSponsorAloneIsThrottled) {
   NoViolations();
 }
 
-TEST_F(HandoverTest, WhenAllAreThrottledEachWaitsAsLongAsItIsAskedTo) {
+TEST_F(HandoverTest, WhenAllAreThrottledEachObeysRetryAfter) {
   JoinBoth();
   for (FakeRestClient* client : {&a_, &b_}) {
-    client->OnWatch([](const std::shared_ptr<FakeWatch>& watch) {
-      watch->Close(StatusFromResponse(429, "", absl::Hours(1)));
-    });
+    EndWatches(*client, StatusFromResponse(429, "", absl::Hours(1)));
     client->ForgetRequests();
   }
-  a_.watches().back()->Close();
+  CloseWatch(a_);
   loop_.RunFor(absl::Minutes(3));
   EXPECT_EQ(a_.Count("watch=true"), 1u);
   EXPECT_EQ(b_.Count("watch=true"), 1u);
 }
 
-TEST_F(HandoverTest, WhenAllButOneAreThrottledThatOneTakesOver) {
+TEST_F(HandoverTest, ToTheOnlyMemberThatIsNotThrottled) {
   FakeRestClient c(loop_, "c");
   CacheView& view_c = Add(c);
   server_.Grant("c");
   JoinBoth();
-  Demanded of_c = Demand(view_c);
-  Settle();
+  Demanded of_c = DemandAndSettle(view_c);
   for (FakeRestClient* client : {&a_, &b_}) {
-    client->OnWatch([](const std::shared_ptr<FakeWatch>& watch) {
-      watch->Close(StatusFromResponse(429, "", absl::Hours(1)));
-    });
+    EndWatches(*client, StatusFromResponse(429, "", absl::Hours(1)));
   }
-  a_.watches().back()->Close();
+  CloseWatch(a_);
   Settle();
   EXPECT_EQ(c.live_watches(), 1u);
   EXPECT_EQ(of_a_.state(), DemandState::kSynced);
@@ -164,13 +148,13 @@ TEST_F(HandoverTest, WhenTheSponsorsTokenIsRejected) {
   JoinBoth();
   cache_->CutOff("a", absl::UnauthenticatedError("the server rejected the token of a"));
   Settle();
-  EXPECT_EQ(of_b_.Take(), "") << "b noticed nothing";
+  EXPECT_EQ(of_b_.Take(), "") << "nothing has changed for b";
   EXPECT_EQ(a_.live_watches(), 0u);
   EXPECT_EQ(b_.live_watches(), 1u);
   NoViolations();
 }
 
-TEST_F(HandoverTest, NotWhenAnothersTokenIsRejected) {
+TEST_F(HandoverTest, NotWhenTheTokenOfAnotherMemberIsRejected) {
   JoinBoth();
   cache_->CutOff("b", absl::UnauthenticatedError("the server rejected the token of b"));
   loop_.RunReady();
@@ -178,7 +162,7 @@ TEST_F(HandoverTest, NotWhenAnothersTokenIsRejected) {
   EXPECT_EQ(a_.live_watches(), 1u);
   EXPECT_EQ(b_.watches().size(), 0u);
   Settle();
-  // Also where the other could take over.
+  // Also when the other member could take over.
   EXPECT_EQ(Reads(*view_b_), true);
   cache_->CutOff("c", absl::UnauthenticatedError("the server rejected the token of c"));
   Settle();
@@ -187,16 +171,13 @@ TEST_F(HandoverTest, NotWhenAnothersTokenIsRejected) {
   NoViolations();
 }
 
-// Each has its own part of it.
+// Each component has its own part of the budget.
 TEST_F(HandoverTest, WhenTheSponsorsPartOfTheBudgetIsUsedUp) {
   Cache::Options options = MakeOptions();
   options.max_watch_bytes = 60 * WidgetJson("foo/10", 100).size();
-  Create(options);
-  view_a_ = &Add(a_);
-  view_b_ = &Add(b_);
+  CreateAndAdd(options);
   JoinBoth();
-  Demanded other = Demand(*view_a_, "bar");
-  Settle();
+  Demanded other = DemandAndSettle(*view_a_, "bar");
   // Fifteen are a's share, and thirty the common half.
   for (int i = 10; i < 30; ++i) server_.Put(StrCat("bar/", i));
   Settle();
@@ -208,10 +189,9 @@ TEST_F(HandoverTest, WhenTheSponsorsPartOfTheBudgetIsUsedUp) {
   other.handle.reset();
 }
 
-// It is absent for all members: the waits go on doubling, and no other member asks in between.
-TEST_F(HandoverTest, NotBecauseTheKindIsAbsent) {
-  server_.Grant("a");
-  server_.Grant("b");
+// The kind is absent for all members: the waits go on doubling, and no other member asks meanwhile.
+TEST_F(HandoverTest, NotForAnAbsentKind) {
+  GrantBoth();
   server_.SetServed(false);
   of_a_ = Demand(*view_a_);
   of_b_ = Demand(*view_b_);
@@ -232,12 +212,9 @@ TEST_F(HandoverTest, NotBecauseTheKindIsAbsent) {
   NoViolations();
 }
 
-TEST_F(HandoverTest, ASponsorThatSteppedDownBeforeItsFirstListProvesItsAccess) {
-  server_.Grant("a");
-  server_.Grant("b");
-  a_.OnWatch([](const std::shared_ptr<FakeWatch>& watch) {
-    watch->Close(absl::UnavailableError("connection refused"));
-  });
+TEST_F(HandoverTest, AFormerSponsorProvesItsAccess) {
+  GrantBoth();
+  EndWatches(a_);
   of_a_ = Demand(*view_a_);
   of_b_ = Demand(*view_b_);
   loop_.RunFor(absl::Minutes(1));
@@ -247,22 +224,20 @@ TEST_F(HandoverTest, ASponsorThatSteppedDownBeforeItsFirstListProvesItsAccess) {
   NoViolations();
 }
 
-TEST_F(HandoverTest, AnOutageIsNotMadeWorseByHandingOver) {
+TEST_F(HandoverTest, SendsFewRequestsInAnOutage) {
   JoinBoth();
   for (FakeRestClient* client : {&a_, &b_}) {
-    client->OnWatch([](const std::shared_ptr<FakeWatch>& watch) {
-      watch->Close(absl::UnavailableError("connection refused"));
-    });
+    EndWatches(*client);
     client->ForgetRequests();
   }
-  a_.watches().back()->Close();
+  CloseWatch(a_);
   loop_.RunFor(absl::Minutes(10));
   EXPECT_LT(a_.Count("watch=true") + b_.Count("watch=true"), 40u);
   EXPECT_GT(a_.Count("watch=true"), 3u) << "they take turns";
   EXPECT_GT(b_.Count("watch=true"), 3u);
 }
 
-TEST_F(HandoverTest, EachTriesAsOftenAsTheOthers) {
+TEST_F(HandoverTest, MembersTryEquallyOften) {
   JoinBoth();
   std::string tries;
   for (FakeRestClient* client : {&a_, &b_}) {
@@ -271,14 +246,14 @@ TEST_F(HandoverTest, EachTriesAsOftenAsTheOthers) {
       watch->Close(absl::UnavailableError("connection refused"));
     });
   }
-  a_.watches().back()->Close();
+  CloseWatch(a_);
   EXPECT_TRUE(loop_.RunUntil([&] { return tries.size() >= 14; }));
   EXPECT_EQ(tries.substr(0, 5), "aaabb") << "after three failures, or before a long wait";
   EXPECT_NEAR(std::ranges::count(tries, 'a'), std::ranges::count(tries, 'b'), 2);
 }
 
 // Failures count in a row: the watch has worked since the first two.
-TEST_F(HandoverTest, AWatchThatWorksEndsTheCountOfFailures) {
+TEST_F(HandoverTest, AWorkingWatchResetsTheCountOfFailures) {
   JoinBoth();
   for (int outage = 1; outage <= 2; ++outage) {
     SCOPED_TRACE(outage);
@@ -287,7 +262,7 @@ TEST_F(HandoverTest, AWatchThatWorksEndsTheCountOfFailures) {
       if (--failures == 0) server_.Serve(a_);
       watch->Close(absl::UnavailableError("connection refused"));
     });
-    a_.watches().back()->Close();
+    CloseWatch(a_);
     loop_.RunFor(absl::Seconds(7));
     EXPECT_EQ(of_b_.state(), DemandState::kSynced);
     EXPECT_EQ(a_.live_watches(), 1u);
@@ -310,30 +285,25 @@ TEST_F(HandoverTest, WhenTheSponsorLeaves) {
   EXPECT_EQ(server_.live_watches(), 0u);
 }
 
-TEST_F(HandoverTest, ToOneThatHasProvedNothingYet) {
+TEST_F(HandoverTest, ToAMemberWithoutAProof) {
   server_.Grant("a");
-  of_a_ = Demand(*view_a_);
-  Settle();
+  of_a_ = DemandAndSettle(*view_a_);
   server_.faults().refuse_review = 1;
-  of_b_ = Demand(*view_b_);
-  Settle();
+  of_b_ = DemandAndSettle(*view_b_);
   of_a_.handle.reset();
   Settle();
   EXPECT_EQ(of_b_.Take(), "Pending Forbidden") << "no review has an answer; its own watch says so";
   EXPECT_FALSE(Reads(*view_b_));
   server_.Grant("b");
-  cache_->Poke();
-  Settle();
+  PokeAndSettle();
   EXPECT_EQ(of_b_.Take(), "Stale !+foo/x@101 Synced");
 }
 
-TEST_F(HandoverTest, AJoinerTakesOverFromASponsorThatNeverMight) {
-  of_a_ = Demand(*view_a_);
-  Settle();
+TEST_F(HandoverTest, AJoinerReplacesASponsorWithoutAccess) {
+  of_a_ = DemandAndSettle(*view_a_);
   EXPECT_EQ(of_a_.Take(), "Forbidden");
   server_.Grant("b");
-  of_b_ = Demand(*view_b_);
-  Settle();
+  of_b_ = DemandAndSettle(*view_b_);
   EXPECT_EQ(of_b_.state(), DemandState::kSynced);
   EXPECT_TRUE(Reads(*view_b_));
   EXPECT_EQ(Code(*view_a_), absl::StatusCode::kPermissionDenied);
@@ -341,18 +311,36 @@ TEST_F(HandoverTest, AJoinerTakesOverFromASponsorThatNeverMight) {
   EXPECT_EQ(of_a_.sink->Content(), "");
 }
 
-// The watch goes on under a proven member, not under the one whose proof is on its way.
-TEST_F(HandoverTest, TheSponsorsSuccessorIsAMemberThatIsProven) {
+// A member may outlive its last demand.
+TEST_F(HandoverTest, ALingeringMemberThatIsDemandedAgainTakesOver) {
+  Cache::Options options = MakeOptions();
+  options.linger = absl::Minutes(4);
+  CreateAndAdd(options);
+  JoinBoth();
+  of_b_.handle.reset();
+  Settle();
+  server_.Revoke("a");
+  CloseWatch(a_);
+  Settle();
+  ASSERT_EQ(of_a_.state(), DemandState::kForbidden);
+  ASSERT_EQ(server_.live_watches(), 0u) << "no component with access demands it";
+  of_b_ = Demand(*view_b_);
+  loop_.RunReady();
+  EXPECT_EQ(of_b_.state(), DemandState::kSynced)
+      << "at once, and not when a has failed often enough";
+  EXPECT_EQ(b_.live_watches(), 1u);
+  EXPECT_EQ(of_a_.state(), DemandState::kForbidden);
+}
+
+// The watch continues under a proven member, and not under one whose proof has not come yet.
+TEST_F(HandoverTest, ToAMemberWithAProof) {
   FakeRestClient c(loop_, "c");
   CacheView& view_c = Add(c);
   for (const char* who : {"a", "b", "c"}) server_.Grant(who);
-  of_a_ = Demand(*view_a_);
-  Settle();
-  of_b_ = Demand(*view_b_);
-  Settle();
+  of_a_ = DemandAndSettle(*view_a_);
+  of_b_ = DemandAndSettle(*view_b_);
   c.SetDelay([] { return absl::Seconds(30); });
-  Demanded of_c = Demand(view_c);
-  Settle();
+  Demanded of_c = DemandAndSettle(view_c);
   of_a_.handle.reset();
   Settle();
   EXPECT_EQ(b_.live_watches(), 1u);

@@ -41,8 +41,7 @@ TEST_F(IndexViewTest, FindsWhatItsDemandsCover) {
   Settle();
   EXPECT_EQ(By(view, "a", "foo"), "foo/ax@101");
   EXPECT_EQ(By(view, "a"), "FAILED_PRECONDITION") << "foo is not everything";
-  Demanded all = Demand(view);
-  Settle();
+  Demanded all = DemandAndSettle(view);
   EXPECT_EQ(By(view, "a"), "bar/ay@103 foo/ax@101");
   EXPECT_EQ(By(view, "a", "bar"), "bar/ay@103");
   EXPECT_EQ(By(view, "c"), "");
@@ -73,11 +72,9 @@ TEST_F(IndexViewTest, IsDeclaredOnceAndBeforeTheFirstDemand) {
 TEST_F(IndexViewTest, EachComponentSeesItsOwnIndexWithinItsOwnAccess) {
   server_.Put("foo/ax");
   CacheView& first = AddIndexed(a_);
-  Demanded of_a = Demand(first);
-  Settle();
+  Demanded of_a = DemandAndSettle(first);
   // The store is full when the second component joins, with another idea of the same field.
-  server_.Grant("b");
-  CacheView& second = Add(b_);
+  CacheView& second = AddGranted(b_);
   ASSERT_TRUE(second
                   .IndexField(kWidget, "letter",
                               [](const RawObject& object) {
@@ -92,24 +89,21 @@ TEST_F(IndexViewTest, EachComponentSeesItsOwnIndexWithinItsOwnAccess) {
   EXPECT_EQ(By(second, "a"), "");
   EXPECT_EQ(By(second, "x"), "foo/ax@101");
   server_.Revoke("b");
-  cache_->Poke("b");
-  Settle();
+  PokeAndSettle("b");
   EXPECT_EQ(By(second, "x"), "PERMISSION_DENIED");
   EXPECT_EQ(LastKnownBy(second, "x"), "");
   EXPECT_EQ(By(first, "a"), "foo/ax@101");
   // What changes meanwhile is in the index when the component may read again.
   server_.Put("foo/bx");
   server_.Grant("b");
-  cache_->Poke("b");
-  Settle();
+  PokeAndSettle("b");
   EXPECT_EQ(By(second, "x"), "foo/ax@101 foo/bx@102");
 }
 
 TEST_F(IndexViewTest, WhileStaleOnlyTheLastKnownIsListed) {
   server_.Put("foo/ax");
   CacheView& view = AddIndexed(a_);
-  Demanded demand = Demand(view);
-  Settle();
+  Demanded demand = DemandAndSettle(view);
   server_.SetServed(false);
   server_.faults().cut = 1;
   server_.Put("foo/bx");
@@ -120,8 +114,7 @@ TEST_F(IndexViewTest, WhileStaleOnlyTheLastKnownIsListed) {
 
 TEST_F(IndexViewTest, ShowsOwnWrites) {
   CacheView& view = AddIndexed(a_);
-  Demanded demand = Demand(view);
-  Settle();
+  Demanded demand = DemandAndSettle(view);
   server_.faults().delay = absl::Seconds(2);
   a_.own_writes().Wrote(kWidget, {"foo", "ax"}, std::to_string(server_.Put("foo/ax")));
   EXPECT_EQ(By(view, "a", "foo", WithoutWaiting()), "DEADLINE_EXCEEDED");
@@ -132,8 +125,7 @@ TEST_F(IndexViewTest, ALaterDemandHasTheIndexToo) {
   server_.Put("foo/ax");
   CacheView& view = AddIndexed(a_);
   for (int round = 0; round < 3; ++round) {
-    Demanded demand = Demand(view);
-    Settle();
+    Demanded demand = DemandAndSettle(view);
     EXPECT_EQ(By(view, "a"), "foo/ax@101");
   }
 }

@@ -105,11 +105,9 @@ TEST(LoopGuardTest, OnARealLoop) {
 class SimulatedLoopGuardTest : public CacheFixture {};
 
 TEST_F(SimulatedLoopGuardTest, OnASimulatedLoop) {
-  server_.Grant("a");
-  CacheView& view = Add(a_);
+  CacheView& view = AddGranted(a_);
   ASSERT_TRUE(view.IndexField(kWidget, "name", Name).ok());
-  Demanded demand = Demand(view);
-  Settle();
+  Demanded demand = DemandAndSettle(view);
   bool ran = false;
   loop_.Post([&] {
     ExpectErrorsAtOnce(view);

@@ -1,4 +1,4 @@
-// A sink that does not keep up pauses its demand: nothing comes, and then exactly what differs.
+// A sink that does not keep up pauses its demand: no event comes, and then the differences.
 #include <gtest/gtest.h>
 
 #include "manager/cache/cache.h"
@@ -15,8 +15,7 @@ class PauseTest : public CacheFixture {
     server_.Put("foo/same");
     view_ = &Add(a_);
     server_.Grant("a");
-    demanded_ = Demand(*view_);
-    Settle();
+    demanded_ = DemandAndSettle(*view_);
     ASSERT_EQ(demanded_.Take(), "!+foo/changed@101 !+foo/deleted@102 !+foo/same@103 Synced");
   }
   void TearDown() override {
@@ -27,7 +26,7 @@ class PauseTest : public CacheFixture {
   Demanded demanded_;
 };
 
-TEST_F(PauseTest, BringsTheDifference) {
+TEST_F(PauseTest, DeliversTheDifferenceAfterResume) {
   demanded_.handle->Pause();
   Settle();
   server_.Put("foo/changed");
@@ -48,9 +47,8 @@ TEST_F(PauseTest, BringsTheDifference) {
   EXPECT_EQ(demanded_.Take(), "~foo/same@110");
 }
 
-TEST_F(PauseTest, OthersOfTheSameWatchGoOn) {
-  Demanded other = Demand(*view_);
-  Settle();
+TEST_F(PauseTest, DoesNotPauseOtherDemandsOfTheWatch) {
+  Demanded other = DemandAndSettle(*view_);
   other.Take();
   demanded_.handle->Pause();
   Settle();
@@ -60,8 +58,8 @@ TEST_F(PauseTest, OthersOfTheSameWatchGoOn) {
   EXPECT_EQ(demanded_.Take(), "");
 }
 
-// What was missed during the pause and what was missed without access come together.
-TEST_F(PauseTest, StatesAreToldAndAccessMayComeAndGo) {
+// The events of the pause and those of the time without access come together.
+TEST_F(PauseTest, DeliversStatesDuringAPause) {
   demanded_.handle->Pause();
   Settle();
   server_.Put("foo/new");
@@ -79,7 +77,7 @@ TEST_F(PauseTest, StatesAreToldAndAccessMayComeAndGo) {
   EXPECT_EQ(demanded_.Take(), "-foo/deleted@102 +foo/new@104");
 }
 
-TEST_F(PauseTest, ResumedWithoutAccessTheDifferenceComesWithTheAccess) {
+TEST_F(PauseTest, DeliversTheDifferenceOnceAccessReturns) {
   demanded_.handle->Pause();
   Settle();
   server_.Revoke("a");

@@ -1,4 +1,4 @@
-// Several components, one watch: what each of them sees, and when it loses that.
+// Several components, one watch: the objects that each component sees, and when it loses them.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -14,7 +14,7 @@ TEST_F(SharingTest, OneWatchServesBoth) {
   JoinBoth();
   EXPECT_EQ(b_.watches().size(), 0u);
   EXPECT_EQ(b_.Count(kReviews), 2u) << "list and watch";
-  EXPECT_EQ(a_.Count(kReviews), 0u) << "its watch is its proof";
+  EXPECT_EQ(a_.Count(kReviews), 0u) << "its accepted watch proves its access";
   EXPECT_EQ(*view_a_->GetRaw({}, kWidget, {"foo", "x"}),
             *view_b_->GetRaw({}, kWidget, {"foo", "x"}))
       << "one stored copy";
@@ -51,8 +51,7 @@ TEST_F(SharingTest, AChangeBetweenTwoJoinersReachesTheSecondOnce) {
 TEST_F(SharingTest, NoBorrowedRead) {
   server_.Grant("a");
   of_a_ = Demand(*view_a_);
-  of_b_ = Demand(*view_b_);
-  Settle();
+  of_b_ = DemandAndSettle(*view_b_);
   EXPECT_TRUE(Reads(*view_a_)) << "the store holds it";
   EXPECT_EQ(Code(*view_b_), absl::StatusCode::kPermissionDenied);
   EXPECT_EQ(view_b_->ListRaw({}, kWidget, "").status().code(), absl::StatusCode::kPermissionDenied);
@@ -61,19 +60,16 @@ TEST_F(SharingTest, NoBorrowedRead) {
   EXPECT_NE(reason.find("b may not list widgets.example.com"), reason.npos) << reason;
   server_.Put("foo/y");
   loop_.RunFor(absl::Hours(1));
-  EXPECT_EQ(of_b_.Take(), "") << "and hears nothing";
-  EXPECT_EQ(of_a_.state(), DemandState::kSynced) << "which is b's affair alone";
+  EXPECT_EQ(of_b_.Take(), "") << "it gets no events";
+  EXPECT_EQ(of_a_.state(), DemandState::kSynced) << "this concerns b only";
   server_.Grant("b");
-  cache_->Poke("b");
-  Settle();
+  PokeAndSettle("b");
   EXPECT_EQ(of_b_.Take(), "!+foo/x@101 !+foo/y@102 Synced");
 }
 
-TEST_F(SharingTest, NothingIsSeenBeforeTheProof) {
-  server_.Grant("a");
-  server_.Grant("b");
-  of_a_ = Demand(*view_a_);
-  Settle();
+TEST_F(SharingTest, ReadsAreUnavailableBeforeTheProof) {
+  GrantBoth();
+  of_a_ = DemandAndSettle(*view_a_);
   b_.SetDelay([] { return absl::Seconds(1); });
   of_b_ = Demand(*view_b_);
   loop_.RunFor(absl::Milliseconds(1900));
@@ -83,7 +79,7 @@ TEST_F(SharingTest, NothingIsSeenBeforeTheProof) {
   EXPECT_TRUE(Reads(*view_b_));
 }
 
-TEST_F(SharingTest, RevocationIsNoticedWithinItsTime) {
+TEST_F(SharingTest, ReadsEndWithinTheTimeOfTheProof) {
   JoinBoth();
   server_.Revoke("b");
   server_.Put("foo/y");
@@ -98,24 +94,22 @@ TEST_F(SharingTest, RevocationIsNoticedWithinItsTime) {
   NoViolations();
 }
 
-TEST_F(SharingTest, RevocationIsNoticedAtOnceWithAHint) {
+TEST_F(SharingTest, ReadsEndAtOnceAfterAHint) {
   JoinBoth();
   server_.Revoke("b");
-  cache_->Poke();
-  Settle();
+  PokeAndSettle();
   EXPECT_EQ(Code(*view_b_), absl::StatusCode::kPermissionDenied);
   EXPECT_TRUE(Reads(*view_a_));
 }
 
-// What it missed is told as changes, not as a new beginning.
+// The changes that it missed come as events, and not as a new initial list.
 TEST_F(SharingTest, AfterARegrantTheSinkGetsWhatItMissed) {
   JoinBoth();
   server_.Put("foo/kept");
   Settle();
   of_b_.Take();
   server_.Revoke("b");
-  cache_->Poke();
-  Settle();
+  PokeAndSettle();
   EXPECT_EQ(of_b_.Take(), "Forbidden");
   server_.Delete("foo/x");
   server_.Put("foo/new");
@@ -129,19 +123,15 @@ TEST_F(SharingTest, AfterARegrantTheSinkGetsWhatItMissed) {
 TEST_F(SharingTest, ARevokedComponentLosesItsReadsAtOnce) {
   for (const bool sponsor : {true, false}) {
     SCOPED_TRACE(sponsor ? "the sponsor" : "the other");
-    server_.Grant("a");
-    server_.Grant("b");
-    Demanded first = Demand(sponsor ? *view_a_ : *view_b_);
-    Settle();
-    Demanded second = Demand(sponsor ? *view_b_ : *view_a_);
-    Settle();
+    GrantBoth();
+    Demanded first = DemandAndSettle(sponsor ? *view_a_ : *view_b_);
+    Demanded second = DemandAndSettle(sponsor ? *view_b_ : *view_a_);
     Demanded& of_a = sponsor ? first : second;
     Demanded& of_b = sponsor ? second : first;
     of_a.Take();
     of_b.Take();
     const absl::Status off = absl::FailedPreconditionError("Secret a does not exist");
-    a_.OnWatch([off](const std::shared_ptr<FakeWatch>& watch) { watch->Close(off); });
-    a_.Handle([off](const RestRequest&) -> absl::StatusOr<HttpResponse> { return off; });
+    EndRequests(a_, off);
     for (const auto& watch : a_.watches()) {
       if (watch->live()) watch->Close(absl::UnauthenticatedError("401"));
     }
@@ -153,15 +143,14 @@ TEST_F(SharingTest, ARevokedComponentLosesItsReadsAtOnce) {
     const size_t asked = a_.requests().size();
     server_.Put("foo/x");
     loop_.RunFor(absl::Minutes(1));
-    EXPECT_EQ(of_a.Take(), "") << "nor is it told anything";
+    EXPECT_EQ(of_a.Take(), "") << "it gets no events either";
     EXPECT_EQ(Code(*view_a_), absl::StatusCode::kUnavailable);
-    EXPECT_LT(a_.requests().size() - asked, 40u) << "what it tries, it tries slowly";
+    EXPECT_LT(a_.requests().size() - asked, 40u) << "it retries slowly";
     EXPECT_TRUE(Reads(*view_b_));
     EXPECT_EQ(of_b.state(), DemandState::kSynced);
 
     server_.Serve(a_);
-    cache_->Poke("a");
-    Settle();
+    PokeAndSettle("a");
     EXPECT_TRUE(Reads(*view_a_));
     EXPECT_THAT(of_a.Take(), testing::MatchesRegex("~foo/x@.* Synced"));
     for (const Demanded* demanded : {&of_a, &of_b}) {
@@ -182,7 +171,7 @@ TEST_F(SharingTest, ARevokedComponentJoinsAgainByItself) {
   NoViolations();
 }
 
-TEST_F(SharingTest, AProofWithoutAResponseEnds) {
+TEST_F(SharingTest, AProofExpiresWithoutAResponse) {
   JoinBoth();
   server_.faults().refuse_review = 1;
   server_.faults().refuse_watch = 1;
@@ -198,20 +187,19 @@ TEST_F(SharingTest, AProofWithoutAResponseEnds) {
   NoViolations();
 }
 
-TEST_F(SharingTest, ScopesAreNotSharedBeyondTheProof) {
+TEST_F(SharingTest, AProofCoversItsScopeOnly) {
   server_.Grant("a");
   server_.Grant("b", "foo");
   server_.Put("bar/x");
   of_a_ = Demand(*view_a_);
-  of_b_ = Demand(*view_b_, "foo");
-  Settle();
+  of_b_ = DemandAndSettle(*view_b_, "foo");
   EXPECT_TRUE(Reads(*view_b_));
   EXPECT_EQ(view_b_->GetRaw({}, kWidget, {"bar", "x"}).status().code(),
             absl::StatusCode::kFailedPrecondition);
   EXPECT_EQ(of_b_.Take(), "!+foo/x@101 Synced");
 }
 
-TEST_F(SharingTest, ConvergedIsWatchesAlone) {
+TEST_F(SharingTest, SendsOnlyWatchesOnceConverged) {
   JoinBoth();
   a_.ForgetRequests();
   b_.ForgetRequests();
@@ -225,14 +213,12 @@ TEST_F(SharingTest, ConvergedIsWatchesAlone) {
   EXPECT_EQ(server_.live_watches(), 1u);
 }
 
-// Of the sponsor, whose watch is still open, and of the other member.
+// Both of the sponsor, whose watch is still open, and of the other member.
 TEST_F(SharingTest, AHintAsksAgainForAnExpiredProof) {
   JoinBoth();
   server_.faults().refuse_review = 1;
   for (FakeRestClient* client : {&a_, &b_}) {
-    client->OnWatch([](const std::shared_ptr<FakeWatch>& watch) {
-      watch->Close(absl::UnavailableError("connection refused"));
-    });
+    EndWatches(*client);
   }
   loop_.RunFor(absl::Minutes(5) + absl::Seconds(1));
   ASSERT_EQ(a_.live_watches(), 1u);

@@ -1,4 +1,4 @@
-// Several components, one watch: its sponsor is not answered, or not by a watch.
+// Several components, one watch: its sponsor gets no response, or a response that is not a watch.
 #include <gtest/gtest.h>
 
 #include "manager/cache/cache.h"
@@ -22,7 +22,7 @@ class UnansweredTest : public SharingFixture {
   }
   // a's watch ends; b's is live after `wait`.
   void CloseAndExpectB(absl::Duration wait) {
-    a_.watches().back()->Close();
+    CloseWatch(a_);
     loop_.RunFor(wait);
     EXPECT_EQ(of_b_.state(), DemandState::kSynced);
     EXPECT_EQ(b_.live_watches(), 1u);
@@ -38,13 +38,11 @@ class UnansweredTest : public SharingFixture {
   }
   // Watches are answered with a 429 that asks for an hour.
   static void Throttle(FakeRestClient& client) {
-    client.OnWatch([](const std::shared_ptr<FakeWatch>& watch) {
-      watch->Close(StatusFromResponse(429, "", absl::Hours(1)));
-    });
+    EndWatches(client, StatusFromResponse(429, "", absl::Hours(1)));
   }
 };
 
-// Such as: it has its share of the connections, and waits for one.
+// As when it waits for a free connection.
 TEST_F(UnansweredTest, TheSponsorsWatchGetsNoResponse) {
   JoinBoth();
   a_.OnWatch(nullptr);
@@ -53,16 +51,16 @@ TEST_F(UnansweredTest, TheSponsorsWatchGetsNoResponse) {
   NoViolations();
 }
 
-// It is answered, and then stuck: nothing comes, no bookmark either.
-TEST_F(UnansweredTest, WhenTheSponsorsWatchIsStuck) {
+// The watch opens and then brings nothing, not even a bookmark.
+TEST_F(UnansweredTest, TheSponsorsWatchIsStuck) {
   JoinBoth();
   loop_.RunFor(absl::Minutes(2));
   a_.OnWatch([](const std::shared_ptr<FakeWatch>& watch) { watch->Open(); });
-  a_.watches().back()->Close();
+  CloseWatch(a_);
   loop_.RunFor(absl::Seconds(1));
   server_.Put("foo/y");
   loop_.RunFor(absl::Seconds(140));
-  EXPECT_EQ(of_b_.state(), DemandState::kSynced) << "nobody can know";
+  EXPECT_EQ(of_b_.state(), DemandState::kSynced) << "nothing shows yet that the watch is stuck";
   loop_.RunFor(absl::Seconds(12));
   EXPECT_EQ(b_.live_watches(), 1u);
   EXPECT_EQ(of_b_.state(), DemandState::kSynced);
@@ -71,22 +69,18 @@ TEST_F(UnansweredTest, WhenTheSponsorsWatchIsStuck) {
 }
 
 TEST_F(UnansweredTest, TheSponsorsFirstListGetsNoResponse) {
-  server_.Grant("a");
-  server_.Grant("b");
+  GrantBoth();
   a_.OnWatch(nullptr);
   ExpectThatBTakesOver();
 }
 
-TEST_F(UnansweredTest, WhenTheSponsorsListStalls) {
+TEST_F(UnansweredTest, TheSponsorsListStalls) {
   for (const bool watch_list : {true, false}) {
     SCOPED_TRACE(watch_list);
     Cache::Options options = MakeOptions();
     options.reflector.watch_list = watch_list;
-    Create(options);
-    view_a_ = &Add(a_);
-    view_b_ = &Add(b_);
-    server_.Grant("a");
-    server_.Grant("b");
+    CreateAndAdd(options);
+    GrantBoth();
     a_.OnWatch([](const std::shared_ptr<FakeWatch>& watch) { watch->Open(); });
     a_.HandleLate([](const RestRequest& request, const FakeRestClient::Reply& reply) {
       if (request.target.find("continue=") != std::string::npos) return;
@@ -101,7 +95,7 @@ TEST_F(UnansweredTest, WhenTheSponsorsListStalls) {
   }
 }
 
-TEST_F(UnansweredTest, WhenTheServerIsSlowForAllOneWaitsUntilItAnswers) {
+TEST_F(UnansweredTest, WaitsForAServerThatIsSlowForAll) {
   JoinBoth();
   std::vector<std::unique_ptr<Loop::Timer>> timers;
   for (FakeRestClient* client : {&a_, &b_}) {
@@ -112,7 +106,7 @@ TEST_F(UnansweredTest, WhenTheServerIsSlowForAllOneWaitsUntilItAnswers) {
     });
     client->ForgetRequests();
   }
-  a_.watches().back()->Close();
+  CloseWatch(a_);
   loop_.RunFor(absl::Seconds(36));
   EXPECT_EQ(of_a_.state(), DemandState::kSynced);
   EXPECT_EQ(of_b_.state(), DemandState::kSynced);
@@ -127,7 +121,7 @@ TEST_F(UnansweredTest, WithoutAnyResponseMembersTakeTurns) {
     client->OnWatch(nullptr);
     client->ForgetRequests();
   }
-  a_.watches().back()->Close();
+  CloseWatch(a_);
   const auto expect = [&](absl::Duration after, size_t of_a, size_t of_b) {
     SCOPED_TRACE(after);
     loop_.RunFor(after);
@@ -145,20 +139,20 @@ TEST_F(UnansweredTest, WithoutAnyResponseMembersTakeTurns) {
   EXPECT_EQ(a_.live_watches() + b_.live_watches(), 1u);
 }
 
-// It was silent once; the watch has worked since then, and it need not be silent again.
-TEST_F(UnansweredTest, OneThatWasSilentBeforeTheWatchWorkedTakesOver) {
+// It was silent before; since then the watch has worked.
+TEST_F(UnansweredTest, AMemberThatWasSilentEarlierTakesOver) {
   JoinBoth();
   for (const bool has_events : {true, false}) {
     SCOPED_TRACE(has_events);
     a_.OnWatch(nullptr);
-    a_.watches().back()->Close();
+    CloseWatch(a_);
     loop_.RunFor(absl::Seconds(11));
     EXPECT_EQ(b_.live_watches(), 1u);
     server_.Serve(a_);
     if (has_events) server_.Put("foo/new");
     loop_.RunFor(has_events ? absl::Seconds(1) : absl::Seconds(15));
     b_.OnWatch(nullptr);
-    b_.watches().back()->Close();
+    CloseWatch(b_);
     loop_.RunFor(absl::Seconds(11));
     EXPECT_EQ(of_a_.state(), DemandState::kSynced);
     EXPECT_EQ(of_b_.state(), DemandState::kSynced) << "through a's watch";
@@ -168,8 +162,8 @@ TEST_F(UnansweredTest, OneThatWasSilentBeforeTheWatchWorkedTakesOver) {
   NoViolations();
 }
 
-// As from a proxy that serves its own page: each request is accepted, and no answer is a watch.
-TEST_F(UnansweredTest, WhenTheSponsorsAnswersAreSomethingElse) {
+// As from a proxy that answers each request with its own page.
+TEST_F(UnansweredTest, TheSponsorsResponsesAreInvalid) {
   JoinBoth();
   ServePageTo(a_);
   a_.HandleLate([](const RestRequest&, const FakeRestClient::Reply& reply) {
@@ -178,26 +172,26 @@ TEST_F(UnansweredTest, WhenTheSponsorsAnswersAreSomethingElse) {
   CloseAndExpectB(absl::Seconds(30));
 }
 
-// The same, but for the lists: these are well.
-TEST_F(UnansweredTest, WhenTheSponsorsWatchesAreSomethingElse) {
+// As before, but lists are answered correctly.
+TEST_F(UnansweredTest, TheSponsorsWatchesAreInvalid) {
   JoinBoth();
   ServePageTo(a_);
   CloseAndExpectB(absl::Seconds(30));
   NoViolations();
 }
 
-// The same, and the page takes its time: a watch that is open so briefly does not work.
-TEST_F(UnansweredTest, WhenTheSponsorsWatchesAreSlowlySomethingElse) {
+// As before, and the page comes later: a watch that is open so briefly does not count as working.
+TEST_F(UnansweredTest, TheSponsorsWatchesAreInvalidAfterAWhile) {
   JoinBoth();
   ServePageTo(a_, absl::Seconds(3));
   CloseAndExpectB(absl::Seconds(30));
   NoViolations();
 }
 
-TEST_F(UnansweredTest, AnAnswerEndsTheLongerTimeOfEach) {
+TEST_F(UnansweredTest, AResponseResetsTheTimeOfEachMember) {
   JoinBoth();
   for (FakeRestClient* client : {&a_, &b_}) client->OnWatch(nullptr);
-  a_.watches().back()->Close();
+  CloseWatch(a_);
   // Both have waited in vain: b has 40 s in all.
   loop_.RunFor(absl::Seconds(25));
   for (FakeRestClient* client : {&a_, &b_}) server_.Serve(*client);
@@ -211,32 +205,31 @@ TEST_F(UnansweredTest, AnAnswerEndsTheLongerTimeOfEach) {
   EXPECT_EQ(of_b_.state(), DemandState::kSynced);
 }
 
-TEST_F(UnansweredTest, AMemberThatTheServerAskedToWaitIsNoSuccessor) {
+TEST_F(UnansweredTest, AThrottledMemberIsNotASuccessor) {
   JoinBoth();
   Throttle(a_);
-  a_.watches().back()->Close();
+  CloseWatch(a_);
   Settle();
   ASSERT_EQ(b_.live_watches(), 1u);
   b_.OnWatch(nullptr);
-  b_.watches().back()->Close();
+  CloseWatch(b_);
   a_.ForgetRequests();
   loop_.RunFor(absl::Minutes(3));
   EXPECT_EQ(a_.Count("watch=true"), 0u);
   EXPECT_EQ(b_.live_watches(), 1u) << "it goes on waiting";
 }
 
-TEST_F(UnansweredTest, OneThatWasSilentIsPreferredToOneThatIsAskedToWait) {
+TEST_F(UnansweredTest, ASilentMemberIsPreferredToAThrottledOne) {
   FakeRestClient c(loop_, "c");
   CacheView& view_c = Add(c);
   server_.Grant("c");
   JoinBoth();
-  Demanded of_c = Demand(view_c);
-  Settle();
+  Demanded of_c = DemandAndSettle(view_c);
   Throttle(a_);
   b_.OnWatch(nullptr);
   Throttle(c);
   // a is asked to wait, then b is silent, and then c is asked to wait.
-  a_.watches().back()->Close();
+  CloseWatch(a_);
   loop_.RunFor(absl::Seconds(9));
   server_.Serve(b_);
   EXPECT_EQ(c.Count("watch=true"), 0u);
@@ -247,9 +240,8 @@ TEST_F(UnansweredTest, OneThatWasSilentIsPreferredToOneThatIsAskedToWait) {
   of_c.handle.reset();
 }
 
-TEST_F(UnansweredTest, ToOneThatIsProvedWhileTheSponsorWaits) {
-  server_.Grant("a");
-  server_.Grant("b");
+TEST_F(UnansweredTest, AMemberProvedDuringTheWaitTakesOver) {
+  GrantBoth();
   a_.OnWatch(nullptr);
   of_a_ = Demand(*view_a_);
   loop_.RunFor(absl::Seconds(15));

@@ -59,8 +59,38 @@ class CacheFixture : public ::testing::Test {
     demanded.handle = view.Demand({kWidget, std::move(ns), std::move(name)}, demanded.sink);
     return demanded;
   }
+  // The component may read everything.
+  CacheView& AddGranted(FakeRestClient& client) {
+    server_.Grant(std::string(client.component()));
+    return Add(client);
+  }
   // Lets everything that takes no time happen, and what the poke interval holds back.
   void Settle() { loop_.RunFor(absl::Seconds(2)); }
+  Demanded DemandAndSettle(CacheView& view, std::string ns = "", std::string name = "") {
+    Demanded demanded = Demand(view, std::move(ns), std::move(name));
+    Settle();
+    return demanded;
+  }
+  void PokeAndSettle(std::string_view component = "") {
+    cache_->Poke(component);
+    Settle();
+  }
+  // The server accepts no list and no watch, and ends open watches at their next event.
+  void BreakServer() {
+    server_.faults().refuse_watch = 1;
+    server_.faults().refuse_list = 1;
+    server_.faults().cut = 1;
+  }
+  // Each watch of the client ends at once, with this error.
+  static void EndWatches(FakeRestClient& client,
+                         absl::Status why = absl::UnavailableError("connection refused")) {
+    client.OnWatch([why](const std::shared_ptr<FakeWatch>& watch) { watch->Close(why); });
+  }
+  // The same, also for other requests.
+  static void EndRequests(FakeRestClient& client, const absl::Status& why) {
+    EndWatches(client, why);
+    client.Handle([why](const RestRequest&) -> absl::StatusOr<HttpResponse> { return why; });
+  }
 
   double Gauge(const std::string& name, const Labels& labels) {
     return metrics_.Gauge(name, "", labels).Value();

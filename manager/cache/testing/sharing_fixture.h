@@ -17,17 +17,22 @@ class SharingFixture : public CacheFixture {
  protected:
   void SetUp() override {
     server_.Put("foo/x");
+    CreateAndAdd(MakeOptions());
+  }
+  void CreateAndAdd(Cache::Options options) {
+    Create(std::move(options));
     view_a_ = &Add(a_);
     view_b_ = &Add(b_);
   }
-  // Both synced, on one watch that runs as a.
-  void JoinBoth() {
+  void GrantBoth() {
     server_.Grant("a");
     server_.Grant("b");
-    of_a_ = Demand(*view_a_);
-    Settle();
-    of_b_ = Demand(*view_b_);
-    Settle();
+  }
+  // Both synced, on one watch that runs as a.
+  void JoinBoth() {
+    GrantBoth();
+    of_a_ = DemandAndSettle(*view_a_);
+    of_b_ = DemandAndSettle(*view_b_);
     ASSERT_EQ(of_a_.Take(), "!+foo/x@101 Synced");
     ASSERT_EQ(of_b_.Take(), "!+foo/x@101 Synced");
     ASSERT_EQ(server_.live_watches(), 1u);
@@ -36,6 +41,7 @@ class SharingFixture : public CacheFixture {
   absl::StatusCode Code(CacheView& view) {
     return view.GetRaw({}, kWidget, {"foo", "x"}).status().code();
   }
+  static void CloseWatch(FakeRestClient& client) { client.watches().back()->Close(); }
   void NoViolations() {
     for (const Demanded* demanded : {&of_a_, &of_b_}) {
       for (const std::string& violation : demanded->sink->violations()) ADD_FAILURE() << violation;
