@@ -3,14 +3,81 @@
 #include <gtest/gtest.h>
 
 #include <functional>
+#include <map>
 #include <memory>
+#include <random>
 #include <utility>
 
-#include "manager/cache/testing/access_proof_fixture.h"
+#include "manager/client/testing/fake_rest_client.h"
 #include "manager/core/strings.h"
+#include "manager/core/testing/simulated_loop.h"
+#include "manager/object/kinds/authorization_v1.h"
+#include "manager/object/object_codec.h"
 
 namespace mandate {
 namespace {
+
+constexpr KindInfo kPod = {.group = "", .version = "v1", .kind = "Pod", .plural = "pods"};
+
+class AccessProofTest : public ::testing::Test {
+ protected:
+  using Review = authorizationv1::SelfSubjectAccessReview;
+  using State = AccessProof::State;
+
+  AccessProofTest() {
+    client_.Handle([this](const RestRequest& request) -> absl::StatusOr<HttpResponse> {
+      auto review = DecodeObject<Review>(request.body, Encoding::kJson);
+      EXPECT_TRUE(review.ok()) << review.status();
+      last_ = *review;
+      if (!up_ || review->spec().resourceattributes().verb() == unanswered_) {
+        return absl::UnavailableError("no server");
+      }
+      if (code_ != 201) return FakeRestClient::Json(code_, "{}");
+      review->mutable_status()->set_allowed(allowed_[review->spec().resourceattributes().verb()]);
+      review->mutable_status()->set_reason("because");
+      return FakeRestClient::Json(201, *EncodeObject(*review, Encoding::kJson));
+    });
+  }
+
+  AccessProof& Make() {
+    proof_ =
+        std::make_unique<AccessProof>(AccessProof::Config{.spec = {kPod, "foo", "bar"},
+                                                          .version = [this] { return version_; },
+                                                          .options = options_,
+                                                          .random = random_,
+                                                          .counts = counts_,
+                                                          .on_change = [this] { ++changes_; }},
+                                      client_);
+    return *proof_;
+  }
+  AccessProof& MakeProven() {
+    AccessProof& proof = MakeProven();
+    return proof;
+  }
+  // The watch that renews a proof; no server answers it.
+  std::shared_ptr<FakeWatch> NextRenewal() {
+    EXPECT_TRUE(loop_.RunUntil([&] { return renewals() > 0; }));
+    return client_.watches().back();
+  }
+  void Allow(bool list, bool watch) { allowed_ = {{"list", list}, {"watch", watch}}; }
+  size_t reviews() const { return client_.Count("POST "); }
+  size_t renewals() const { return client_.watches().size(); }
+
+  SimulatedLoop loop_;
+  FakeRestClient client_{loop_, "reader"};
+  Metrics metrics_;
+  AccessMetrics counts_{metrics_, "reader"};
+  std::mt19937_64 random_{1};
+  AccessProof::Options options_;
+  std::map<std::string, bool> allowed_;
+  std::string version_ = "42";
+  bool up_ = true;
+  std::string unanswered_;  // the verb of reviews without an answer
+  int code_ = 201;
+  int changes_ = 0;
+  Review last_;
+  std::unique_ptr<AccessProof> proof_;
+};
 
 TEST_F(AccessProofTest, WithoutACredentialNothingIsProven) {
   const absl::Status why = absl::UnauthenticatedError("401");
@@ -39,7 +106,7 @@ TEST_F(AccessProofTest, WithoutACredentialNothingIsProven) {
   EXPECT_EQ(proof.state(), State::kRefused);
 }
 
-TEST_F(AccessProofTest, AnswersToALostCredentialAreNotHeard) {
+TEST_F(AccessProofTest, IgnoresReviewsOfALostCredential) {
   Allow(true, true);
   AccessProof& proof = Make();
   proof.Check();
@@ -50,7 +117,7 @@ TEST_F(AccessProofTest, AnswersToALostCredentialAreNotHeard) {
   EXPECT_EQ(proof.state(), State::kProven) << "it asks again by itself";
 }
 
-TEST_F(AccessProofTest, ARenewalWithALostCredentialIsNotHeard) {
+TEST_F(AccessProofTest, IgnoresARenewalOfALostCredential) {
   AccessProof& proof = MakeProven();
   const std::shared_ptr<FakeWatch> renewal = NextRenewal();
   proof.NoteLost(absl::UnauthenticatedError("401"));
@@ -78,7 +145,7 @@ TEST_F(AccessProofTest, AsksForListAndWatchOfExactlyTheScope) {
   EXPECT_EQ(asked.name(), "bar");
 }
 
-TEST_F(AccessProofTest, NeedsBoth) {
+TEST_F(AccessProofTest, NeedsListAndWatch) {
   const std::pair<bool, bool> answers[] = {{false, true}, {true, false}, {false, false}};
   for (const auto& [list, watch] : answers) {
     Allow(list, watch);
@@ -87,19 +154,17 @@ TEST_F(AccessProofTest, NeedsBoth) {
     loop_.RunReady();
     EXPECT_EQ(proof.state(), State::kRefused);
     EXPECT_EQ(proof.reason().code(), absl::StatusCode::kPermissionDenied);
-    const std::string text(proof.reason().message());
-    EXPECT_NE(text.find(StrCat("reader may not ", list ? "watch" : "list",
+    EXPECT_EQ(AsStd(proof.reason().message())
+                  .find(StrCat("reader may not ", list ? "watch" : "list",
                                " pods \"bar\" in namespace foo (because)")),
-              text.npos)
-        << text;
+              0u)
+        << proof.reason();
   }
 }
 
 TEST_F(AccessProofTest, IsRenewedByAShortWatchBeforeItEnds) {
   client_.OnWatch([](const auto& watch) { watch->Open(); });
-  Allow(true, true);
-  AccessProof& proof = Make();
-  proof.Check();
+  AccessProof& proof = MakeProven();
   for (int round = 1; round <= 20; ++round) {
     loop_.RunReady();
     ASSERT_EQ(proof.state(), State::kProven);
@@ -121,18 +186,16 @@ TEST_F(AccessProofTest, IsRenewedByAShortWatchBeforeItEnds) {
   EXPECT_EQ(counts_.renewals.Value(), 20);
 }
 
-TEST_F(AccessProofTest, WithoutAVersionReviewsRenew) {
+TEST_F(AccessProofTest, IsRenewedByReviewsWithoutAVersion) {
   version_ = "";
-  Allow(true, true);
-  Make().Check();
+  MakeProven();
   loop_.RunFor(options_.t_revoke);
   EXPECT_EQ(renewals(), 0u);
   EXPECT_EQ(reviews(), 4u);
   EXPECT_EQ(proof_->state(), State::kProven);
 }
 
-// Whatever becomes of the watch, the reviews decide.
-TEST_F(AccessProofTest, ARenewalThatIsNotAcceptedIsReviewed) {
+TEST_F(AccessProofTest, ReviewsDecideAfterAFailedRenewal) {
   const std::pair<const char*, std::function<void(FakeWatch&)>> ends[] = {
       {"403", [](FakeWatch& watch) { watch.Refuse(403, "{}"); }},
       {"500", [](FakeWatch& watch) { watch.Refuse(500, "{}"); }},
@@ -142,11 +205,7 @@ TEST_F(AccessProofTest, ARenewalThatIsNotAcceptedIsReviewed) {
   for (const auto& [name, end] : ends) {
     for (const bool still_allowed : {true, false}) {
       client_.OnWatch([&end = end](const auto& watch) { end(*watch); });
-      Allow(true, true);
-      AccessProof& proof = Make();
-      proof.Check();
-      loop_.RunReady();
-      ASSERT_EQ(proof.state(), State::kProven);
+      AccessProof& proof = MakeProven();
       Allow(true, still_allowed);
       client_.ForgetRequests();
       const absl::Time start = loop_.clock().TimeNow();
@@ -155,16 +214,12 @@ TEST_F(AccessProofTest, ARenewalThatIsNotAcceptedIsReviewed) {
       loop_.RunReady();
       EXPECT_EQ(proof.state(), still_allowed ? State::kProven : State::kRefused) << name;
       EXPECT_EQ(client_.live_watches(), 0u) << name;
-      proof_.reset();
     }
   }
 }
 
 TEST_F(AccessProofTest, ExpiresWithoutAResponse) {
-  Allow(true, true);
-  AccessProof& proof = Make();
-  proof.Check();
-  loop_.RunReady();
+  AccessProof& proof = MakeProven();
   up_ = false;
   loop_.RunFor(options_.t_revoke - absl::Seconds(1));
   EXPECT_EQ(proof.state(), State::kProven) << "an error is not a refusal";
@@ -197,13 +252,12 @@ TEST_F(AccessProofTest, ErrorsBackOff) {
   EXPECT_GT(reviews(), 20u);
 }
 
-TEST_F(AccessProofTest, RefusalsAreAskedAgainSlowly) {
+TEST_F(AccessProofTest, RetriesARefusedProofSlowly) {
   Allow(false, false);
   AccessProof& proof = Make();
   proof.Check();
   loop_.RunReady();
-  const double base[] = {30, 60, 120, 240, 300, 300};
-  for (const double seconds : base) {
+  for (const double seconds : {30, 60, 120, 240, 300, 300}) {
     const size_t before = reviews();
     const absl::Time start = loop_.clock().TimeNow();
     ASSERT_TRUE(loop_.RunUntil([&] { return reviews() > before; }));
@@ -239,8 +293,8 @@ TEST_F(AccessProofTest, ARefusedWatchIsARefusal) {
   proof.NoteRefused(absl::PermissionDeniedError("403"));
   EXPECT_EQ(proof.state(), State::kRefused);
   loop_.RunFor(absl::Hours(1));
-  EXPECT_EQ(reviews(), 0u) << "whoever watches asks";
-  EXPECT_EQ(proof.state(), State::kRefused) << "its end does not come twice";
+  EXPECT_EQ(reviews(), 0u) << "the watch itself tries again";
+  EXPECT_EQ(proof.state(), State::kRefused) << "it does not expire";
   proof.RetryLater();
   loop_.RunFor(absl::Minutes(1));
   EXPECT_EQ(proof.state(), State::kProven);
@@ -255,16 +309,13 @@ TEST_F(AccessProofTest, NothingHappensAfterItsEnd) {
   EXPECT_EQ(reviews(), 2u);
 }
 
-// Whichever of the two comes first.
-TEST_F(AccessProofTest, OneNoOutweighsAnError) {
+// In either order.
+TEST_F(AccessProofTest, ADenialOutweighsAnError) {
   for (const char* unanswered : {"list", "watch"}) {
     SCOPED_TRACE(unanswered);
     unanswered_ = "";
-    Allow(true, true);
-    AccessProof& proof = Make();
-    proof.Check();
+    AccessProof& proof = MakeProven();
     loop_.RunFor(absl::Seconds(2));
-    ASSERT_EQ(proof.state(), State::kProven);
     unanswered_ = unanswered;
     Allow(false, false);
     proof.Check();
@@ -273,10 +324,8 @@ TEST_F(AccessProofTest, OneNoOutweighsAnError) {
   }
 }
 
-TEST_F(AccessProofTest, ALostProofIsAskedForAgainSoon) {
-  Allow(true, true);
-  AccessProof& proof = Make();
-  proof.Check();
+TEST_F(AccessProofTest, RetriesALostProofSoon) {
+  AccessProof& proof = MakeProven();
   loop_.RunFor(absl::Seconds(2));
   Allow(false, false);
   proof.Check();
@@ -286,6 +335,65 @@ TEST_F(AccessProofTest, ALostProofIsAskedForAgainSoon) {
   Allow(true, true);
   loop_.RunFor(absl::Seconds(6));
   EXPECT_EQ(proof.state(), State::kProven) << "not after 30 s";
+}
+
+TEST_F(AccessProofTest, AHintOvertakesARenewal) {
+  AccessProof& proof = MakeProven();
+  const std::shared_ptr<FakeWatch> renewal = NextRenewal();
+  Allow(true, false);
+  proof.Check();
+  loop_.RunReady();
+  EXPECT_EQ(proof.state(), State::kRefused);
+  EXPECT_TRUE(renewal->cancelled());
+}
+
+TEST_F(AccessProofTest, HintsAreBoundedAndNotLost) {
+  Allow(true, true);
+  AccessProof& proof = Make();
+  for (int i = 0; i < 100; ++i) {
+    proof.Check();
+    loop_.RunFor(absl::Milliseconds(100));
+  }
+  EXPECT_LE(reviews(), 24u) << "two a second";
+  // Revoked just after the last answer, with a hint right then.
+  loop_.RunFor(absl::Seconds(5));
+  proof.Check();
+  proof.Check();
+  loop_.RunReady();
+  Allow(false, true);
+  loop_.RunFor(absl::Seconds(1));
+  EXPECT_EQ(proof.state(), State::kRefused);
+}
+
+TEST_F(AccessProofTest, AnAcceptedWatchKeepsAWaitingHint) {
+  AccessProof& proof = MakeProven();
+  Allow(false, true);
+  proof.Check();
+  proof.NoteProven();
+  loop_.RunFor(absl::Seconds(1));
+  EXPECT_EQ(proof.state(), State::kRefused);
+}
+
+TEST_F(AccessProofTest, ARenewalKeepsAWaitingHint) {
+  options_.min_interval = absl::Minutes(5);
+  AccessProof& proof = MakeProven();
+  const std::shared_ptr<FakeWatch> renewal = NextRenewal();
+  Allow(false, true);
+  proof.Check();
+  renewal->Open();
+  loop_.RunFor(absl::Minutes(2));
+  EXPECT_EQ(proof.state(), State::kRefused);
+}
+
+TEST_F(AccessProofTest, ARefusalDropsTheNextCheck) {
+  Allow(true, true);
+  AccessProof& proof = Make();
+  proof.Check();
+  proof.Check();
+  proof.NoteRefused(absl::PermissionDeniedError("403"));
+  proof.NoteProven();
+  loop_.RunFor(absl::Minutes(1));
+  EXPECT_EQ(reviews(), 2u) << "those that were under way";
 }
 
 }  // namespace
