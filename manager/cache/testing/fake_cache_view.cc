@@ -3,96 +3,156 @@
 #include <algorithm>
 #include <cstdio>
 #include <cstdlib>
+#include <map>
+#include <utility>
 
+#include "manager/core/mutex.h"
 #include "manager/core/status_macros.h"
 #include "manager/core/strings.h"
 
 namespace mandate {
+namespace {
 
-struct FakeCacheView::Record {
-  DemandSpec spec;
-  std::shared_ptr<DemandSink> sink;
+using ObjectPtr = std::shared_ptr<const RawObject>;
+using Content = std::map<ObjectKey, ObjectPtr>;
+
+// One demand.
+struct Demanded {
+  bool Covers(const ObjectKey& key) const {
+    return (spec.ns.empty() || spec.ns == key.ns) && (spec.name.empty() || spec.name == key.name);
+  }
+
+  const DemandSpec spec;
+  const std::shared_ptr<DemandSink> sink;
   bool closed = false;
   bool paused = false;
   bool told = false;    // of some state
   bool synced = false;  // at least once
-  DemandStatus status;
-  Content seen;
-
-  bool Covers(const ObjectKey& key) const {
-    return (spec.ns.empty() || spec.ns == key.ns) && (spec.name.empty() || spec.name == key.name);
-  }
+  DemandStatus status = {DemandState::kPending, absl::UnavailableError("not asked yet")};
+  Content seen = {};
 };
 
-// Outlived by nothing that uses it: handles and posted tasks share it.
+struct Kind {
+  Content content;
+  DemandStatus status = {DemandState::kSynced, absl::OkStatus()};
+  std::map<std::string, IndexExtract, std::less<>> indexes;
+};
+
+// Keeps the objects whose field may have the value.
+void Filter(const IndexExtract& extract, std::string_view value, std::vector<ObjectPtr>& objects) {
+  std::erase_if(objects, [&](const ObjectPtr& object) {
+    const auto values = extract(*object);
+    return values.ok() && std::find(values->begin(), values->end(), value) == values->end();
+  });
+}
+
+}  // namespace
+
+// Handles and posted tasks share it.
 struct FakeCacheView::Shared {
   mutable Mutex mutex;
-  std::vector<std::shared_ptr<Record>> records ABSL_GUARDED_BY(mutex);
-  std::map<KindKey, Content> content ABSL_GUARDED_BY(mutex);
-  std::map<KindKey, DemandStatus> kind_status ABSL_GUARDED_BY(mutex);
-  std::vector<std::pair<DemandSpec, DemandStatus>> spec_status ABSL_GUARDED_BY(mutex);
-  std::map<std::pair<KindKey, std::string>, IndexExtract> indexes ABSL_GUARDED_BY(mutex);
+  std::vector<std::shared_ptr<Demanded>> demands ABSL_GUARDED_BY(mutex);
+  std::map<std::pair<std::string, std::string>, Kind> kinds ABSL_GUARDED_BY(mutex);
+  std::vector<std::pair<DemandSpec, DemandStatus>> statuses ABSL_GUARDED_BY(mutex);
   int64_t version ABSL_GUARDED_BY(mutex) = 1000;
 
-  DemandStatus StatusOf(const DemandSpec& spec) const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex) {
-    for (const auto& [of, status] : spec_status) {
+  Kind& Find(const KindInfo& kind) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex) {
+    return kinds[{std::string(kind.group), std::string(kind.plural)}];
+  }
+
+  DemandStatus StatusOf(const DemandSpec& spec) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex) {
+    for (const auto& [of, status] : statuses) {
       if (of == spec) return status;
     }
-    auto it = kind_status.find(KeyOfKind(spec.kind));
-    return it == kind_status.end() ? DemandStatus{DemandState::kSynced, absl::OkStatus()}
-                                   : it->second;
+    return Find(spec.kind).status;
   }
 
   // Whether a demand that covers this is live, or was and may show what it saw.
-  bool IsKnown(const KindInfo& kind, const ObjectKey& scope) const
-      ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex) {
-    return std::any_of(records.begin(), records.end(), [&](const auto& record) {
-      return record->spec.kind == kind && record->Covers(scope) &&
-             (record->status.state == DemandState::kSynced ||
-              record->status.state == DemandState::kStale);
+  bool IsKnown(const KindInfo& kind, const ObjectKey& scope) {
+    MutexLock lock(mutex);
+    return std::any_of(demands.begin(), demands.end(), [&](const auto& demanded) {
+      return demanded->spec.kind == kind && demanded->Covers(scope) &&
+             (demanded->status.state == DemandState::kSynced ||
+              demanded->status.state == DemandState::kStale);
     });
   }
 
-  void Deliver(const std::shared_ptr<Record>& record);
+  std::vector<ObjectPtr> List(const KindInfo& kind, std::string_view ns) {
+    MutexLock lock(mutex);
+    std::vector<ObjectPtr> result;
+    for (const auto& [key, object] : Find(kind).content) {
+      if (ns.empty() || key.ns == ns) result.push_back(object);
+    }
+    return result;
+  }
+
+  // Null: absent.
+  ObjectPtr Get(const KindInfo& kind, const ObjectKey& key) {
+    MutexLock lock(mutex);
+    const Content& content = Find(kind).content;
+    const auto found = content.find(key);
+    return found == content.end() ? nullptr : found->second;
+  }
+
+  // Null: not declared.
+  IndexExtract Index(const KindInfo& kind, std::string_view field) {
+    MutexLock lock(mutex);
+    const auto& indexes = Find(kind).indexes;
+    const auto found = indexes.find(field);
+    return found == indexes.end() ? nullptr : found->second;
+  }
+
+  // Changes the kind, and brings each demand of it up to date.
+  template <class Change>
+  void Apply(const KindInfo& kind, Change change) {
+    std::vector<std::shared_ptr<Demanded>> due;
+    {
+      MutexLock lock(mutex);
+      change(Find(kind));
+      for (const auto& demanded : demands) {
+        // Demand()'s own task delivers first.
+        if (demanded->told && demanded->spec.kind == kind) due.push_back(demanded);
+      }
+    }
+    for (const auto& demanded : due) Deliver(demanded);
+  }
+
+  void Deliver(const std::shared_ptr<Demanded>& demanded);
 };
 
 class FakeCacheView::Handle : public DemandHandle {
  public:
-  Handle(Loop& loop, std::shared_ptr<Shared> shared, std::shared_ptr<Record> record)
-      : loop_(loop), shared_(std::move(shared)), record_(std::move(record)) {}
+  Handle(Loop& loop, std::shared_ptr<Shared> shared, std::shared_ptr<Demanded> demanded)
+      : loop_(loop), shared_(std::move(shared)), demanded_(std::move(demanded)) {}
   ~Handle() override {
     MutexLock lock(shared_->mutex);
-    record_->closed = true;
-    std::erase(shared_->records, record_);
+    demanded_->closed = true;
+    std::erase(shared_->demands, demanded_);
   }
   DemandStatus status() const override {
     MutexLock lock(shared_->mutex);
-    return record_->status;
+    return demanded_->status;
   }
   void Pause() override { SetPaused(true); }
   void Resume() override { SetPaused(false); }
 
  private:
   void SetPaused(bool paused) {
-    loop_.Post([shared = shared_, record = record_, paused] {
+    loop_.Post([shared = shared_, demanded = demanded_, paused] {
       {
         MutexLock lock(shared->mutex);
-        record->paused = paused;
+        demanded->paused = paused;
       }
-      shared->Deliver(record);
+      shared->Deliver(demanded);
     });
   }
 
   Loop& loop_;
   const std::shared_ptr<Shared> shared_;
-  const std::shared_ptr<Record> record_;
+  const std::shared_ptr<Demanded> demanded_;
 };
 
 FakeCacheView::FakeCacheView(Loop& loop) : loop_(loop), shared_(std::make_shared<Shared>()) {}
-
-FakeCacheView::KindKey FakeCacheView::KeyOfKind(const KindInfo& kind) {
-  return {std::string(kind.group), std::string(kind.plural)};
-}
 
 std::shared_ptr<const RawObject> FakeCacheView::Encoded(const KindInfo& kind,
                                                         const google::protobuf::Message& object) {
@@ -112,85 +172,60 @@ std::string FakeCacheView::NextVersion() {
   return StrCat(++shared_->version);
 }
 
-// Compares what the demand has seen with what there is: it then misses nothing and hears nothing
-// twice, however tests and tasks interleave.
-void FakeCacheView::Shared::Deliver(const std::shared_ptr<Record>& record) {
+// Compares the objects that the demand has seen with the present ones. So it misses no change and
+// gets no change twice, however tests and tasks interleave.
+void FakeCacheView::Shared::Deliver(const std::shared_ptr<Demanded>& demanded) {
   std::vector<ObjectEvent> events;
   bool say_state = false;
   DemandStatus status;
   {
     MutexLock lock(mutex);
-    if (record->closed) return;
-    status = StatusOf(record->spec);
-    say_state = !status.IsLike(record->status);
-    if (status.state == DemandState::kSynced && !record->paused) {
-      const Content& all = content[KeyOfKind(record->spec.kind)];
+    if (demanded->closed) return;
+    status = StatusOf(demanded->spec);
+    say_state = !status.IsLike(demanded->status);
+    if (status.state == DemandState::kSynced && !demanded->paused) {
       Content now;
-      for (const auto& [key, object] : all) {
-        if (record->Covers(key)) now.emplace(key, object);
+      for (const auto& [key, object] : Find(demanded->spec.kind).content) {
+        if (demanded->Covers(key)) now.emplace(key, object);
       }
-      for (const auto& [key, object] : record->seen) {
+      for (const auto& [key, object] : demanded->seen) {
         if (!now.contains(key)) {
           events.push_back({.type = ObjectEvent::Type::kDelete, .object = object, .old = nullptr});
         }
       }
       for (const auto& [key, object] : now) {
-        auto old = record->seen.find(key);
-        if (old == record->seen.end()) {
+        auto old = demanded->seen.find(key);
+        if (old == demanded->seen.end()) {
           events.push_back({.type = ObjectEvent::Type::kAdd,
                             .object = object,
                             .old = nullptr,
-                            .initial = !record->synced});
+                            .initial = !demanded->synced});
         } else if (old->second->resource_version() != object->resource_version()) {
           events.push_back(
               {.type = ObjectEvent::Type::kUpdate, .object = object, .old = old->second});
         }
       }
-      record->seen = std::move(now);
-      record->synced = true;
+      demanded->seen = std::move(now);
+      demanded->synced = true;
     }
-    record->told = true;
-    record->status = status;
+    demanded->told = true;
+    demanded->status = status;
   }
-  if (record->sink == nullptr) return;
-  for (const ObjectEvent& event : events) record->sink->OnEvent(event);
-  if (say_state) record->sink->OnState(status);
+  if (demanded->sink == nullptr) return;
+  for (const ObjectEvent& event : events) demanded->sink->OnEvent(event);
+  if (say_state) demanded->sink->OnState(status);
 }
 
-void FakeCacheView::Deliver(const KindInfo& kind) {
-  std::vector<std::shared_ptr<Record>> records;
-  {
-    MutexLock lock(shared_->mutex);
-    for (const auto& record : shared_->records) {
-      // One that has not been told anything yet will be, by Demand()'s own task.
-      if (record->told && record->spec.kind == kind) records.push_back(record);
-    }
-  }
-  for (const auto& record : records) shared_->Deliver(record);
-}
-
-void FakeCacheView::Put(const KindInfo& kind, std::shared_ptr<const RawObject> object) {
-  {
-    MutexLock lock(shared_->mutex);
-    shared_->content[KeyOfKind(kind)][object->Key()] = object;
-  }
-  Deliver(kind);
+void FakeCacheView::Put(const KindInfo& kind, ObjectPtr object) {
+  shared_->Apply(kind, [&](Kind& of) { of.content[object->Key()] = object; });
 }
 
 void FakeCacheView::Remove(const KindInfo& kind, const ObjectKey& key) {
-  {
-    MutexLock lock(shared_->mutex);
-    shared_->content[KeyOfKind(kind)].erase(key);
-  }
-  Deliver(kind);
+  shared_->Apply(kind, [&](Kind& of) { of.content.erase(key); });
 }
 
 void FakeCacheView::SetStatus(const KindInfo& kind, DemandStatus status) {
-  {
-    MutexLock lock(shared_->mutex);
-    shared_->kind_status[KeyOfKind(kind)] = std::move(status);
-  }
-  Deliver(kind);
+  shared_->Apply(kind, [&](Kind& of) { of.status = std::move(status); });
 }
 
 void FakeCacheView::SetState(const KindInfo& kind, DemandState state, absl::Status reason) {
@@ -201,150 +236,107 @@ void FakeCacheView::SetState(const KindInfo& kind, DemandState state, absl::Stat
 void FakeCacheView::SetState(const DemandSpec& spec, DemandState state, absl::Status reason) {
   {
     MutexLock lock(shared_->mutex);
-    std::erase_if(shared_->spec_status, [&](const auto& entry) { return entry.first == spec; });
-    shared_->spec_status.emplace_back(spec, DemandStatus{state, reason, !reason.ok()});
+    std::erase_if(shared_->statuses, [&](const auto& entry) { return entry.first == spec; });
+    shared_->statuses.emplace_back(spec, DemandStatus{state, reason, !reason.ok()});
   }
-  Deliver(spec.kind);
+  shared_->Apply(spec.kind, [](Kind&) {});
 }
 
 std::vector<DemandSpec> FakeCacheView::demands() const {
   MutexLock lock(shared_->mutex);
   std::vector<DemandSpec> result;
-  for (const auto& record : shared_->records) result.push_back(record->spec);
+  for (const auto& demanded : shared_->demands) result.push_back(demanded->spec);
   return result;
 }
 
 std::unique_ptr<DemandHandle> FakeCacheView::Demand(DemandSpec spec,
                                                     std::shared_ptr<DemandSink> sink) {
-  auto record = std::make_shared<Record>();
-  record->spec = std::move(spec);
-  record->sink = std::move(sink);
+  auto demanded =
+      std::make_shared<Demanded>(Demanded{.spec = std::move(spec), .sink = std::move(sink)});
   {
     MutexLock lock(shared_->mutex);
-    record->status = {DemandState::kPending, absl::UnavailableError("not asked yet")};
-    shared_->records.push_back(record);
+    shared_->demands.push_back(demanded);
   }
-  loop_.Post([shared = shared_, record] { shared->Deliver(record); });
-  return std::make_unique<Handle>(loop_, shared_, record);
+  loop_.Post([shared = shared_, demanded] { shared->Deliver(demanded); });
+  return std::make_unique<Handle>(loop_, shared_, demanded);
 }
 
-absl::Status FakeCacheView::Readable(const KindInfo& kind, const ObjectKey& key) const {
+absl::Status FakeCacheView::Check(const CallContext& context, std::string_view call,
+                                  const DemandSpec& asked) const {
+  RETURN_IF_ERROR(CheckMayWait(loop_, context, call, asked));
   if (!reads_need_demand_) return absl::OkStatus();
   MutexLock lock(shared_->mutex);
-  absl::Status why = absl::FailedPreconditionError(
-      StrCat("no demand covers ", DemandSpec{kind, key.ns, key.name}.ToString()));
-  for (const auto& record : shared_->records) {
-    const DemandSpec& spec = record->spec;
-    if (spec.kind != kind || (!spec.ns.empty() && spec.ns != key.ns) ||
-        (!spec.name.empty() && spec.name != key.name)) {
-      continue;
-    }
-    if (record->status.state == DemandState::kSynced) return absl::OkStatus();
-    const std::string text = StrCat(spec.ToString(), " is ", ToString(record->status.state), ": ",
-                                    AsStd(record->status.reason.message()));
-    why = record->status.state == DemandState::kForbidden ? absl::PermissionDeniedError(text)
-                                                          : absl::UnavailableError(text);
+  absl::Status why = absl::FailedPreconditionError(StrCat("no demand covers ", asked.ToString()));
+  for (const auto& demanded : shared_->demands) {
+    const DemandStatus& status = demanded->status;
+    if (demanded->spec.kind != asked.kind || !demanded->Covers({asked.ns, asked.name})) continue;
+    if (status.state == DemandState::kSynced) return absl::OkStatus();
+    const std::string text = StrCat(demanded->spec.ToString(), " is ", ToString(status.state), ": ",
+                                    AsStd(status.reason.message()));
+    why = status.state == DemandState::kForbidden ? absl::PermissionDeniedError(text)
+                                                  : absl::UnavailableError(text);
   }
   return why;
 }
 
-absl::StatusOr<std::shared_ptr<const RawObject>> FakeCacheView::GetRaw(const CallContext& context,
-                                                                       const KindInfo& kind,
-                                                                       const ObjectKey& key) const {
-  RETURN_IF_ERROR(CheckMayWait(loop_, context, "GetRaw", {kind, key.ns, key.name}));
-  if (absl::Status status = Readable(kind, key); !status.ok()) return status;
-  MutexLock lock(shared_->mutex);
-  const Content& content = shared_->content[KeyOfKind(kind)];
-  auto it = content.find(key);
-  if (it == content.end()) {
-    return absl::NotFoundError(StrCat(kind.plural, " \"", key.ToString(), "\" not found"));
-  }
-  return it->second;
+absl::StatusOr<ObjectPtr> FakeCacheView::GetRaw(const CallContext& context, const KindInfo& kind,
+                                                const ObjectKey& key) const {
+  RETURN_IF_ERROR(Check(context, "GetRaw", {kind, key.ns, key.name}));
+  ObjectPtr object = shared_->Get(kind, key);
+  if (object != nullptr) return object;
+  return absl::NotFoundError(StrCat(kind.plural, " \"", key.ToString(), "\" not found"));
 }
 
-absl::StatusOr<std::vector<std::shared_ptr<const RawObject>>> FakeCacheView::ListRaw(
-    const CallContext& context, const KindInfo& kind, std::string_view ns) const {
-  RETURN_IF_ERROR(CheckMayWait(loop_, context, "ListRaw", {kind, std::string(ns), ""}));
-  if (absl::Status status = Readable(kind, {std::string(ns), ""}); !status.ok()) return status;
-  MutexLock lock(shared_->mutex);
-  std::vector<std::shared_ptr<const RawObject>> result;
-  for (const auto& [key, object] : shared_->content[KeyOfKind(kind)]) {
-    if (ns.empty() || key.ns == ns) result.push_back(object);
-  }
-  return result;
+absl::StatusOr<std::vector<ObjectPtr>> FakeCacheView::ListRaw(const CallContext& context,
+                                                              const KindInfo& kind,
+                                                              std::string_view ns) const {
+  RETURN_IF_ERROR(Check(context, "ListRaw", {kind, std::string(ns), ""}));
+  return shared_->List(kind, ns);
 }
 
-std::vector<std::shared_ptr<const RawObject>> FakeCacheView::ListLastKnown(
-    const KindInfo& kind, std::string_view ns) const {
-  std::vector<std::shared_ptr<const RawObject>> result;
-  MutexLock lock(shared_->mutex);
-  if (reads_need_demand_ && !shared_->IsKnown(kind, {std::string(ns), ""})) return result;
-  for (const auto& [key, object] : shared_->content[KeyOfKind(kind)]) {
-    if (ns.empty() || key.ns == ns) result.push_back(object);
-  }
-  return result;
+std::vector<ObjectPtr> FakeCacheView::ListLastKnown(const KindInfo& kind,
+                                                    std::string_view ns) const {
+  if (reads_need_demand_ && !shared_->IsKnown(kind, {std::string(ns), ""})) return {};
+  return shared_->List(kind, ns);
 }
 
-std::shared_ptr<const RawObject> FakeCacheView::GetLastKnown(const KindInfo& kind,
-                                                             const ObjectKey& key) const {
-  MutexLock lock(shared_->mutex);
+ObjectPtr FakeCacheView::GetLastKnown(const KindInfo& kind, const ObjectKey& key) const {
   if (reads_need_demand_ && !shared_->IsKnown(kind, key)) return nullptr;
-  const Content& content = shared_->content[KeyOfKind(kind)];
-  const auto found = content.find(key);
-  return found == content.end() ? nullptr : found->second;
+  return shared_->Get(kind, key);
 }
 
 absl::Status FakeCacheView::IndexField(const KindInfo& kind, std::string_view field,
                                        IndexExtract extract) {
   MutexLock lock(shared_->mutex);
-  for (const auto& record : shared_->records) {
-    if (record->spec.kind == kind) {
+  for (const auto& demanded : shared_->demands) {
+    if (demanded->spec.kind == kind) {
       return absl::FailedPreconditionError(
           StrCat("index ", field, " of ", kind.plural, " comes too late: the kind is demanded"));
     }
   }
-  const bool added =
-      shared_->indexes.try_emplace({KeyOfKind(kind), std::string(field)}, std::move(extract))
-          .second;
-  if (added) return absl::OkStatus();
+  if (shared_->Find(kind).indexes.emplace(field, std::move(extract)).second) {
+    return absl::OkStatus();
+  }
   return absl::AlreadyExistsError(StrCat("index ", field, " of ", kind.plural, " exists"));
 }
 
-IndexExtract FakeCacheView::FindIndex(const KindInfo& kind, std::string_view field) const {
-  MutexLock lock(shared_->mutex);
-  const auto it = shared_->indexes.find({KeyOfKind(kind), std::string(field)});
-  return it == shared_->indexes.end() ? nullptr : it->second;
-}
-
-namespace {
-
-bool MayHave(const RawObject& object, const IndexExtract& extract, std::string_view value) {
-  const auto values = extract(object);
-  return !values.ok() || std::find(values->begin(), values->end(), value) != values->end();
-}
-
-}  // namespace
-
-absl::StatusOr<std::vector<std::shared_ptr<const RawObject>>> FakeCacheView::ListRawBy(
-    const CallContext& context, const KindInfo& kind, const IndexQuery& query) const {
-  const IndexExtract extract = FindIndex(kind, query.field);
+absl::StatusOr<std::vector<ObjectPtr>> FakeCacheView::ListRawBy(const CallContext& context,
+                                                                const KindInfo& kind,
+                                                                const IndexQuery& query) const {
+  const IndexExtract extract = shared_->Index(kind, query.field);
   if (extract == nullptr) {
     return absl::InvalidArgumentError(StrCat("no index ", query.field, " of ", kind.plural));
   }
   auto objects = ListRaw(context, kind, query.ns);
-  if (!objects.ok()) return objects;
-  std::erase_if(*objects,
-                [&](const auto& object) { return !MayHave(*object, extract, query.value); });
+  if (objects.ok()) Filter(extract, query.value, *objects);
   return objects;
 }
 
-std::vector<std::shared_ptr<const RawObject>> FakeCacheView::ListLastKnownBy(
-    const KindInfo& kind, const IndexQuery& query) const {
+std::vector<ObjectPtr> FakeCacheView::ListLastKnownBy(const KindInfo& kind,
+                                                      const IndexQuery& query) const {
   auto objects = ListLastKnown(kind, query.ns);
-  const IndexExtract extract = FindIndex(kind, query.field);
-  if (extract == nullptr) return objects;
-  std::erase_if(objects,
-                [&](const auto& object) { return !MayHave(*object, extract, query.value); });
+  const IndexExtract extract = shared_->Index(kind, query.field);
+  if (extract != nullptr) Filter(extract, query.value, objects);
   return objects;
 }
 

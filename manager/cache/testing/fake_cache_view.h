@@ -6,17 +6,13 @@
 #ifndef MANAGER_CACHE_TESTING_FAKE_CACHE_VIEW_H_
 #define MANAGER_CACHE_TESTING_FAKE_CACHE_VIEW_H_
 
-#include <functional>
-#include <map>
 #include <memory>
 #include <string>
 #include <string_view>
-#include <utility>
 #include <vector>
 
 #include "manager/cache/cache_view.h"
 #include "manager/core/executor.h"
-#include "manager/core/mutex.h"
 #include "manager/object/object_codec.h"
 
 namespace mandate {
@@ -77,21 +73,14 @@ class FakeCacheView : public CacheView {
 
  private:
   class Handle;
-  struct Record;
-  using KindKey = std::pair<std::string, std::string>;  // group, plural
-  using Content = std::map<ObjectKey, std::shared_ptr<const RawObject>>;
   struct Shared;
 
-  static KindKey KeyOfKind(const KindInfo& kind);
   static std::shared_ptr<const RawObject> Encoded(const KindInfo& kind,
                                                   const google::protobuf::Message& object);
   std::string NextVersion();
-  // Brings each demand of the kind up to date with content and state.
-  void Deliver(const KindInfo& kind);
-  // Null: not declared.
-  IndexExtract FindIndex(const KindInfo& kind, std::string_view field) const;
-  // Why a read of this is not answered; OK when it is.
-  absl::Status Readable(const KindInfo& kind, const ObjectKey& key) const;
+  // The error of a read; OK if a demand answers it.
+  absl::Status Check(const CallContext& context, std::string_view call,
+                     const DemandSpec& asked) const;
 
   Loop& loop_;
   bool reads_need_demand_ = true;
