@@ -1,4 +1,4 @@
-// What happened while a source was not readable is acted on when it returns.
+// The changes of the time in which a source was not readable are reconciled when it returns.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -16,43 +16,32 @@ using testing::IsEmpty;
 // A role concerns the leases whose holder has its name.
 class ControllerReplayTest : public ControllerTest {
  protected:
-  std::vector<Source> LeasesAndTheirRoles() {
-    Source roles = Of(kRole);
-    roles.handler = EnqueueMap<Role>([this](const Role& role) {
-      ++mapped_;
-      std::vector<Request> requests;
-      for (const auto& raw : cache_.ListLastKnown(kLease, "")) {
-        const auto lease = raw->Decode<Lease>();
-        if (lease->spec().holderidentity() == role.metadata().name()) {
-          requests.push_back({raw->Key()});
-        }
-      }
-      return requests;
-    });
-    return {Of(kLease), roles};
+  std::vector<Source> LeasesAndTheirRoles() { return {Of(kLease), RolesOfHolders()}; }
+  void StartSettled() {
+    Start(LeasesAndTheirRoles());
+    Settle();
   }
   void Settle() {
     loop_.RunFor(absl::Seconds(5));
     TakeNames();
-    mapped_ = 0;
+    map_calls_ = 0;
+  }
+  void LoseBoth() {
+    Deny(kLease);
+    Deny(kRole);
   }
   void LoseBothAndRegainLeases() {
-    for (const auto& kind : {kLease, kRole}) {
-      cache_.SetState(kind, DemandState::kForbidden, absl::PermissionDeniedError("no"));
-    }
+    LoseBoth();
     cache_.SetState(kLease, DemandState::kSynced);
   }
-
-  int mapped_ = 0;  // calls of the map
 };
 
-TEST_F(ControllerReplayTest, AnEventWhoseMapCouldNotReadIsNotLost) {
+TEST_F(ControllerReplayTest, ReplaysEventsWhoseMapCouldNotRead) {
   for (const DemandState lost :
        {DemandState::kForbidden, DemandState::kKindAbsent, DemandState::kPending}) {
     SCOPED_TRACE(ToString(lost));
     PutLease("a", "r");
-    Start(LeasesAndTheirRoles());
-    Settle();
+    StartSettled();
     cache_.SetState(kLease, lost, absl::PermissionDeniedError("no"));
     PutRole("r");
     loop_.RunFor(absl::Hours(1));
@@ -61,18 +50,17 @@ TEST_F(ControllerReplayTest, AnEventWhoseMapCouldNotReadIsNotLost) {
     loop_.RunFor(absl::Seconds(1));
     EXPECT_THAT(TakeNames(), ElementsAre("a"));
     EXPECT_TRUE(controller_->Ready().ok()) << controller_->Ready();
-    EXPECT_TRUE(controller_->Stop(absl::InfiniteFuture()).ok());
+    Stop();
     cache_.Remove(kRole, {"", "r"});
   }
 }
 
-// The object that the event was about is gone when the map could read again.
-TEST_F(ControllerReplayTest, ADeletionWhoseMapCouldNotReadIsNotLost) {
+// The deleted object is gone when the map can read again.
+TEST_F(ControllerReplayTest, ReplaysDeletionsWhoseMapCouldNotRead) {
   PutLease("a", "r");
   PutRole("r");
-  Start(LeasesAndTheirRoles());
-  Settle();
-  cache_.SetState(kLease, DemandState::kForbidden, absl::PermissionDeniedError("no"));
+  StartSettled();
+  Deny(kLease);
   cache_.Remove(kRole, {"", "r"});
   loop_.RunFor(absl::Minutes(1));
   cache_.SetState(kLease, DemandState::kSynced);
@@ -80,8 +68,8 @@ TEST_F(ControllerReplayTest, ADeletionWhoseMapCouldNotReadIsNotLost) {
   EXPECT_THAT(TakeNames(), ElementsAre("a"));
 }
 
-// Neither of the two is the source that is read: the others are gone through as well.
-TEST_F(ControllerReplayTest, TheMapsOfEverySourceAreAsked) {
+// Also those of sources that were readable all the time.
+TEST_F(ControllerReplayTest, ReplaysEverySource) {
   Source leases = Of(kLease);
   leases.handler = [](const ObjectEvent&, std::vector<Request>&) { return absl::OkStatus(); };
   std::vector<Source> sources = LeasesAndTheirRoles();
@@ -89,7 +77,7 @@ TEST_F(ControllerReplayTest, TheMapsOfEverySourceAreAsked) {
   PutLease("a", "r");
   Start(sources);
   Settle();
-  cache_.SetState(kLease, DemandState::kForbidden, absl::PermissionDeniedError("no"));
+  Deny(kLease);
   PutRole("r");
   loop_.RunFor(absl::Minutes(1));
   cache_.SetState(kLease, DemandState::kSynced);
@@ -97,29 +85,25 @@ TEST_F(ControllerReplayTest, TheMapsOfEverySourceAreAsked) {
   EXPECT_THAT(TakeNames(), ElementsAre("a"));
 }
 
-TEST_F(ControllerReplayTest, AnOutageOfAllIsReplayedOnce) {
+TEST_F(ControllerReplayTest, ReplaysOnceAfterAnOutageOfAllSources) {
   PutLease("a", "r");
   PutRole("r");
-  Start(LeasesAndTheirRoles());
-  Settle();
-  for (const auto& kind : {kLease, kRole}) {
-    cache_.SetState(kind, DemandState::kForbidden, absl::PermissionDeniedError("no"));
-  }
+  StartSettled();
+  LoseBoth();
   loop_.RunFor(absl::Minutes(1));
   cache_.SetState(kLease, DemandState::kSynced);
   loop_.RunFor(absl::Milliseconds(300));
-  EXPECT_EQ(mapped_, 0);
+  EXPECT_EQ(map_calls_, 0);
   cache_.SetState(kRole, DemandState::kSynced);
   loop_.RunFor(absl::Minutes(1));
-  EXPECT_EQ(mapped_, 1);
+  EXPECT_EQ(map_calls_, 1);
   EXPECT_THAT(TakeNames(), ElementsAre("a"));
   EXPECT_EQ(log_->Count("Mapping all objects again"), 1);
 }
 
-TEST_F(ControllerReplayTest, ASourceThatStaysAwayDelaysAReplayOnlyALittle) {
+TEST_F(ControllerReplayTest, ReplaysSoonAlthoughASourceStaysAway) {
   PutLease("a", "r");
-  Start(LeasesAndTheirRoles());
-  Settle();
+  StartSettled();
   for (int outage = 1; outage <= 2; ++outage) {
     LoseBothAndRegainLeases();
     loop_.RunFor(absl::Seconds(2));
@@ -130,10 +114,9 @@ TEST_F(ControllerReplayTest, ASourceThatStaysAwayDelaysAReplayOnlyALittle) {
 // Its last known objects can be read, and what it missed comes as events.
 TEST_F(ControllerReplayTest, AStaleSourceIsNotReplayed) {
   PutLease("a", "r");
-  Start(LeasesAndTheirRoles());
-  Settle();
+  StartSettled();
   // Not even after it was not readable.
-  cache_.SetState(kLease, DemandState::kForbidden, absl::PermissionDeniedError("no"));
+  Deny(kLease);
   cache_.SetState(kLease, DemandState::kSynced);
   Settle();
   cache_.SetState(kLease, DemandState::kStale, absl::UnavailableError("connection refused"));
@@ -145,26 +128,8 @@ TEST_F(ControllerReplayTest, AStaleSourceIsNotReplayed) {
   EXPECT_THAT(TakeNames(), IsEmpty());
 }
 
-TEST_F(ControllerReplayTest, NewsGoBeforeAReplay) {
-  for (int i = 0; i < 5; ++i) PutLease("old" + std::to_string(i));
-  bool news = false;
-  Start(LeasesAndTheirRoles());
-  Settle();
-  reconcile_ = [&](const CallContext&, const Request&) {
-    if (!std::exchange(news, true)) {
-      PutLease("news");
-      Wait(5 * kMs);  // its event passes the strand
-    }
-    return Result{};
-  };
-  cache_.SetState(kLease, DemandState::kForbidden, absl::PermissionDeniedError("no"));
-  cache_.SetState(kLease, DemandState::kSynced);
-  loop_.RunFor(absl::Seconds(1));
-  EXPECT_THAT(names_, ElementsAre("old0", "news", "old1", "old2", "old3", "old4"));
-}
-
 // Whether or not another demand covers all objects of the kind.
-TEST_F(ControllerReplayTest, OneObjectOfManyIsDemanded) {
+TEST_F(ControllerReplayTest, ReplaysADemandForOneObject) {
   for (const bool with_all : {false, true}) {
     SCOPED_TRACE(with_all);
     PutLease("a");
@@ -178,16 +143,15 @@ TEST_F(ControllerReplayTest, OneObjectOfManyIsDemanded) {
     cache_.SetState(source.demand, DemandState::kSynced);
     loop_.RunFor(absl::Seconds(5));
     EXPECT_THAT(TakeNames(), ElementsAre("a"));
-    EXPECT_TRUE(controller_->Stop(absl::InfiniteFuture()).ok());
+    Stop();
   }
 }
 
 TEST_F(ControllerReplayTest, AStoppedControllerReplaysNothing) {
   PutLease("a", "r");
-  Start(LeasesAndTheirRoles());
-  Settle();
+  StartSettled();
   LoseBothAndRegainLeases();
-  EXPECT_TRUE(controller_->Stop(absl::InfiniteFuture()).ok());
+  Stop();
   loop_.RunFor(absl::Minutes(1));
   EXPECT_EQ(log_->Count("Mapping all objects again"), 0);
 }

@@ -21,20 +21,6 @@ class ControllerSimulation : public ControllerTest, public testing::WithParamInt
  protected:
   size_t Random(size_t below) { return random_() % below; }
 
-  Source MappedRoles() {
-    Source roles = Of(kRole);
-    roles.handler = EnqueueMap<Role>([this](const Role& role) {
-      std::vector<Request> requests;
-      for (const auto& raw : cache_.ListLastKnown(kLease, "")) {
-        if (raw->Decode<Lease>()->spec().holderidentity() == role.metadata().name()) {
-          requests.push_back({raw->Key()});
-        }
-      }
-      return requests;
-    });
-    return roles;
-  }
-
   absl::StatusOr<Result> Reconcile(const Request& request) {
     EXPECT_TRUE(running_.insert(request.key.name).second);
     const auto seen = See(request.key);
@@ -103,17 +89,7 @@ TEST_P(ControllerSimulation, EveryChangeIsReconciledAfterwards) {
   SimulatedPool pool(loop_, random_());
   reconcile_ = [&](const CallContext&, const Request& request) { return Reconcile(request); };
   controller_options_.max_concurrent_reconciles = 1 + static_cast<int>(Random(4));
-  Controller::Options options = OptionsOf({Reconciled(kLease), MappedRoles()});
-  ControllerRuntime runtime{
-      "scope-instance", loop_, pool, cache_, metrics_, Logger(log_, loop_.clock()), 1};
-  auto controller = Controller::Create({.name = "scope",
-                                        .runtime = runtime,
-                                        .sources = std::move(options.sources),
-                                        .reconciler = std::move(options.reconciler),
-                                        .controller = controller_options_});
-  ASSERT_TRUE(controller.ok());
-  controller_ = *std::move(controller);
-  controller_->Start();
+  Start(OptionsOf({Reconciled(kLease), RolesOfHolders()}, cache_, pool));
 
   for (int step = 0; step < 300; ++step) {
     Step();

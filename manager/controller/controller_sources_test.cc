@@ -1,4 +1,4 @@
-// What a controller waits for, and what it reports of the sources that it watches.
+// When workers start, and what the controller reports of its sources.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -19,8 +19,7 @@ using testing::UnorderedElementsAre;
 
 class ControllerSourcesTest : public ControllerTest {};
 
-// The kind that is reconciled is waited for, whatever keeps it; others while their list is under
-// way.
+// Workers wait for the reconciled kind in every state, and for other kinds while their list runs.
 TEST_F(ControllerSourcesTest, WorkersWaitForTheReconciledKindAndForListsUnderWay) {
   const absl::Status why = absl::UnavailableError("because");
   const struct {
@@ -52,7 +51,7 @@ TEST_F(ControllerSourcesTest, WorkersWaitForTheReconciledKindAndForListsUnderWay
     EXPECT_THAT(TakeNames(), UnorderedElementsAre("a", "r"));
     EXPECT_TRUE(controller_->Ready().ok());
     EXPECT_EQ(log_->Count("Starting workers"), starts + 1);
-    EXPECT_TRUE(controller_->Stop(absl::InfiniteFuture()).ok());
+    Stop();
   }
 }
 
@@ -87,11 +86,11 @@ TEST_F(ControllerSourcesTest, WorkersDoNotWaitForAnotherKindThatCannotBeRead) {
     loop_.RunFor(absl::Seconds(1));
     EXPECT_THAT(TakeNames(), UnorderedElementsAre("a", "r"));
     EXPECT_TRUE(controller_->Ready().ok());
-    EXPECT_TRUE(controller_->Stop(absl::InfiniteFuture()).ok());
+    Stop();
   }
 }
 
-// One failure is no reason to start without the kind: its next list may be long.
+// Workers do not start without the kind after one failure: its next list may be long.
 TEST_F(ControllerSourcesTest, AListThatIsUnderWayAgainIsWaitedFor) {
   const absl::Status why = absl::UnavailableError("because");
   controller_options_.first_list_patience = absl::Seconds(5);
@@ -114,7 +113,7 @@ TEST_F(ControllerSourcesTest, RequestsThatFailedWithoutAKindAreRetriedWhenItIsLi
     const auto roles = cache_.List<Role>(context);
     return roles.ok() ? absl::StatusOr<Result>(Result{}) : roles.status();
   };
-  cache_.SetState(kRole, DemandState::kForbidden, absl::PermissionDeniedError("no"));
+  Deny(kRole);
   Source roles = Of(kRole);
   roles.handler = [](const ObjectEvent&, std::vector<mandate::Request>&) {
     return absl::OkStatus();
@@ -131,12 +130,11 @@ TEST_F(ControllerSourcesTest, RequestsThatFailedWithoutAKindAreRetriedWhenItIsLi
   EXPECT_EQ(log_->Count("Source is live again"), 1);
 }
 
-// Objects that nobody touches, too: what is reported of them was judged by what cannot be read now.
+// Also of objects without events: their status depends on objects that cannot be read now.
 TEST_F(ControllerSourcesTest, AForbiddenKindCausesAReconcileOfEveryObject) {
   PutLease("a");
   PutLease("b");
-  Start({Reconciled(kLease), Of(kRole)});
-  loop_.RunFor(absl::Seconds(1));
+  StartAndSettle({Reconciled(kLease), Of(kRole)});
   TakeNames();
   const absl::Status no = absl::PermissionDeniedError("no");
   cache_.SetState(kRole, DemandState::kStale, absl::UnavailableError("connection refused"));
@@ -155,27 +153,26 @@ TEST_F(ControllerSourcesTest, AForbiddenKindCausesAReconcileOfEveryObject) {
     loop_.RunFor(absl::Minutes(1));
     TakeNames();
   }
-  // Nobody can be told when the reconciled kind itself is forbidden.
+  // No status can report it when the reconciled kind itself is forbidden.
   const int replays = log_->Count("Mapping all objects again");
-  cache_.SetState(kLease, DemandState::kForbidden, no);
-  cache_.SetState(kRole, DemandState::kForbidden, no);
+  Deny(kLease);
+  Deny(kRole);
   loop_.RunFor(absl::Minutes(1));
   EXPECT_EQ(log_->Count("Mapping all objects again"), replays);
 }
 
-// As far as they are known: what is reported of the last known ones is wrong now, too.
+// The status of the last known objects is wrong now, too.
 TEST_F(ControllerSourcesTest, AForbiddenKindIsReportedWhileTheReconciledOneIsStale) {
   PutLease("a");
-  Start({Reconciled(kLease), Of(kRole)});
-  loop_.RunFor(absl::Seconds(1));
+  StartAndSettle({Reconciled(kLease), Of(kRole)});
   TakeNames();
   cache_.SetState(kLease, DemandState::kStale, absl::UnavailableError("connection refused"));
-  cache_.SetState(kRole, DemandState::kForbidden, absl::PermissionDeniedError("no"));
+  Deny(kRole);
   loop_.RunFor(absl::Minutes(1));
   EXPECT_THAT(TakeNames(), ElementsAre("a"));
 }
 
-// A first list that is under way is no error; one that failed is.
+// A first list that runs is not an error; a first list that failed is one.
 TEST_F(ControllerSourcesTest, OnlyAFirstListThatFailsIsLogged) {
   const absl::Status reason = absl::UnavailableError("the first list is not in yet");
   cache_.SetStatus(kLease, {DemandState::kPending, reason});
@@ -189,7 +186,7 @@ TEST_F(ControllerSourcesTest, OnlyAFirstListThatFailsIsLogged) {
   EXPECT_EQ(log_->Count("Source was lost"), 1) << "whatever comes next";
 }
 
-// openshift and ray have processes that exit, or hang without a word, for one missing permission.
+// Other controllers exit, or hang without a log line, when one permission is missing.
 TEST_F(ControllerSourcesTest, AForbiddenSourceSaysWhy) {
   const absl::Status forbidden =
       absl::PermissionDeniedError("scope-instance may not list and watch roles");
@@ -207,19 +204,9 @@ TEST_F(ControllerSourcesTest, AForbiddenSourceSaysWhy) {
   EXPECT_TRUE(controller_->Ready().ok());
 }
 
-TEST_F(ControllerSourcesTest, AnAbsentKindIsWaitedFor) {
-  cache_.SetState(kLease, DemandState::kKindAbsent, absl::NotFoundError("no such kind"));
-  Start({Reconciled(kLease)});
-  EXPECT_TRUE(absl::IsNotFound(controller_->Ready()));
-  cache_.SetState(kLease, DemandState::kSynced);
-  loop_.RunFor(absl::Seconds(1));
-  EXPECT_TRUE(controller_->Ready().ok());
-}
-
 TEST_F(ControllerSourcesTest, ALostSourceDegradesReadinessAndWorkGoesOn) {
   PutLease("a");
-  Start({Of(kLease), Of(kRole)});
-  loop_.RunFor(absl::Seconds(1));
+  StartAndSettle({Of(kLease), Of(kRole)});
   TakeNames();
   cache_.SetState(kRole, DemandState::kStale, absl::UnavailableError("connection refused"));
   EXPECT_TRUE(absl::IsUnavailable(controller_->Ready()));
@@ -270,8 +257,7 @@ TEST_F(ControllerSourcesTest, FailedRequestsAreRetriedWhenALostSourceIsLiveAgain
     if (!live) return absl::UnavailableError("the cache is stale");
     return Result{};
   };
-  Start({Of(kLease), Of(kRole)});
-  loop_.RunFor(absl::Seconds(1));
+  StartAndSettle({Of(kLease), Of(kRole)});
   live = false;
   cache_.SetState(kRole, DemandState::kStale, absl::UnavailableError("connection refused"));
   PutLease("a", "x");

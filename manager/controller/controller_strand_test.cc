@@ -1,4 +1,4 @@
-// Maps run on the component's strand: what a slow one delays, and what not.
+// Maps run on the component's strand: a slow map delays the events of its component only.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -31,6 +31,9 @@ class ControllerStrandTest : public ControllerTest {
     return roles;
   }
   void Release() { release_.Set(); }
+  void After(absl::Duration time, std::function<void()> task) {
+    loop_.PostAt(loop_.clock().TimeNow() + time, std::move(task));
+  }
   double Gauge(const std::string& name) {
     return metrics_.Gauge(name, "", {{"controller", "scope"}, {"identity", "scope-instance"}})
         .Value();
@@ -52,7 +55,7 @@ TEST_F(ControllerStrandTest, NoMapRunsInACallOfTheCache) {
 TEST_F(ControllerStrandTest, WorkersWaitUntilTheInitialListsAreMapped) {
   PutRole("slow");
   PutRole("b");
-  loop_.PostAt(loop_.clock().TimeNow() + absl::Minutes(5), [&] {
+  After(absl::Minutes(5), [&] {
     EXPECT_THAT(mapped_, ElementsAre("b", "slow"));
     EXPECT_THAT(names_, IsEmpty());
     EXPECT_THAT(std::string(controller_->Ready().message()), HasSubstr("initial lists"));
@@ -81,13 +84,13 @@ TEST_F(ControllerStrandTest, ASlowMapDelaysItsComponentAndNoOther) {
   Start({Of(kLease), SlowRoles()});
   loop_.RunFor(absl::Seconds(1));
 
-  loop_.PostAt(loop_.clock().TimeNow() + absl::Seconds(1), [&] {
+  After(absl::Seconds(1), [&] {
     PutLease("behind");
     Lease lease;
     lease.mutable_metadata()->set_name("of-another");
     view.Put(lease);
   });
-  loop_.PostAt(loop_.clock().TimeNow() + absl::Seconds(2), [&] {
+  After(absl::Seconds(2), [&] {
     EXPECT_THAT(others, ElementsAre("of-another"));
     EXPECT_THAT(names_, IsEmpty());
     Release();
@@ -98,13 +101,12 @@ TEST_F(ControllerStrandTest, ASlowMapDelaysItsComponentAndNoOther) {
   EXPECT_TRUE(other->Stop(absl::InfiniteFuture()).ok());
 }
 
-// 100 changes of few objects come while a map is slow: what waits is bounded, and in the end each
-// object's last state has been mapped, also that of a deleted one.
+// 100 changes of few objects come while a map is slow: the waiting events are bounded, and in the
+// end each object's last state has been mapped, also that of a deleted object.
 TEST_F(ControllerStrandTest, WaitingEventsAreBoundedAndNoneIsLost) {
   controller_options_.max_waiting_events = 10;
   for (const char* name : {"a", "b", "gone"}) PutLease(name);
-  Start({Of(kLease), SlowRoles()});
-  loop_.RunFor(absl::Seconds(1));
+  StartAndSettle({Of(kLease), SlowRoles()});
   TakeNames();
   const absl::Time start = loop_.clock().TimeNow();
   double most = 0;
@@ -166,13 +168,12 @@ TEST_F(ControllerStrandTest, AnInitialListPausesNoSource) {
 TEST_F(ControllerStrandTest, AfterAPauseAllObjectsAreMapped) {
   controller_options_.max_waiting_events = 10;
   for (int i = 0; i < 20; ++i) PutLease("old" + std::to_string(i));
-  Start({Of(kLease), SlowRoles()});
-  loop_.RunFor(absl::Seconds(1));
+  StartAndSettle({Of(kLease), SlowRoles()});
   TakeNames();
-  loop_.PostAt(loop_.clock().TimeNow() + absl::Seconds(1), [&] {
+  After(absl::Seconds(1), [&] {
     for (int i = 0; i < 20; ++i) PutLease("new" + std::to_string(i));
   });
-  loop_.PostAt(loop_.clock().TimeNow() + absl::Seconds(2), [&] { Release(); });
+  After(absl::Seconds(2), [&] { Release(); });
   PutRole("slow");
   loop_.RunFor(absl::Minutes(1));
   const std::vector<std::string> names = TakeNames();
@@ -217,14 +218,7 @@ TEST_F(ControllerStrandTest, APauseEndsAlsoWhenTheMapsHaveCaughtUpBeforeIt) {
     Wait(absl::Seconds(1));
   });
   controller_options_.max_waiting_events = 2;
-  Controller::Options options = OptionsOf({Of(kLease)});
-  const ControllerRuntime& usual = options.runtime;
-  auto controller = *Controller::Create(
-      {.name = options.name,
-       .runtime = {usual.component, loop_, pool_, view, metrics_, usual.log, usual.seed},
-       .sources = std::move(options.sources),
-       .reconciler = std::move(options.reconciler),
-       .controller = options.controller});
+  auto controller = *Controller::Create(OptionsOf({Of(kLease)}, view, pool_));
   const auto put = [&view](const std::string& name) {
     Lease lease;
     lease.mutable_metadata()->set_name(name);
@@ -247,7 +241,7 @@ TEST_F(ControllerStrandTest, APauseEndsAlsoWhenTheMapsHaveCaughtUpBeforeIt) {
 TEST_F(ControllerStrandTest, StopWaitsForAMapUntilItsDeadline) {
   Start({SlowRoles()});
   absl::Status stopped;
-  loop_.PostAt(loop_.clock().TimeNow() + absl::Seconds(1), [&] {
+  After(absl::Seconds(1), [&] {
     // The map waits further down the same stack.
     stopped = controller_->Stop(loop_.clock().TimeNow() + absl::Seconds(5));
     Release();

@@ -21,8 +21,7 @@ using testing::HasSubstr;
 TEST_F(ControllerTest, ReconcilesExistingAndChangedObjects) {
   PutLease("a");
   PutLease("b");
-  Start({Of(kLease)});
-  loop_.RunFor(absl::Seconds(1));
+  StartAndSettle({Of(kLease)});
   EXPECT_THAT(TakeNames(), ElementsAre("a", "b"));
   EXPECT_TRUE(controller_->Ready().ok()) << controller_->Ready();
 
@@ -61,31 +60,6 @@ TEST_F(ControllerTest, MetricsExistBeforeAnythingHappens) {
   EXPECT_FALSE((*controller)->Ready().ok());
 }
 
-TEST_F(ControllerTest, NewsGoBeforeTheInitialList) {
-  for (int i = 0; i < 5; ++i) PutLease("old" + std::to_string(i));
-  bool first = true;
-  reconcile_ = [&](const CallContext&, const Request&) {
-    if (std::exchange(first, false)) {
-      PutLease("news");
-      Wait(5 * kMs);  // its event passes the strand
-    }
-    return Result{};
-  };
-  Start({Of(kLease)});
-  loop_.RunFor(absl::Seconds(1));
-  EXPECT_THAT(names_, ElementsAre("old0", "news", "old1", "old2", "old3", "old4"));
-}
-
-TEST_F(ControllerTest, PredicatesFilterEvents) {
-  Source source = Of(kLease);
-  source.predicates = {Not([](const ObjectEvent& event) { return event.object->name() == "no"; })};
-  PutLease("no");
-  PutLease("yes");
-  Start({source});
-  loop_.RunFor(absl::Seconds(1));
-  EXPECT_THAT(names_, ElementsAre("yes"));
-}
-
 TEST_F(ControllerTest, ErrorsAreRetriedWithBackoff) {
   PutLease("a");
   std::vector<absl::Time> times;
@@ -106,20 +80,6 @@ TEST_F(ControllerTest, ErrorsAreRetriedWithBackoff) {
   EXPECT_EQ(log_->Count("Reconciler error"), 1);
 }
 
-TEST_F(ControllerTest, ATerminalErrorIsNotRetriedUntilSomethingChanges) {
-  PutLease("a");
-  reconcile_ = [](const CallContext&, const Request&) {
-    return TerminalError(absl::InvalidArgumentError("no such role"));
-  };
-  Start({Of(kLease)});
-  loop_.RunFor(absl::Hours(1));
-  EXPECT_THAT(TakeNames(), ElementsAre("a"));
-  PutLease("a", "x");
-  loop_.RunFor(absl::Hours(1));
-  EXPECT_THAT(TakeNames(), ElementsAre("a"));
-  EXPECT_EQ(Counter("controller_runtime_terminal_reconcile_errors_total"), 2);
-}
-
 TEST_F(ControllerTest, RequeueAfter) {
   PutLease("a");
   reconcile_ = [](const CallContext&, const Request&) { return Result{absl::Minutes(10)}; };
@@ -136,16 +96,14 @@ TEST_F(ControllerTest, RequeueAfter) {
   EXPECT_EQ(Counter("controller_runtime_reconcile_total", {{"result", "requeue_after"}}), 4);
 }
 
-TEST_F(ControllerTest, AsManyAtOnceAsAllowedAndNeverOneTwice) {
+TEST_F(ControllerTest, RunsUpToTheLimitAndNoRequestTwice) {
   controller_options_.max_concurrent_reconciles = 3;
   std::set<std::string> running;
   size_t most = 0;
   reconcile_ = [&](const CallContext&, const Request& request) {
     EXPECT_TRUE(running.insert(request.key.name).second);
     most = std::max(most, running.size());
-    Latch done;
-    loop_.PostAt(loop_.clock().TimeNow() + absl::Seconds(1), [&] { done.Set(); });
-    pool_.Await(done);
+    Wait(absl::Seconds(1));
     running.erase(request.key.name);
     return Result{};
   };
@@ -156,39 +114,6 @@ TEST_F(ControllerTest, AsManyAtOnceAsAllowedAndNeverOneTwice) {
   EXPECT_EQ(most, 3u);
   EXPECT_TRUE(running.empty());
   EXPECT_GE(names_.size(), 10u);
-}
-
-TEST_F(ControllerTest, AHandlerThatThrowsConcernsOneEvent) {
-  Source source = Of(kLease);
-  source.handler = [](const ObjectEvent& event, std::vector<Request>& requests) {
-    if (event.object->name() == "bad") throw std::runtime_error("no such key");
-    return EnqueueObject()(event, requests);
-  };
-  PutLease("bad");
-  PutLease("good");
-  Start({source});
-  loop_.RunFor(absl::Seconds(1));
-  EXPECT_THAT(names_, ElementsAre("good"));
-  EXPECT_EQ(Counter("mandate_controller_event_errors_total"), 1);
-  EXPECT_THAT(log_->Last("An event cannot be mapped"), HasSubstr("no such key"));
-  EXPECT_THAT(log_->Last("An event cannot be mapped"), HasSubstr("name=bad"));
-}
-
-TEST_F(ControllerTest, AnUndecodableObjectConcernsOneEvent) {
-  Source source = Of(kLease);
-  source.handler = EnqueueMap<Role>([](const Role& role) {
-    return std::vector<Request>{{{"", role.metadata().name()}}};
-  });
-  source.demand.kind = kRole;
-  auto bad = ParseRawObject(R"({"metadata":{"name":"bad"},"rules":7})", Encoding::kJson);
-  ASSERT_TRUE(bad.ok());
-  cache_.Put(kRole, *bad);
-  PutRole("good");
-  Start({source});
-  loop_.RunFor(absl::Seconds(1));
-  EXPECT_THAT(names_, ElementsAre("good"));
-  EXPECT_EQ(Counter("mandate_controller_event_errors_total"), 1);
-  EXPECT_TRUE(controller_->Ready().ok());
 }
 
 TEST_F(ControllerTest, ARefusedRequestIsQueuedWhenThereIsRoom) {

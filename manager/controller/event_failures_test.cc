@@ -1,4 +1,4 @@
-// What becomes of events that the server does not take.
+// What the recorder does with events that the server does not accept.
 #include <gtest/gtest.h>
 
 #include <memory>
@@ -11,7 +11,7 @@
 namespace mandate {
 namespace {
 
-TEST_F(RestEventRecorderTest, AServerThatIsDownIsTriedAgain) {
+TEST_F(RestEventRecorderTest, RetriesAServerThatIsDown) {
   Start();
   Answer(503);
   Record("one");
@@ -39,28 +39,21 @@ TEST_F(RestEventRecorderTest, ARefusedEventDoesNotHoldUpTheOthers) {
         denied(429), denied(503)}) {
     SCOPED_TRACE(failure.ToString());
     Start();
-    bool mended = false;
-    Serve([&](const RestRequest& request) -> absl::StatusOr<HttpResponse> {
-      if (!mended && request.target.find("/namespaces/bad/") != std::string::npos) return failure;
-      return FakeRestClient::Json(201, "");
-    });
-    ObjectRef bad = kObject, good = kObject;
-    bad.ns = "bad";
-    good.ns = "good";
-    for (int i = 0; i < 8; ++i) Record(std::to_string(i), bad);
-    for (int i = 0; i < 8; ++i) Record(std::to_string(i), good);
+    RefuseBad(failure);
+    RecordMany(8, In("bad"));
+    RecordMany(8, In("good"));
     const double before = Count("created");
     loop_.RunFor(absl::Milliseconds(100));
     EXPECT_EQ(Count("created"), before + 8);
-    // Each is tried again, and arrives once it may.
-    mended = true;
+    // Each is tried again.
+    Answer(201);
     loop_.RunFor(absl::Seconds(2));
     EXPECT_EQ(Count("created"), before + 16);
     EXPECT_EQ(Count("failed"), 0);
   }
 }
 
-TEST_F(RestEventRecorderTest, EventsWithoutAnAnswerHoldUpOnlyTheirLike) {
+TEST_F(RestEventRecorderTest, EventsWithoutAResponseHoldUpOnlyTheirFlow) {
   Start();
   std::vector<FakeRestClient::Reply> hanging;
   client_.HandleLate([&](const RestRequest& request, const FakeRestClient::Reply& reply) {
@@ -69,18 +62,13 @@ TEST_F(RestEventRecorderTest, EventsWithoutAnAnswerHoldUpOnlyTheirLike) {
     }
     reply(FakeRestClient::Json(201, ""));
   });
-  ObjectRef bad = kObject, good = kObject;
-  good.ns = "good";
-  for (int ns = 0; ns < 5; ++ns) {
-    bad.ns = StrCat("bad", ns);
-    for (int i = 0; i < 20; ++i) Record(std::to_string(i), bad);
-  }
-  for (int i = 0; i < 20; ++i) Record(std::to_string(i), good);
+  for (int ns = 0; ns < 5; ++ns) RecordMany(20, In(StrCat("bad", ns)));
+  RecordMany(20, In("good"));
   loop_.RunFor(absl::Seconds(6));
   EXPECT_EQ(Count("created"), 20);
   EXPECT_LE(hanging.size(), 10u) << "one or two of each flow";
   for (int i = 0; i < 20; ++i) {
-    Record(StrCat("more ", i), good);
+    Record(StrCat("more ", i), In("good"));
     loop_.RunFor(absl::Milliseconds(100));
   }
   EXPECT_EQ(Count("created"), 40) << "at once";
@@ -113,17 +101,13 @@ TEST_F(RestEventRecorderTest, SlowRequestsAreBounded) {
   Start();
   size_t asked = 0;
   client_.HandleLate([&](const RestRequest&, const FakeRestClient::Reply&) { ++asked; });
-  for (int ns = 0; ns < 20; ++ns) {
-    ObjectRef object = kObject;
-    object.ns = StrCat("ns", ns);
-    Record("x", object);
-  }
+  for (int ns = 0; ns < 20; ++ns) Record("x", In(StrCat("ns", ns)));
   loop_.RunFor(absl::Minutes(1));
   EXPECT_GE(asked, 6u);
   EXPECT_LE(asked, 6u + 4u);
 }
 
-// What hangs fills the queue, and others have their part of it.
+// Requests without a response fill the queue; other flows have their part of it.
 TEST_F(RestEventRecorderTest, EventsAreDroppedFromTheLongestFlow) {
   options_.max_queue = 10;
   Start();
@@ -131,9 +115,7 @@ TEST_F(RestEventRecorderTest, EventsAreDroppedFromTheLongestFlow) {
     if (request.target.find("/namespaces/bad/") != std::string::npos) return;
     reply(FakeRestClient::Json(201, ""));
   });
-  ObjectRef bad = kObject;
-  bad.ns = "bad";
-  for (int i = 0; i < 10; ++i) Record(std::to_string(i), bad);
+  RecordMany(10, In("bad"));
   loop_.RunFor(absl::Seconds(3));
   for (int i = 0; i < 3; ++i) Record(StrCat("good ", i));
   loop_.RunFor(absl::Milliseconds(100));
@@ -144,16 +126,15 @@ TEST_F(RestEventRecorderTest, EventsAreDroppedFromTheLongestFlow) {
 TEST_F(RestEventRecorderTest, ADenialAmongOthersIsLoggedOnce) {
   Start();
   RefuseBad(StatusFromResponse(422, "denied"));
-  const ObjectRef bad = In("bad");
   for (int i = 0; i < 30; ++i) {
-    Record(std::to_string(i), bad);
+    Record(std::to_string(i), In("bad"));
     Record(std::to_string(i));
     loop_.RunFor(absl::Seconds(1));
   }
   EXPECT_EQ(Count("failed"), 30);
   EXPECT_EQ(log_->Count("Cannot record events"), 1);
   loop_.RunFor(absl::Minutes(6));
-  Record("again", bad);
+  Record("again", In("bad"));
   loop_.RunFor(absl::Seconds(1));
   EXPECT_EQ(log_->Count("Cannot record events"), 2);
 }
@@ -162,7 +143,7 @@ TEST_F(RestEventRecorderTest, RefusedEventsTakeNoRoomFromOthers) {
   options_.max_queue = 10;
   Start();
   Answer(500);
-  for (int i = 0; i < 10; ++i) Record(std::to_string(i));
+  RecordMany(10);
   loop_.RunFor(absl::Milliseconds(100));
   EXPECT_EQ(requests_.size(), 10u);
   Answer(201);
@@ -172,14 +153,13 @@ TEST_F(RestEventRecorderTest, RefusedEventsTakeNoRoomFromOthers) {
   EXPECT_EQ(Count("dropped"), 0);
 }
 
-// Nor do they take the places of those that are remembered.
+// They do not take the places of remembered series either.
 TEST_F(RestEventRecorderTest, ManyRefusedEventsTakeNoRoomFromOthers) {
   options_.max_series = 10;
   Start();
   RefuseBad(StatusFromResponse(500, "failed calling webhook"));
-  const ObjectRef bad = In("bad");
   for (int i = 0; i < 20; ++i) {
-    Record(std::to_string(i), bad);
+    Record(std::to_string(i), In("bad"));
     loop_.RunFor(absl::Milliseconds(10));
   }
   for (int i = 0; i < 5; ++i) {
@@ -200,8 +180,7 @@ TEST_F(RestEventRecorderTest, ManyFlowsThatHangLeavePlacesForOthers) {
     timers.push_back(loop_.RunAt(loop_.clock().TimeNow() + absl::Seconds(10),
                                  [reply] { reply(absl::DeadlineExceededError("slow")); }));
   });
-  ObjectRef bad = kObject;
-  bad.ns = "bad";
+  const ObjectRef bad = In("bad");
   for (int reason = 0; reason < 12; ++reason) {
     for (int i = 0; i < 20; ++i) {
       recorder_->Record(bad, EventType::kNormal, StrCat("Reason", reason), "Act",
@@ -216,21 +195,10 @@ TEST_F(RestEventRecorderTest, ManyFlowsThatHangLeavePlacesForOthers) {
   }
 }
 
-TEST_F(RestEventRecorderTest, TriesOfARefusedEventAreBounded) {
-  options_.max_tries = 3;
-  Start();
-  Answer(500);
-  Record();
-  loop_.RunFor(absl::Hours(1));
-  EXPECT_EQ(requests_.size(), 3u);
-  EXPECT_EQ(Count("failed"), 1);
-  EXPECT_EQ(loop_.NextTimer(), absl::InfiniteFuture());
-}
-
-TEST_F(RestEventRecorderTest, AServerThatIsDownIsAskedByOneEventAtATime) {
+TEST_F(RestEventRecorderTest, SendsOneEventAtATimeToAServerThatIsDown) {
   Start();
   Answer(503);
-  for (int i = 0; i < 100; ++i) Record(std::to_string(i));
+  RecordMany(100);
   loop_.RunFor(absl::Minutes(1));
   EXPECT_LE(requests_.size(), 4u + 6u);  // those that were in flight, and then 0.8 s, 1.6 s, …
   EXPECT_GE(requests_.size(), 4u + 4u);
@@ -245,8 +213,8 @@ TEST_F(RestEventRecorderTest, AServerThatIsDownIsAskedByOneEventAtATime) {
   EXPECT_EQ(requests_.size(), 2u);
 }
 
-// It fails for this event alone, so others need not be asked about one at a time.
-TEST_F(RestEventRecorderTest, AnInternalErrorShowsThatTheServerIsThere) {
+// The error concerns this event alone, so the others need not be sent one at a time.
+TEST_F(RestEventRecorderTest, AnInternalErrorEndsThePause) {
   Start();
   Answer(503);
   Record("one");
@@ -260,12 +228,12 @@ TEST_F(RestEventRecorderTest, AnInternalErrorShowsThatTheServerIsThere) {
   EXPECT_EQ(asked, 4u);
 }
 
-// Its events are given up one by one; the pauses go on growing.
-TEST_F(RestEventRecorderTest, AServerThatStaysDownIsAskedEverMoreSlowly) {
+// The events fail one by one; the pauses go on growing.
+TEST_F(RestEventRecorderTest, RetriesAServerThatStaysDownMoreSlowly) {
   options_.max_tries = 2;
   Start();
   Answer(503);
-  for (int i = 0; i < 10; ++i) Record(std::to_string(i));
+  RecordMany(10);
   loop_.RunFor(absl::Minutes(5));
   EXPECT_GT(Count("failed"), 0);
   EXPECT_LT(Count("failed"), 10) << "a pause is 30 s at least by then";
@@ -287,7 +255,7 @@ TEST_F(RestEventRecorderTest, RetryAfterIsWaitedFor) {
   }
 }
 
-// Several requests are in flight when the server asks for time; the latest end counts.
+// Several requests are in flight when the server asks to wait; the latest time counts.
 TEST_F(RestEventRecorderTest, TheLongestRetryAfterOfSeveralIsWaitedFor) {
   for (const bool longest_first : {false, true}) {
     SCOPED_TRACE(longest_first);
@@ -308,15 +276,21 @@ TEST_F(RestEventRecorderTest, TheLongestRetryAfterOfSeveralIsWaitedFor) {
   }
 }
 
-TEST_F(RestEventRecorderTest, TriesAreBounded) {
+// Of the server, and of the event itself.
+TEST_F(RestEventRecorderTest, TriesAreBoundedAfterEachError) {
   options_.max_tries = 3;
-  Start();
-  Answer(503);
-  Record();
-  loop_.RunFor(absl::Hours(1));
-  EXPECT_EQ(requests_.size(), 3u);
-  EXPECT_EQ(Count("failed"), 1);
-  EXPECT_EQ(loop_.NextTimer(), absl::InfiniteFuture());
+  for (const int code : {503, 500}) {
+    SCOPED_TRACE(code);
+    Start();
+    Answer(code);
+    requests_.clear();
+    const double failed = Count("failed");
+    Record();
+    loop_.RunFor(absl::Hours(1));
+    EXPECT_EQ(requests_.size(), 3u);
+    EXPECT_EQ(Count("failed"), failed + 1);
+    EXPECT_EQ(loop_.NextTimer(), absl::InfiniteFuture());
+  }
 }
 
 TEST_F(RestEventRecorderTest, EachRequestOfASeriesHasItsOwnTries) {
@@ -341,7 +315,7 @@ TEST_F(RestEventRecorderTest, EachRequestOfASeriesHasItsOwnTries) {
 TEST_F(RestEventRecorderTest, ARejectedEventIsLoggedOnceAndAffectsNoOther) {
   Start();
   Answer(403);
-  for (int i = 0; i < 5; ++i) Record(std::to_string(i));
+  RecordMany(5);
   EXPECT_EQ(Take().size(), 5u);
   EXPECT_EQ(log_->Count("Cannot record events; the component needs create and patch"), 1);
   EXPECT_EQ(Count("failed"), 5);

@@ -43,9 +43,10 @@ TEST_F(EventMapperTest, ANewEventGoesBeforeTheRestOfAReplay) {
   (void)mapper_->Replay();
   RunSlices();
   EXPECT_EQ(TakeMapped(), (Names{"a", "news", "b"}));
+  EXPECT_EQ(TakeQueued(), (Names{"news", "a", "b"})) << "a replay has the low priority";
 }
 
-// As the controller does: it asks when the queue is empty again.
+// The controller calls Refill() when the queue has room again.
 TEST_F(EventMapperTest, ARefusedRequestIsQueuedWhenThereIsRoom) {
   Create({Of(kThing)}, /*max_requests=*/8);
   Names all;
@@ -54,22 +55,13 @@ TEST_F(EventMapperTest, ARefusedRequestIsQueuedWhenThereIsRoom) {
   EXPECT_TRUE(mapper_->Refill());
   RunSlices();
   EXPECT_EQ(TakeMapped(), Names{}) << "nothing was refused";
-  for (const std::string& name : all) (void)mapper_->OnEvent(0, Added(Thing(name)));
+  AddAll(all);
   RunSlices();
   EXPECT_TRUE(mapper_->refilling());
   EXPECT_EQ(log_->Count("Work queue is full"), 1);
-  Names queued = TakeQueued();
   TakeMapped();
-  int rounds = 0;
-  while (mapper_->refilling()) {
-    ASSERT_LT(++rounds, 100);
-    (void)mapper_->Refill();
-    RunSlices();
-    for (std::string& name : TakeQueued()) queued.push_back(std::move(name));
-  }
+  EXPECT_EQ(TakeRefilled(), std::set<std::string>(all.begin(), all.end()));
   EXPECT_EQ(TakeMapped(), all) << "each once";
-  EXPECT_EQ(std::set<std::string>(queued.begin(), queued.end()),
-            std::set<std::string>(all.begin(), all.end()));
   EXPECT_EQ(log_->Count("Work queue is full"), 1) << "until it has taken everything";
   EXPECT_EQ(log_->Count("Work queue has room again"), 1);
   RunSlices();
@@ -89,18 +81,11 @@ TEST_F(EventMapperTest, TheRequestsOfOneEventWaitForRoomToo) {
   Put(kThing, {"one"});
   (void)mapper_->OnEvent(0, Added(Thing("one")));
   RunSlices();
-  Names queued = TakeQueued();
-  for (int rounds = 0; mapper_->refilling(); ++rounds) {
-    ASSERT_LT(rounds, 100);
-    (void)mapper_->Refill();
-    RunSlices();
-    for (std::string& name : TakeQueued()) queued.push_back(std::move(name));
-  }
-  EXPECT_EQ(std::set<std::string>(queued.begin(), queued.end()),
-            std::set<std::string>(all.begin(), all.end()));
+  EXPECT_EQ(TakeRefilled(), std::set<std::string>(all.begin(), all.end()));
 }
 
-// The controller asks by the clock, and may not know yet that the pass filled the queue again.
+// The controller calls Refill() by a timer, and may not know yet that the pass has filled the
+// queue.
 TEST_F(EventMapperTest, APassWaitsForRoomAtEachRefusal) {
   Create({Of(kThing,
              [this](const ObjectEvent&) {
@@ -109,7 +94,7 @@ TEST_F(EventMapperTest, APassWaitsForRoomAtEachRefusal) {
          /*max_requests=*/2);
   const Names all = {"a", "b", "c", "d"};
   Put(kThing, all);
-  for (const std::string& name : all) (void)mapper_->OnEvent(0, Added(Thing(name)));
+  AddAll(all);
   RunSlices();
   ASSERT_TRUE(mapper_->refilling());
   TakeQueued();
@@ -123,7 +108,7 @@ TEST_F(EventMapperTest, APassWaitsForRoomAtEachRefusal) {
 TEST_F(EventMapperTest, AReplayDoesNotRestartAPassThatWaitsForRoom) {
   Create({Of(kThing)}, /*max_requests=*/2);
   Put(kThing, {"a", "b", "c"});
-  for (const char* name : {"a", "b", "c"}) (void)mapper_->OnEvent(0, Added(Thing(name)));
+  AddAll({"a", "b", "c"});
   RunSlices();
   ASSERT_TRUE(mapper_->refilling());
   TakeQueued();
@@ -142,7 +127,7 @@ TEST_F(EventMapperTest, AReplayDoesNotRestartAPassThatWaitsForRoom) {
   EXPECT_TRUE(mapper_->refilling()) << "b is refused";
 }
 
-// The requests of an event were refused, and the pass that is under way may be past its objects.
+// The pass that is under way may be past the objects of the event.
 TEST_F(EventMapperTest, AnEventThatIsRefusedDuringAPassIsFollowedByAnother) {
   Create({Of(kThing)}, /*max_requests=*/2);
   Put(kThing, {"a", "b", "c"});
@@ -152,16 +137,7 @@ TEST_F(EventMapperTest, AnEventThatIsRefusedDuringAPassIsFollowedByAnother) {
   Put(kThing, {"0"});
   (void)mapper_->OnEvent(0, Added(Thing("0")));
   RunSlices();
-  Names queued;
-  for (int rounds = 0; mapper_->refilling(); ++rounds) {
-    ASSERT_LT(rounds, 10);
-    for (std::string& name : TakeQueued()) queued.push_back(std::move(name));
-    (void)mapper_->Refill();
-    RunSlices();
-  }
-  for (std::string& name : TakeQueued()) queued.push_back(std::move(name));
-  EXPECT_EQ(std::set<std::string>(queued.begin(), queued.end()),
-            (std::set<std::string>{"0", "a", "b", "c"}));
+  EXPECT_EQ(TakeRefilled(), (std::set<std::string>{"0", "a", "b", "c"}));
 }
 
 }  // namespace

@@ -6,6 +6,7 @@
 #include <stdexcept>
 
 #include "manager/controller/testing/event_mapper_fixture.h"
+#include "manager/object/kinds/rbac_v1.h"
 
 namespace mandate {
 namespace {
@@ -36,7 +37,7 @@ TEST_F(EventMapperTest, ASliceEndsAfterAMillisecond) {
     EXPECT_TRUE(mapper_->mapping());
     clock_.AdvanceTo(clock_.TimeNow() + absl::Microseconds(600));
   })});
-  for (const char* name : {"a", "b", "c"}) (void)mapper_->OnEvent(0, Added(Thing(name)));
+  AddAll({"a", "b", "c"});
   EXPECT_TRUE(mapper_->RunSlice().more);
   EXPECT_EQ(TakeMapped(), (Names{"a", "b"}));
   EXPECT_FALSE(mapper_->mapping());
@@ -133,23 +134,37 @@ TEST_F(EventMapperTest, AllPredicatesMustPass) {
   source.predicates = {[](const ObjectEvent& event) { return event.object->name() != "a"; },
                        [](const ObjectEvent& event) { return event.object->name() != "b"; }};
   Create({source});
-  for (const char* name : {"a", "b", "c"}) (void)mapper_->OnEvent(0, Added(Thing(name)));
+  AddAll({"a", "b", "c"});
   RunSlices();
   EXPECT_EQ(TakeQueued(), Names{"c"});
   EXPECT_EQ(metrics_.event_errors.Value(), 0);
 }
 
-TEST_F(EventMapperTest, AnExceptionOfAHandlerConcernsOneEvent) {
-  Create({Of(kThing, [](const ObjectEvent& event) {
-    if (event.object->name() == "a") throw std::runtime_error("scripted");
-    if (event.object->name() == "b") throw 7;
-  })});
-  for (const char* name : {"a", "b", "c"}) (void)mapper_->OnEvent(0, Added(Thing(name)));
+TEST_F(EventMapperTest, AnErrorOfAHandlerConcernsOneEvent) {
+  Source roles{{KindOf<rbacv1::Role>::value, "", ""},
+               EnqueueMap<rbacv1::Role>([](const rbacv1::Role& role) {
+                 return std::vector<Request>{{{"", role.metadata().name()}}};
+               }),
+               {}};
+  Create({Of(kThing,
+             [](const ObjectEvent& event) {
+               if (event.object->name() == "a") throw std::runtime_error("scripted");
+               if (event.object->name() == "b") throw 7;
+             }),
+          roles});
+  AddAll({"a", "b", "c"});
+  const auto bad =
+      ParseRawObject(R"({"metadata":{"name":"undecodable"},"rules":7})", Encoding::kJson);
+  ASSERT_TRUE(bad.ok());
+  (void)mapper_->OnEvent(1, Added(*bad));
+  (void)mapper_->OnEvent(1, Added(RawWith(R"("name":"good")")));
   RunSlices();
-  EXPECT_EQ(TakeQueued(), (Names{"a", "b", "c"})) << "what was appended counts";
-  EXPECT_EQ(metrics_.event_errors.Value(), 2);
+  EXPECT_EQ(TakeQueued(), (Names{"a", "b", "c", "good"})) << "the appended requests count";
+  EXPECT_EQ(metrics_.event_errors.Value(), 3);
+  EXPECT_EQ(log_->Count("An event cannot be mapped"), 3);
   EXPECT_EQ(log_->Count("threw: scripted"), 1);
   EXPECT_EQ(log_->Count("threw: an exception of unknown type"), 1);
+  EXPECT_EQ(log_->Count("name=undecodable"), 1);
 }
 
 TEST_F(EventMapperTest, NothingIsMappedAfterItIsClosed) {

@@ -30,11 +30,9 @@ TEST_F(RestEventRecorderTest, CreatesAnEvent) {
   EXPECT_EQ(Count("created"), 1);
 }
 
-TEST_F(RestEventRecorderTest, NamespacedObjectsHaveTheirEventsBesideThem) {
+TEST_F(RestEventRecorderTest, AnEventIsInTheNamespaceOfItsObject) {
   Start();
-  ObjectRef object = kObject;
-  object.ns = "foo";
-  Record("x", object);
+  Record("x", In("foo"));
   EXPECT_EQ(Take()[0].target, "/apis/events.k8s.io/v1/namespaces/foo/events");
 }
 
@@ -81,7 +79,7 @@ TEST_F(RestEventRecorderTest, AStormIsOneCreateAndFewUpdates) {
   EXPECT_THAT(requests_.back().body, HasSubstr(R"("count":6000)"));
 }
 
-TEST_F(RestEventRecorderTest, OtherEventsAreTheirOwn) {
+TEST_F(RestEventRecorderTest, DifferentEventsHaveSeriesOfTheirOwn) {
   Start();
   Record("one");
   Record("two");
@@ -141,7 +139,7 @@ TEST_F(RestEventRecorderTest, AnEventThatExpiredIsBegunAnew) {
 TEST_F(RestEventRecorderTest, CallsThatDoNotFitAreDropped) {
   options_.max_queue = 10;
   Start();
-  for (int i = 0; i < 25; ++i) Record(std::to_string(i));
+  RecordMany(25);
   EXPECT_EQ(Count("dropped"), 15);
   EXPECT_EQ(Take().size(), 10u);
 }

@@ -1,4 +1,4 @@
-// When what failed, or asked for it, is handed out again.
+// When the queue hands out a request again that failed, or asked for a later time.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -74,10 +74,7 @@ TEST_F(WorkQueueBackoffTest, ASuccessForgetsThatTheServerAskedToWait) {
 TEST_F(WorkQueueBackoffTest, ASuccessStartsTheBackoffAnew) {
   for (const Outcome& success : {Outcome{}, Outcome{Outcome::Next::kRequeueAfter, kMs}}) {
     Add("a");
-    for (int i = 0; i < 5; ++i) {
-      Fail(*Get());
-      now_ = queue_.NextReady();
-    }
+    for (int i = 0; i < 5; ++i) FailAndWait();
     const WorkItem* item = Get();
     Add("a");  // so that it stays
     queue_.Done(*item, success, now_);
@@ -105,10 +102,7 @@ TEST_F(WorkQueueBackoffTest, ARequeueWaitsItsTime) {
 
 TEST_F(WorkQueueBackoffTest, BackoffIsPerKey) {
   Add("a");
-  for (int i = 0; i < 5; ++i) {
-    Fail(*Get());
-    now_ = queue_.NextReady();
-  }
+  for (int i = 0; i < 5; ++i) FailAndWait();
   EXPECT_EQ(Drain(), Names{"a"});
   Add("b");
   Fail(*Get());
@@ -119,10 +113,7 @@ TEST_F(WorkQueueBackoffTest, BackoffIsPerKey) {
 // the delay.
 TEST_F(WorkQueueBackoffTest, EventsCannotInflateTheBackoff) {
   Add("a");
-  for (int i = 0; i < 8; ++i) {
-    Fail(*Get());
-    now_ = queue_.NextReady();
-  }
+  for (int i = 0; i < 8; ++i) FailAndWait();
   Fail(*Get());  // waits 5 ms * 2^8
   const absl::Time retry = queue_.NextReady();
   ASSERT_EQ(retry, now_ + 1280 * kMs);
@@ -200,8 +191,7 @@ TEST_F(WorkQueueBackoffTest, ARetryKeepsThePriorityWhateverIsAddedMeanwhile) {
 
 TEST_F(WorkQueueBackoffTest, ARequeueKeepsThePriority) {
   Add("a", {.priority = 42});
-  Fail(*Get());
-  now_ = queue_.NextReady();
+  FailAndWait();
   EXPECT_EQ(Get()->priority(), 42);
 }
 

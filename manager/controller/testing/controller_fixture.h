@@ -31,7 +31,7 @@ class ControllerTest : public testing::Test {
 
   ~ControllerTest() override {
     if (controller_ != nullptr) {
-      EXPECT_TRUE(controller_->Stop(absl::InfiniteFuture()).ok());
+      Stop();
       loop_.RunFor(absl::Minutes(1));
       EXPECT_TRUE(cache_.demands().empty());
       EXPECT_EQ(loop_.NextTimer(), absl::InfiniteFuture());
@@ -39,23 +39,51 @@ class ControllerTest : public testing::Test {
   }
 
   Controller::Options OptionsOf(std::vector<Source> sources) {
-    return {.name = "scope",
-            .runtime = {"scope-instance", loop_, pool_, cache_, metrics_,
-                        Logger(log_, loop_.clock()), 1},
-            .sources = std::move(sources),
-            .reconciler = std::make_unique<FunctionReconciler>(
-                [this](const CallContext& context, const Request& request) {
-                  names_.push_back(request.key.name);
-                  return reconcile_ ? reconcile_(context, request) : Result{};
-                }),
-            .controller = controller_options_};
+    return OptionsOf(std::move(sources), cache_, pool_);
   }
-  void Start(std::vector<Source> sources) {
-    auto controller = Controller::Create(OptionsOf(std::move(sources)));
+  Controller::Options OptionsOf(std::vector<Source> sources, CacheView& cache, Executor& pool) {
+    return {
+        .name = "scope",
+        .runtime = {"scope-instance", loop_, pool, cache, metrics_, Logger(log_, loop_.clock()), 1},
+        .sources = std::move(sources),
+        .reconciler = std::make_unique<FunctionReconciler>(
+            [this](const CallContext& context, const Request& request) {
+              names_.push_back(request.key.name);
+              return reconcile_ ? reconcile_(context, request) : Result{};
+            }),
+        .controller = controller_options_};
+  }
+  void Start(std::vector<Source> sources) { Start(OptionsOf(std::move(sources))); }
+  void Start(Controller::Options options) {
+    auto controller = Controller::Create(std::move(options));
     ASSERT_TRUE(controller.ok()) << controller.status();
     controller_ = *std::move(controller);
     controller_->Start();
     loop_.RunFor(kMs);
+  }
+  // Starts and lets the initial objects be reconciled.
+  void StartAndSettle(std::vector<Source> sources) {
+    Start(std::move(sources));
+    loop_.RunFor(absl::Seconds(1));
+  }
+  void Stop() { EXPECT_TRUE(controller_->Stop(absl::InfiniteFuture()).ok()); }
+  void Deny(const KindInfo& kind) {
+    cache_.SetState(kind, DemandState::kForbidden, absl::PermissionDeniedError("no"));
+  }
+  // The map of roles finds the leases whose holder has the role's name.
+  Source RolesOfHolders() {
+    Source roles = Of(kRole);
+    roles.handler = EnqueueMap<Role>([this](const Role& role) {
+      ++map_calls_;
+      std::vector<Request> requests;
+      for (const auto& raw : cache_.ListLastKnown(kLease, "")) {
+        if (raw->Decode<Lease>()->spec().holderidentity() == role.metadata().name()) {
+          requests.push_back({raw->Key()});
+        }
+      }
+      return requests;
+    });
+    return roles;
   }
   static Source Of(const KindInfo& kind) {
     return {.demand = {kind, "", ""}, .handler = EnqueueObject(), .predicates = {}};
@@ -98,6 +126,7 @@ class ControllerTest : public testing::Test {
   ControllerOptions controller_options_;
   FunctionReconciler::Function reconcile_;
   std::vector<std::string> names_;  // of each reconciliation
+  int map_calls_ = 0;               // calls of the map of RolesOfHolders()
   std::unique_ptr<Controller> controller_;
 };
 

@@ -6,6 +6,7 @@
 
 #include <functional>
 #include <memory>
+#include <set>
 #include <string>
 #include <utility>
 #include <vector>
@@ -80,6 +81,9 @@ class EventMapperTest : public testing::Test {
   void Put(const KindInfo& kind, const Names& names) {
     for (const std::string& name : names) cache_.Put(kind, Thing(name));
   }
+  void AddAll(const Names& names) {
+    for (const std::string& name : names) (void)mapper_->OnEvent(0, Added(Thing(name)));
+  }
   // Runs slices while there are more; how many there were.
   int RunSlices() {
     int slices = 1;
@@ -95,6 +99,18 @@ class EventMapperTest : public testing::Test {
       queue_->Done(*item, {}, clock_.TimeNow());
     }
     return names;
+  }
+  // What it hands out until no refused request is left, each time after all it held.
+  std::set<std::string> TakeRefilled() {
+    std::set<std::string> queued;
+    for (int rounds = 0; rounds < 100; ++rounds) {
+      for (std::string& name : TakeQueued()) queued.insert(std::move(name));
+      if (!mapper_->refilling()) return queued;
+      (void)mapper_->Refill();
+      RunSlices();
+    }
+    ADD_FAILURE() << "refused requests are left";
+    return queued;
   }
 
   SimulatedLoop loop_;

@@ -39,6 +39,10 @@ class RestEventRecorderTest : public testing::Test {
   void Record(const std::string& note = "Bound", const ObjectRef& object = kObject) {
     recorder_->Record(object, EventType::kNormal, "Bound", "Bind", note);
   }
+  // Events with the notes "0", "1" …
+  void RecordMany(int count, const ObjectRef& object = kObject) {
+    for (int i = 0; i < count; ++i) Record(std::to_string(i), object);
+  }
   std::vector<RestRequest> Take() {
     loop_.RunFor(absl::Seconds(1));
     return std::exchange(requests_, {});

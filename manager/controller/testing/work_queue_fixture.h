@@ -22,6 +22,11 @@ class WorkQueueTest : public testing::Test {
     return queue_.Add(Req(name), options, now_);
   }
   void Fail(const WorkItem& item) { queue_.Done(item, {Outcome::Next::kRetry, {}}, now_); }
+  // Fails the next item, and lets the time pass until its retry.
+  void FailAndWait() {
+    Fail(*Get());
+    now_ = queue_.NextReady();
+  }
   void Done(const WorkItem& item) { queue_.Done(item, {}, now_); }
   const WorkItem* Get() { return queue_.Get(now_); }
   // The names that are handed out until none is ready; all done.
