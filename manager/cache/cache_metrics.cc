@@ -19,6 +19,17 @@ Labels With(Labels labels, const std::string& key, std::string_view value) {
   return labels;
 }
 
+prometheus::Counter& Requests(Metrics& metrics, const DemandSpec& spec, std::string_view identity,
+                              const char* verb) {
+  return metrics.Counter("mandate_cache_requests_total", "Lists and watches started",
+                         With(With(OfKind(spec), "identity", identity), "verb", verb));
+}
+
+prometheus::Counter& Reviews(Metrics& metrics, std::string_view identity, const char* result) {
+  return metrics.Counter("mandate_cache_reviews_total", "Access reviews of shared watches",
+                         {{"identity", std::string(identity)}, {"result", result}});
+}
+
 }  // namespace
 
 std::string ResourceName(const KindInfo& kind) {
@@ -36,10 +47,8 @@ WatchMetrics::WatchMetrics(Metrics& metrics, const DemandSpec& spec, std::string
                                 OfKind(spec))),
       relists(metrics.Counter("mandate_cache_relists_total", "Whole states read after the first",
                               With(OfKind(spec), "identity", identity))),
-      lists(metrics.Counter("mandate_cache_requests_total", "Lists and watches started",
-                            With(With(OfKind(spec), "identity", identity), "verb", "list"))),
-      watches(metrics.Counter("mandate_cache_requests_total", "Lists and watches started",
-                              With(With(OfKind(spec), "identity", identity), "verb", "watch"))),
+      lists(Requests(metrics, spec, identity, "list")),
+      watches(Requests(metrics, spec, identity, "watch")),
       objects_(metrics.Gauge("mandate_cache_objects", "Objects in the cache", OfKind(spec))),
       bytes_(metrics.Gauge("mandate_cache_bytes", "Encoded bytes of the objects in the cache",
                            OfKind(spec))),
@@ -64,12 +73,9 @@ void WatchMetrics::SetOpen(bool open) {
 }
 
 AccessMetrics::AccessMetrics(Metrics& metrics, std::string_view identity)
-    : allowed(metrics.Counter("mandate_cache_reviews_total", "Access reviews of shared watches",
-                              {{"identity", std::string(identity)}, {"result", "allowed"}})),
-      refused(metrics.Counter("mandate_cache_reviews_total", "Access reviews of shared watches",
-                              {{"identity", std::string(identity)}, {"result", "refused"}})),
-      errors(metrics.Counter("mandate_cache_reviews_total", "Access reviews of shared watches",
-                             {{"identity", std::string(identity)}, {"result", "error"}})),
+    : allowed(Reviews(metrics, identity, "allowed")),
+      refused(Reviews(metrics, identity, "refused")),
+      errors(Reviews(metrics, identity, "error")),
       renewals(metrics.Counter("mandate_cache_renewals_total",
                                "Proofs of access renewed by a short watch",
                                {{"identity", std::string(identity)}})),

@@ -20,13 +20,4 @@ IndexExtract ControllerUid() {
   };
 }
 
-IndexExtract OwnerUids() {
-  return [](const RawObject& object) {
-    const ObjectHeader header = object.Header();
-    std::vector<std::string> uids;
-    for (const OwnerReference& owner : header.owners) uids.push_back(owner.uid);
-    return uids;
-  };
-}
-
 }  // namespace mandate

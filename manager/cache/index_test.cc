@@ -16,7 +16,7 @@ std::shared_ptr<const RawObject> Parse(std::string_view json) {
   return object.ok() ? *std::move(object) : nullptr;
 }
 
-TEST(IndexTest, LabelsAndOwnersAreReadFromTheMetadata) {
+TEST(IndexTest, LabelsAndControllersAreReadFromTheMetadata) {
   const auto object = Parse(
       R"({"metadata":{"name":"x","namespace":"a","labels":{"app":"web","empty":""},)"
       R"("ownerReferences":[{"apiVersion":"v1","kind":"A","name":"a","uid":"u1"},)"
@@ -25,11 +25,9 @@ TEST(IndexTest, LabelsAndOwnersAreReadFromTheMetadata) {
   EXPECT_EQ(*LabelValue("empty")(*object), Values{""});
   EXPECT_EQ(*LabelValue("none")(*object), Values{});
   EXPECT_EQ(*ControllerUid()(*object), Values{"u2"});
-  EXPECT_EQ(*OwnerUids()(*object), (Values{"u1", "u2"}));
   const auto bare = Parse(R"({"metadata":{"name":"x"}})");
   EXPECT_EQ(*LabelValue("app")(*bare), Values{});
   EXPECT_EQ(*ControllerUid()(*bare), Values{});
-  EXPECT_EQ(*OwnerUids()(*bare), Values{});
 }
 
 TEST(IndexTest, FieldsAreReadFromTheDecodedObject) {

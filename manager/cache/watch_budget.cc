@@ -27,15 +27,10 @@ WatchBudget::Component& WatchBudget::Find(std::string_view component) {
   return found;
 }
 
-void WatchBudget::Add(std::string_view component, size_t bytes) {
+void WatchBudget::Change(std::string_view component, size_t before, size_t after) {
   Component& found = Find(component);
-  found.bytes += bytes;
-  found.gauge->Set(static_cast<double>(found.bytes));
-}
-
-void WatchBudget::Subtract(std::string_view component, size_t bytes) {
-  Component& found = Find(component);
-  found.bytes -= bytes;
+  found.bytes += after;
+  found.bytes -= before;
   found.gauge->Set(static_cast<double>(found.bytes));
 }
 
@@ -54,22 +49,19 @@ size_t WatchBudget::Common() const {
 WatchBudget::Account::Account(WatchBudget& budget, std::string_view component)
     : budget_(budget), component_(component) {}
 
-WatchBudget::Account::~Account() { budget_.Subtract(component_, bytes_); }
+WatchBudget::Account::~Account() { budget_.Change(component_, bytes_, 0); }
 
 void WatchBudget::Account::MoveTo(std::string_view component) {
-  budget_.Subtract(component_, bytes_);
+  budget_.Change(component_, bytes_, 0);
   component_ = component;
-  budget_.Add(component_, bytes_);
+  budget_.Change(component_, 0, bytes_);
 }
 
 absl::Status WatchBudget::Account::Set(size_t bytes) {
   if (bytes == bytes_) return absl::OkStatus();
   const size_t before = std::exchange(bytes_, bytes);
-  if (bytes < before) {
-    budget_.Subtract(component_, before - bytes);
-    return absl::OkStatus();
-  }
-  budget_.Add(component_, bytes - before);
+  budget_.Change(component_, before, bytes);
+  if (bytes < before) return absl::OkStatus();
   const size_t held = budget_.Find(component_).bytes;
   if (held <= budget_.Share() || budget_.Common() <= budget_.max_bytes_ - budget_.max_bytes_ / 2) {
     return absl::OkStatus();

@@ -52,8 +52,8 @@ class WatchBudget {
   };
 
   Component& Find(std::string_view component);
-  void Add(std::string_view component, size_t bytes);
-  void Subtract(std::string_view component, size_t bytes);
+  // `after` bytes instead of `before`.
+  void Change(std::string_view component, size_t before, size_t after);
   size_t Share() const;
   // The used part of the common half.
   size_t Common() const;
