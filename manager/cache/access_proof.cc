@@ -49,8 +49,8 @@ void AccessProof::DropQuestions() {
 void AccessProof::Renew() {
   const std::string version = version_();
   if (version.empty()) return Check();
-  // One request instead of two, and of a kind that a quiet system makes anyway. Who may watch may
-  // see all that a list would show, so the list is not asked for again.
+  // One request instead of two, and a watch, which a quiet system sends anyway. The right to watch
+  // shows all that a list would show, so the right to list is not checked again.
   renewal_ = std::make_unique<WatchProbe>(
       client_,
       WatchRequest(spec_, Encoding::kJson,
@@ -135,7 +135,7 @@ void AccessProof::OnReview(Round& round, const std::string& verb,
 
 void AccessProof::Conclude(Round& round) {
   const std::shared_ptr<Round> ended = std::move(round_);
-  // One no is enough, whatever became of the other.
+  // One denial is enough, whatever the other review says.
   if (!round.refusal.ok()) {
     Refused(round.refusal);
   } else if (!round.error.ok()) {
@@ -147,7 +147,7 @@ void AccessProof::Conclude(Round& round) {
 }
 
 void AccessProof::NoteProven() {
-  // What a check under way hears may be older than the watch, or newer: it starts anew.
+  // The answers to a check under way may be older or newer than the watch: it starts again.
   const bool check = round_ != nullptr || again_;
   DropQuestions();
   Proven();
@@ -168,7 +168,7 @@ void AccessProof::RetryLater() {
 void AccessProof::NoteLost(const absl::Status& why) {
   const bool asked = round_ != nullptr || renewal_ != nullptr || again_;
   if (state_ != State::kProven && !asked) return;
-  // What was asked with that credential may still be answered with a yes.
+  // A review that was sent with that credential may still be allowed.
   DropQuestions();
   expiry_.Cancel();
   next_check_.SetAfter(error_backoff_.Next(random_), [this] { Check(); });

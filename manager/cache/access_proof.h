@@ -1,5 +1,5 @@
-// Proves that one component may list and watch one scope. The proof is made under the component's
-// own identity, and expires.
+// The proof that a component may list and watch one scope. It is made under the component's own
+// identity, and is valid for a limited time.
 #ifndef MANAGER_CACHE_ACCESS_PROOF_H_
 #define MANAGER_CACHE_ACCESS_PROOF_H_
 
@@ -22,11 +22,11 @@
 
 namespace mandate {
 
-// A proof is two SelfSubjectAccessReviews, for list and for watch, that say yes, or a watch that
-// the server has just accepted. It always ends t_revoke later. Before that, it is renewed by a
-// watch that is closed at once, or by reviews if the server does not accept the watch. If the
-// server does not answer in time, the proof expires. Only a review that denies the access refuses
-// it; the review is then repeated, slowly.
+// A proof is two SelfSubjectAccessReviews, for list and for watch, that allow the access, or a
+// watch that the server has just accepted. A proof ends after t_revoke. Before that it is renewed
+// by a watch that is closed at once; if the server does not accept this watch, by the reviews.
+// Without an answer in time the proof expires. Only a review can refuse; it is then repeated,
+// slowly.
 //
 //   state      on                                    then
 //   any        both reviews allow                    kProven
@@ -54,7 +54,7 @@ class AccessProof {
   };
   struct Config {
     DemandSpec spec;
-    // The resource version at which a watch could begin now; "" if it is unknown.
+    // The version at which a watch could begin now; "" while it is unknown.
     std::function<std::string()> version;
     Options options;
     std::mt19937_64& random;
@@ -67,21 +67,20 @@ class AccessProof {
   AccessProof(Config config, RestClient& client);
   ~AccessProof();
 
-  // Reviews now. If a review is in progress, its answer may be outdated, so another one follows it.
+  // Reviews now, or right after the review under way, whose answer may be outdated.
   void Check();
   // The server has accepted a watch of this component.
   void NoteProven();
   // The server has refused one. No more requests are sent until Check() or RetryLater().
   void NoteRefused(absl::Status why);
   void RetryLater();
-  // The server no longer accepts the component's credential, so the proof made with it is invalid.
+  // The server no longer accepts the component's credential: the proof made with it ends.
   void NoteLost(const absl::Status& why);
 
   State state() const { return state_; }
-  // The reason if the state is not kProven, else OK. For kRefused it names component, verb and
-  // resource.
+  // Why the state is not kProven; OK if it is. For kRefused it names component, verb and resource.
   const absl::Status& reason() const { return reason_; }
-  // The last review or renewal had no answer.
+  // The last check had no answer.
   bool failing() const { return error_backoff_.failures() > 0; }
 
  private:

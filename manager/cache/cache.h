@@ -3,10 +3,10 @@
 //   ASSIGN_OR_RETURN(auto cache, Cache::Create({.loop = loop, .metrics = metrics, .seed = seed}));
 //   CacheView& view = cache->AddComponent(client, kScopeInstance);
 //
-// The walk of one demand: the view asks the mandate and refuses what it does not cover; the
-// registry finds or opens the SharedWatch of exactly that scope; there the component becomes the
-// sponsor, whose Reflector fills the ObjectStore, or a WatchMember that first proves its access
-// (AccessProof). A DemandFeed tells the sink; a ReadGrant tells the reads.
+// The way of one demand: the view rejects it if the mandate does not cover it. The registry finds
+// or opens the SharedWatch of exactly that scope. There the component becomes the sponsor, whose
+// Reflector fills the ObjectStore, or a WatchMember that first proves its access (AccessProof). A
+// DemandFeed delivers the events to the sink; a ReadGrant answers the reads.
 #ifndef MANAGER_CACHE_CACHE_H_
 #define MANAGER_CACHE_CACHE_H_
 

@@ -53,7 +53,7 @@ struct DemandStatus {
   // is under way.
   bool failed = false;
 
-  // Whether a sink that has heard of `other` need not hear of this: only the text differs.
+  // Whether a sink that got `other` need not get this status: only the text differs.
   bool IsLike(const DemandStatus& other) const {
     return state == other.state && failed == other.failed && reason.code() == other.reason.code();
   }

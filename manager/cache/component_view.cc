@@ -37,7 +37,7 @@ class ComponentView::Handle : public DemandHandle {
   const std::shared_ptr<DemandFeed> feed_;
   const std::shared_ptr<ReadGrant> grant_;
   const std::shared_ptr<WatchComponent> component_;
-  const std::weak_ptr<WatchRegistry> registry_;  // empty: refused, nothing to leave
+  const std::weak_ptr<WatchRegistry> registry_;  // empty: rejected, there is no watch to leave
 };
 
 namespace {

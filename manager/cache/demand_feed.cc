@@ -15,7 +15,7 @@ void DemandFeed::Attach(const std::shared_ptr<const Source>& source, const Deman
     cursor_ = nullptr;
     catching_up_ = sink_ != nullptr;
     if (catching_up_) {
-      // Told at the end, which may come in this call.
+      // Delivered at the end, which may come in this call.
       waiting_ = status;
       return Turn();
     }

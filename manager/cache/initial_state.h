@@ -23,7 +23,7 @@ class InitialState {
   absl::Status Take(WatchEvent event);
 
   size_t bytes() const { return store_.bytes(); }
-  // Moves the objects out, and leaves it empty.
+  // Returns the objects, and keeps none.
   ObjectStore::Content Release() { return store_.Release(); }
 
  private:

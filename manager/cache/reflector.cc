@@ -117,7 +117,7 @@ void Reflector::OnWatchOpen() {
     SetStatus(DemandState::kSynced, absl::OkStatus());
   } else {
     NoteProgress();
-    // Whatever was in the way, it is no more.
+    // The earlier failure is over.
     SetStatus(filled_ ? DemandState::kStale : DemandState::kPending,
               absl::UnavailableError("the initial state is not complete yet"));
   }
@@ -183,7 +183,7 @@ void Reflector::OnWatchEnd(const WatchStream::End& end) {
     const bool cut = end.kind == Kind::kClosed && end.events > 0;
     if (!cut) return OnStreamingListFailed(end.status);
     Stop();
-    // Something on the way ends streams before they are complete: pages are shorter.
+    // A proxy may end streams before they are complete: pages are shorter.
     if (++streaming_cuts_ >= 2) return StartList();
     return Fail(absl::UnavailableError("the watch ended before its initial state was complete"),
                 Next::kPass);
@@ -249,7 +249,7 @@ void Reflector::Fail(const absl::Status& why, Next next) {
   }
   DemandState state = filled_ ? DemandState::kStale : DemandState::kPending;
   absl::Duration delay;
-  // Also our own guard's refusal has this code.
+  // A denial by our own guard has this code, too.
   const bool forbidden = absl::IsPermissionDenied(why);
   const bool absent = phase_ == Phase::kListing && mandate::IsNotFound(why);
   const absl::Status reason = Explain(spec_.kind, why);
@@ -308,8 +308,7 @@ void Reflector::OnQuietWatch() {
                                           absl::FormatDuration(options_.max_watch_silence))),
             /*failed=*/true);
   if (client_ != client || phase_ != Phase::kIdle) return;
-  // A new watch from here may be stuck as well, and look the same. A pass ends only when what it
-  // asked for has come.
+  // A new watch may be stuck as well, and would look the same. A pass ends only with its answer.
   StartPass();
   owner_.OnFailure({.wait = options_.answer_grace, .is_long = true, .is_silence = true});
 }

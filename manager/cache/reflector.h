@@ -1,5 +1,5 @@
 // One list+watch that keeps a store like the server's content. The rules are client-go's
-// (k8s.io/client-go/tools/cache/reflector.go, 1.36); the table notes each difference.
+// (k8s.io/client-go/tools/cache/reflector.go, 1.36); the table notes the differences.
 //
 //   phase          on                              does                             then
 //   ─────────────  ──────────────────────────────  ───────────────────────────────  ──────────────
@@ -107,7 +107,7 @@ class Reflector : private WatchStream::Observer {
   ~Reflector() override;
 
   void Start();
-  // Continues under another identity, from the current state.
+  // Continues under another identity, from the present version.
   void UseClient(RestClient& client);
   // The current client has lost its access. Acts as if the server had answered 403.
   void Forbid(absl::Status why);
@@ -144,14 +144,14 @@ class Reflector : private WatchStream::Observer {
   void OnTooManyBytes(const absl::Status& why);
   void OnWatchClosed(const WatchStream::End& end);
 
-  // Waits for the delay of `why`, then does `next`.
+  // Waits for the delay that belongs to `why`, then does `next`.
   void Fail(const absl::Status& why, Next next);
   bool IsLong(const absl::Status& why) const;
   void WaitFor(absl::Duration delay, Next next);
-  // Cancels the request in flight or the watch.
+  // Ends all requests and timers.
   void Stop();
   void SetStatus(DemandState state, absl::Status reason, bool failed = false);
-  // A request with `verb`, a literal, is in flight. Reports it each time no data arrives for
+  // `verb`, a literal, is under way: reports it whenever nothing comes for
   // ReflectorOptions::answer_grace.
   void AwaitAnswer(std::string_view verb);
   // Data has arrived, and more is expected.

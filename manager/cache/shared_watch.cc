@@ -85,12 +85,12 @@ void SharedWatch::Resume(const WatchComponent& component, DemandFeed& feed) {
 }
 
 void SharedWatch::Retire(WatchMember& member) {
-  // Where its grant has demands again, they are about to join.
+  // If its grant has demands again, they join soon.
   if (member.HasDemands() || member.grant().demands() > 0) return;
   if (&member == sponsor_) {
     WatchMember* successor = Successor();
     if (successor == nullptr && members_.size() > 1) {
-      // Nobody has proved anything yet: the watch itself tells.
+      // No member has a proof yet: the watch itself will show who has access.
       successor = (members_.front().get() == &member ? members_.back() : members_.front()).get();
     }
     if (successor == nullptr) {
@@ -139,7 +139,7 @@ void SharedWatch::OnProgress() {
   for (const auto& member : members_) member->Progress();
 }
 
-// An answer that begins well says little: what follows may be no watch at all.
+// An accepted watch proves the access only: its events may still be invalid.
 void SharedWatch::OnAccess() { sponsor_->proof().NoteProven(); }
 
 void SharedWatch::OnHealth() {
@@ -168,7 +168,7 @@ void SharedWatch::OnFailure(const Reflector::Failure& failure) {
   if (reflector_->status().state == DemandState::kKindAbsent) return;
   ++failures_;
   sponsor_->RestUntil(sponsor_->client().loop().clock().TimeNow() + failure.wait);
-  // Nobody else waits for what remains of an earlier trouble's backoff.
+  // Another member need not wait for the rest of this member's backoff.
   const bool waits_long = failure.wait > config_.reflector.answer_grace;
   if (failures_ < config_.max_failures && !failure.is_long && !waits_long) return;
   // A member that the server has asked to wait does not try again before that time.
@@ -181,11 +181,11 @@ void SharedWatch::OnStatus(const DemandStatus& status) {
   if (status.state == DemandState::kSynced) {
     live_since_ = now;
   } else {
-    // A watch of what seldom changes brings nothing, and is well all the same.
+    // A watch of objects that seldom change brings no events, and works all the same.
     if (now - live_since_ >= config_.reflector.answer_grace) OnHealth();
     live_since_ = absl::InfiniteFuture();
   }
-  // Where the sponsor's own review said so before, its reason stays.
+  // If the sponsor's own review was denied before, its reason stays.
   if (status.state == DemandState::kForbidden &&
       sponsor_->proof().state() != AccessProof::State::kRefused) {
     sponsor_->proof().NoteRefused(absl::PermissionDeniedError(
@@ -200,7 +200,7 @@ void SharedWatch::OnProofChanged(WatchMember& member) {
   Rebalance();
   if (&member == sponsor_ && member.proof().state() == AccessProof::State::kRefused &&
       reflector_->status().state != DemandState::kForbidden) {
-    // From here on the watch asks for it, not the proof.
+    // From now on the watch tries again, and not the proof.
     member.proof().NoteRefused(member.proof().reason());
     reflector_->Forbid(member.proof().reason());
   }
@@ -232,7 +232,7 @@ void SharedWatch::Rebalance() {
 void SharedWatch::StepDownFor(WatchMember& successor) {
   WatchMember& before = *sponsor_;
   HandOverTo(successor);
-  // The watch was its proof; what it sees from now on, it must prove itself.
+  // The watch was its proof; from now on it proves its access by reviews.
   if (before.proof().state() == AccessProof::State::kRefused) {
     before.proof().RetryLater();
   } else {

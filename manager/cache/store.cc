@@ -200,7 +200,7 @@ std::vector<ObjectEvent> ObjectStore::Put(ObjectPtr object) {
     objects_.insert(it, std::move(object));
     return events;
   }
-  // Revisions of one store: also another UID's.
+  // Revisions of one store can be compared, also those of another UID.
   if (IsOlder(object->resource_version(), it->object->resource_version())) return events;
   AppendChange(it->object, object, events);
   if (events.empty()) return events;

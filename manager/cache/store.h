@@ -60,9 +60,8 @@ class ObjectStore {
   // All of them, as a copy that stays as it is.
   std::shared_ptr<const ObjectSet> Snapshot() const;
 
-  // From here on ReadBy() and ListBy() answer for this index, which the store knows by the address
-  // of its definition; to add it, and to keep it, costs the thread that changes the store next to
-  // nothing.
+  // From now on ReadBy() and ListBy() answer for this index. The store knows it by the address of
+  // its definition. To add and to keep it costs the thread that changes the store almost nothing.
   void AddIndex(std::shared_ptr<const IndexDefinition> definition);
   void RemoveIndex(const IndexDefinition& definition);
   // The objects in `ns` (empty: in all namespaces) that have the value, and those whose values
@@ -75,7 +74,7 @@ class ObjectStore {
                                 std::string_view ns) const;
   size_t size() const;
   size_t bytes() const;  // of the objects' encoded forms
-  // Up to which the objects are known; "" before the first Replace().
+  // The version up to which the objects are known; "" before the first Replace().
   std::string resource_version() const;
   // Whether the content is certainly no older than `resource_version`.
   bool HasReached(std::string_view resource_version) const;
@@ -85,12 +84,12 @@ class ObjectStore {
   // A first content costs nothing; another one costs a comparison an object.
   Replaced Replace(Content content, std::string resource_version,
                    size_t most_events = std::numeric_limits<size_t>::max());
-  // A watch's ADDED or MODIFIED. Nothing for what is known already or newer here.
+  // A watch's ADDED or MODIFIED. No event for an object that is known already, or newer here.
   std::vector<ObjectEvent> Put(ObjectPtr object);
-  // A watch's DELETED. Nothing for an object that is not here, or is newer here.
+  // A watch's DELETED. No event for an object that is not here, or is newer here.
   std::vector<ObjectEvent> Remove(ObjectPtr object);
   void SetResourceVersion(std::string resource_version);
-  // What it holds; it is empty then.
+  // Returns the content, and leaves the store empty.
   Content Release();
 
  private:

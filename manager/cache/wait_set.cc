@@ -87,7 +87,7 @@ absl::Status WaitSet::Wait(const CallContext& context, const KindInfo& kind, std
 
 void WaitSet::Add(std::shared_ptr<Waiter> waiter) {
   if (auto result = waiter->check()) return waiter->Finish(*std::move(result));
-  // Those that ended by time or by stop go now.
+  // Removes the waits that ended by time or by stop.
   std::erase_if(waiters_, [](const auto& other) { return other->latch.IsSet(); });
   if (!waiter->latch.IsSet()) waiters_.push_back(std::move(waiter));
 }

@@ -26,7 +26,7 @@ WatchMember::~WatchMember() {
   grant_->Set({DemandState::kPending, absl::UnavailableError("the watch has been closed")},
               nullptr);
   for (const auto& index : grant_->indexes()) store_->RemoveIndex(*index);
-  // What waits for own writes will not see them here.
+  // Reads that wait for own writes will not see them here.
   Progress();
 }
 
@@ -62,7 +62,7 @@ DemandStatus WatchMember::See(const DemandStatus& watch, bool is_sponsor, bool f
     case AccessProof::State::kExpired:
       return {DemandState::kStale, proof_.reason(), /*failed=*/true};
     case AccessProof::State::kUnknown:
-      // Synced is what the sponsor's proof makes it, in the same moment.
+      // The sponsor's proof makes it synced, in the same moment.
       if (!is_sponsor || watch.state == DemandState::kSynced) {
         return {DemandState::kPending, proof_.reason(), proof_.failing()};
       }
@@ -79,7 +79,7 @@ DemandStatus WatchMember::See(const DemandStatus& watch, bool is_sponsor, bool f
 void WatchMember::Update(const DemandStatus& watch, bool is_sponsor, bool filled) {
   DemandStatus status = See(watch, is_sponsor, filled);
   const bool proven = proof_.state() == AccessProof::State::kProven;
-  // Reads first: from here on nobody reads what the proof does not cover.
+  // Reads first: from now on they return only what the proof covers.
   grant_->Set(status, store_);
   if (!proven) {
     DemandFeed::Content seen;

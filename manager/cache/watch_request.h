@@ -24,7 +24,7 @@ struct WatchQuery {
   absl::Duration timeout;
 };
 
-// `encoding` is the requested one; EncodingOf() tells the received one.
+// `encoding` is the requested one; EncodingOf() returns the received one.
 RestRequest ListRequest(const DemandSpec& spec, Encoding encoding, const ListQuery& query);
 RestRequest WatchRequest(const DemandSpec& spec, Encoding encoding, const WatchQuery& query);
 

@@ -151,7 +151,7 @@ class WatchStream::Session : public StreamSink, public std::enable_shared_from_t
 
   Loop& loop_;
   const Options options_;
-  Observer* observer_;  // null: nobody is left to be told
+  Observer* observer_;  // null: the watch has ended, or was destroyed
   const absl::Time started_;
   LoopTimer guard_;
   std::unique_ptr<Stream> stream_;

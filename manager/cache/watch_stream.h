@@ -25,8 +25,8 @@ class WatchStream {
     // The server ends a watch after its timeoutSeconds. If it has not by this time, the connection
     // is dead.
     absl::Duration lifetime = absl::InfiniteDuration();
-    // The budget in which the queue counts, from 64 KiB on. A watch that exceeds it ends like one
-    // that overflows. May be null; outlives the stream.
+    // The bytes that wait to be read count in it, from 64 KiB on; a watch that exceeds it ends like
+    // one that overflows. Null: there is no budget. Outlives the stream.
     WatchBudget* budget = nullptr;
   };
 
@@ -39,7 +39,7 @@ class WatchStream {
     enum class Kind { kNeverOpened, kOverflow, kInvalid, kClosed } kind = Kind::kClosed;
     absl::Status status;
     absl::Duration duration;  // since Start()
-    int events = 0;           // ERROR events not among them
+    int events = 0;           // without ERROR events
   };
 
   // Each call may destroy the WatchStream. No call is made inside a function of it.
@@ -48,7 +48,7 @@ class WatchStream {
     virtual ~Observer() = default;
     virtual void OnWatchOpen() = 0;
     virtual void OnWatchEvent(WatchEvent event) = 0;
-    // Some events were delivered; other tasks of the loop run before the next ones.
+    // Some events were delivered; the loop runs other tasks before the next ones.
     virtual void OnWatchTurn() {}
     // The last call.
     virtual void OnWatchEnd(const End& end) = 0;

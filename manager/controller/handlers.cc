@@ -76,7 +76,7 @@ EventHandler EnqueueRawMap(RawMap map) {
   return [map = std::move(map)](const ObjectEvent& event, std::vector<Request>& requests) {
     const size_t first = requests.size();
     absl::Status status;
-    // One that does not decode does not hide what the other says.
+    // An object that does not decode does not hide the requests of the other.
     for (const auto& object : {event.old, event.object}) {
       if (object == nullptr) continue;
       absl::StatusOr<std::vector<Request>> mapped = map(*object);

@@ -54,7 +54,7 @@ Outcome ReconcileRunner::Turn::Run(const Request& request, absl::Time& now) {
     ++successes_;
     return {};
   }
-  // What fails because we stop is no failure of the reconciler's.
+  // A reconciliation that the stop has cancelled is not a failure.
   if (context_.stop.stop_requested() && absl::IsCancelled(result.status())) return {};
 
   metrics_.error.Increment();

@@ -69,7 +69,7 @@ class RestEventRecorder::Core : public std::enable_shared_from_this<Core> {
   void Drain();
   void Observe(EventContent content);
   void Expire();
-  // Whether it still has something to tell.
+  // Whether it has observations that are not reported.
   static bool IsBusy(const Series& series) { return series.queued || series.timer != nullptr; }
   void Tell(Series& series);
   void Enqueue(Series& series);
@@ -166,7 +166,7 @@ void RestEventRecorder::Core::Observe(EventContent content) {
 
 bool RestEventRecorder::Core::HasRoomFor(const Series& series) {
   if (series_.size() >= options_.max_series) return false;
-  // Those that wait for another try take no room from others.
+  // Events that wait for a retry take no room from others.
   if (queue_.waiting() + queue_.in_flight() < options_.max_queue) return true;
   const std::optional<Series*> other = queue_.DropFor(series.flow);
   if (!other.has_value()) return false;
@@ -242,14 +242,14 @@ void RestEventRecorder::Core::OnAnswer(Series& series, const absl::Status& statu
   series.hung = series.slow && !status.ok();
   queue_.Done(series.flow, std::exchange(series.slow, false), status.ok());
   series.queued = false;
-  // Those that wait for another try leave half of what is remembered to others.
+  // Events that wait for a retry leave half of the remembered series to others.
   if (IsTransient(status) && series.tries + 1 < options_.max_tries &&
       retrying_ < options_.max_series / 2) {
     TryAgain(series, status);
     return SendNext();
   }
   if (IsOfTheServer(status)) {
-    Pause(status);  // this event is given up, and the server is as it was
+    Pause(status);  // this event fails, and the server is still down
   } else {
     backoff_.Reset();
   }
@@ -257,7 +257,7 @@ void RestEventRecorder::Core::OnAnswer(Series& series, const absl::Status& statu
   series.tries = 0;
   series.hung = false;
   const bool create = series.told == 0;
-  // An event of this name exists only because an earlier try of ours was heard.
+  // An event of this name exists only because an earlier try of ours reached the server.
   if (status.ok() || (create && IsAlreadyExists(status))) {
     (create ? created_ : updated_).Increment();
     series.told = count;

@@ -19,7 +19,7 @@
 
 namespace mandate {
 
-// What lets a component read every widget.
+// The mandate of a component that reads every widget.
 inline constexpr std::array<std::string_view, 2> kReadVerbs = {"list", "watch"};
 inline constexpr std::array<std::string_view, 1> kWidgetGroups = {kWidget.group};
 inline constexpr std::array<std::string_view, 1> kWidgetPlurals = {kWidget.plural};
@@ -27,7 +27,7 @@ inline constexpr std::array<rbac::MandateRule, 1> kReadWidgets = {
     {{{kReadVerbs, kWidgetGroups, kWidgetPlurals, {}, {}}, "", false}}};
 inline constexpr rbac::Mandate kReader = {"reader", kReadWidgets};
 
-// One demand and what its sink is told.
+// One demand and its sink.
 struct Demanded {
   std::shared_ptr<RecordingSink> sink = std::make_shared<RecordingSink>();
   std::unique_ptr<DemandHandle> handle;

@@ -36,12 +36,12 @@ class FakeCacheView : public CacheView {
   }
   void Remove(const KindInfo& kind, const ObjectKey& key);
 
-  // Of all demands of the kind, present and to come. What a demand missed while it was not synced
-  // it gets when it is again, and then kSynced.
+  // Of all demands of the kind, present and future. A demand that becomes synced again first gets
+  // the changes that it missed, and then kSynced.
   void SetStatus(const KindInfo& kind, DemandStatus status);
   // The same; a reason is that of a failure.
   void SetState(const KindInfo& kind, DemandState state, absl::Status reason = absl::OkStatus());
-  // Of the demands that ask for exactly this.
+  // Of the demands for exactly this.
   void SetState(const DemandSpec& spec, DemandState state, absl::Status reason = absl::OkStatus());
   // Reads then need no demand.
   void AllowReadsWithoutDemand() { reads_need_demand_ = false; }

@@ -1,4 +1,4 @@
-// A DemandSink that keeps what it is told, and notices what it should not have been told.
+// A DemandSink that records its calls, and the calls that break the contract.
 #ifndef MANAGER_CACHE_TESTING_RECORDING_SINK_H_
 #define MANAGER_CACHE_TESTING_RECORDING_SINK_H_
 
@@ -20,13 +20,13 @@ class RecordingSink : public DemandSink {
   // Runs after each call.
   void OnCall(std::function<void()> hook) { hook_ = std::move(hook); }
 
-  // Of Text(ObjectEvent), and states as words, by spaces; forgets them.
+  // The events, as Text(ObjectEvent), and the states, as words, joined by spaces; forgets them.
   std::string Take();
   const DemandStatus& status() const { return status_; }
-  // What there is by the events so far, as Text() has it.
+  // The objects after the events so far, as Text() writes them.
   std::string Content() const;
-  // Adds of what was there, updates and deletes of what was not, initial events after the first
-  // list: each as a sentence.
+  // As sentences: adds of known objects, updates and deletes of unknown ones, initial events after
+  // the first list.
   const std::vector<std::string>& violations() const { return violations_; }
 
  private:

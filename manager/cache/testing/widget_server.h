@@ -25,7 +25,7 @@
 
 namespace mandate {
 
-// Single-threaded. Outlives what is under way on its loop, and its clients' watches.
+// Single-threaded. Outlives its tasks on the loop, and its clients' watches.
 class WidgetServer {
  public:
   // Each a probability, of one request or frame.
@@ -35,10 +35,10 @@ class WidgetServer {
     double expire_page = 0;    // 410 at a later page
     double no_watch_list = 0;  // 400 to sendInitialEvents
     double cut = 0;            // a live watch ends, cleanly or not, or by an ERROR event
-    double garbage = 0;        // a frame that is none
+    double garbage = 0;        // a frame that is not valid
     double drop_bookmark = 0;
     double refuse_review = 0;  // no answer to a review
-    absl::Duration delay;      // of what a watch brings, at most
+    absl::Duration delay;      // of the frames of a watch, at most
 
     bool operator==(const Faults&) const = default;
   };
@@ -53,7 +53,7 @@ class WidgetServer {
   Faults& faults() { return faults_; }
 
   // The right to list and watch; `ns` empty: everywhere; else foo, bar or baz. Open watches stay
-  // open, as they do. No revision is spent on it: what changes are the user's groups.
+  // open, as on a real server. It needs no revision, because only the user's groups change.
   void Grant(const std::string& component, const std::string& ns = "");
   void Revoke(const std::string& component, const std::string& ns = "");
   // Whether the component may list and watch this scope.
@@ -62,13 +62,13 @@ class WidgetServer {
   // Adds or changes; returns the revision.
   int Put(const std::string& key);
   int Delete(const std::string& key);
-  // Forgets the history up to now: what starts from before gets a 410.
+  // Forgets the history up to now: a watch from an earlier revision gets a 410.
   void Compact();
   // The kind is served; without it everything is 404.
   void SetServed(bool served);
 
   int revision() const;
-  // As Text() has it.
+  // As Text() writes it.
   std::string Content(const DemandSpec& spec) const;
   size_t live_watches() const;
 
