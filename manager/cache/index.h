@@ -46,7 +46,8 @@ IndexExtract LabelValue(std::string key);
 // The UID of the owner reference that is marked as controller.
 IndexExtract ControllerUid();
 
-// What `values` reads from the decoded object; an object that cannot be decoded is an error.
+// The values that `values` reads from the decoded object. An object that cannot be decoded is an
+// error.
 template <Object T, class Values>
 IndexExtract FieldOf(Values values) {
   return [values = std::move(values)](

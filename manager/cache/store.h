@@ -28,9 +28,9 @@ std::optional<uint64_t> ParseResourceVersion(std::string_view text);
 // Whether `a` is older than `b`; false if they cannot be compared.
 bool IsOlder(std::string_view a, std::string_view b);
 
-// Appends what turns `old` into `now`, of one key; null: there is none. Nothing for an object that
-// kept its UID and resourceVersion; for another object under the same name the delete, then the
-// add.
+// Appends the events that turn `old` into `now`, which have the same key; null means that the
+// object does not exist. If UID and resourceVersion are unchanged, there is no event. If the UID
+// changed, there are two: the delete, then the add.
 void AppendChange(const ObjectPtr& old, const ObjectPtr& now, std::vector<ObjectEvent>& events);
 
 // The objects of one watch, as undecoded bytes. Thread-safe; locks are held for the copy of
@@ -38,16 +38,16 @@ void AppendChange(const ObjectPtr& old, const ObjectPtr& now, std::vector<Object
 class ObjectStore {
  public:
   struct Content {
-    // Of two objects of one key the last one counts.
+    // If two objects have the same key, the last one counts.
     void Put(ObjectPtr object);
 
     ObjectSet objects;
     size_t bytes = 0;  // of the objects' encoded forms
   };
-  // What a new content has changed.
+  // The changes that a new content made.
   struct Replaced {
     std::vector<ObjectEvent> events;
-    // Set when there are more events than were wished: the former content instead of the events.
+    // Set if there are more events than requested: the former content, instead of the events.
     std::shared_ptr<const ObjectSet> before;
   };
 
@@ -55,9 +55,9 @@ class ObjectStore {
   ObjectPtr Get(std::string_view ns, std::string_view name) const;
   // Sorted; `ns` empty: all namespaces.
   std::vector<ObjectPtr> List(std::string_view ns = "") const;
-  // The next `most` objects behind this one in the order of keys; null: the first ones.
+  // The next `most` objects after this one, in the order of keys; null: the first ones.
   std::vector<ObjectPtr> ListAfter(const ObjectPtr& object, size_t most) const;
-  // All of them, as a copy that stays as it is.
+  // A copy of all objects, which later changes do not affect.
   std::shared_ptr<const ObjectSet> Snapshot() const;
 
   // From now on ReadBy() and ListBy() answer for this index. The store knows it by the address of
@@ -65,9 +65,9 @@ class ObjectStore {
   void AddIndex(std::shared_ptr<const IndexDefinition> definition);
   void RemoveIndex(const IndexDefinition& definition);
   // The objects in `ns` (empty: in all namespaces) that have the value, and those whose values
-  // cannot be extracted, sorted. The first call after a change extracts the values of what has
-  // changed, outside of the lock. ReadBy(): kUnavailable when the store does not have the index.
-  // ListBy(): nothing then.
+  // cannot be extracted, sorted. The first call after a change extracts the values of the changed
+  // objects, outside of the lock. If the store does not have the index, ReadBy() is kUnavailable
+  // and ListBy() is empty.
   absl::StatusOr<std::vector<ObjectPtr>> ReadBy(const IndexDefinition& definition,
                                                 std::string_view value, std::string_view ns) const;
   std::vector<ObjectPtr> ListBy(const IndexDefinition& definition, std::string_view value,
@@ -79,9 +79,9 @@ class ObjectStore {
   // Whether the content is certainly no older than `resource_version`.
   bool HasReached(std::string_view resource_version) const;
 
-  // Mark and sweep: makes this the content, as of `resource_version`, and returns what changed,
-  // the deletes that no watch told included. An object that did not change stays the same copy.
-  // A first content costs nothing; another one costs a comparison an object.
+  // Makes `objects` the content, as of `resource_version`, and returns the changes, including
+  // deletes that no watch reported. An unchanged object stays the same copy. The first content
+  // needs no comparison; each later one needs a comparison for each object.
   Replaced Replace(Content content, std::string resource_version,
                    size_t most_events = std::numeric_limits<size_t>::max());
   // A watch's ADDED or MODIFIED. No event for an object that is known already, or newer here.
@@ -102,7 +102,7 @@ class ObjectStore {
   // For the thread that writes: no other thread changes the objects.
   const ObjectSet& OwnObjects() const ABSL_NO_THREAD_SAFETY_ANALYSIS { return objects_; }
 
-  // Where the object is, or belongs.
+  // The position of the object, or the position at which it would be inserted.
   ObjectSet::iterator Find(const ObjectPtr& object) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
 
   mutable Mutex mutex_;
