@@ -6,7 +6,9 @@
 
 #include "absl/strings/str_join.h"
 #include "cmd/mandate-manager/base_mandate.h"
+#include "manager/core/command_line.h"
 #include "manager/core/help_formatter.h"
+#include "manager/core/near_name.h"
 #include "manager/core/status_macros.h"
 #include "manager/core/strings.h"
 #include "manager/kubeconfig/kubeconfig.h"
@@ -290,8 +292,9 @@ absl::StatusOr<std::vector<std::string>> SelectControllers(const std::vector<std
     const bool negative = pattern.starts_with('-');
     const std::string name = negative ? pattern.substr(1) : pattern;
     if (std::find(known.begin(), known.end(), name) == known.end()) {
-      return absl::InvalidArgumentError(
-          StrCat("unknown controller \"", name, "\"; known: ", absl::StrJoin(known, ", ")));
+      return absl::InvalidArgumentError(StrCat("unknown controller \"", name,
+                                               "\"; known: ", absl::StrJoin(known, ", "),
+                                               DidYouMean(name, known)));
     }
     (negative ? off : on).insert(name);
   }
@@ -320,16 +323,13 @@ absl::StatusOr<Flags> ParseFlags(int argc, char** argv, std::vector<ComponentSpe
   std::vector<std::string> arguments(argv + std::min(argc, 1), argv + argc);
   for (std::string& argument : arguments) {
     if (argument.starts_with("-v=")) argument.insert(0, "-");
-    // CLI11 would use the next argument as its value.
-    if (argument.starts_with("--") && argument.find('=') == argument.size() - 1) {
-      return Usage(StrCat(argument, " has no value; add a value, or remove the flag"));
-    }
   }
-  std::reverse(arguments.begin(), arguments.end());  // CLI11 reads them in reverse order
+  if (const auto mistake = FlagWithoutValue(arguments)) return Usage(*mistake);
+  std::reverse(arguments.begin(), arguments.end());  // CLI11 reads them from the back
   try {
     app.parse(std::move(arguments));
   } catch (const CLI::ParseError& error) {
-    if (error.get_exit_code() != 0) return Usage(error.what());
+    if (error.get_exit_code() != 0) return Usage(ParseErrorText(app, error));
     app.exit(error);  // prints the help or the version
     Flags flags;
     flags.exit_now = true;

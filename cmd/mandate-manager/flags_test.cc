@@ -108,13 +108,18 @@ TEST_F(FlagsTest, AMistakeIsOneLineWithItsFlag) {
   };
   const std::string kubeconfig = "--kubeconfig=" + path_;
   const Row rows[] = {
-      {{"--no-such-flag"}, "--no-such-flag"},
-      {{kubeconfig, "stray"}, "stray"},
+      {{"--no-such-flag"}, "unknown flag --no-such-flag (see"},
+      {{"--metrics-adress=0"}, "unknown flag --metrics-adress; did you mean --metrics-address?"},
+      {{kubeconfig, "stray"}, "unexpected argument stray"},
       {{kubeconfig, "--controllers=c"}, "--controllers: unknown controller \"c\"; known: a, b"},
+      {{kubeconfig, "--controllers=*,-aa"},
+       "unknown controller \"aa\"; known: a, b; did you mean a?"},
       {{kubeconfig, "--controllers=-a,-b"}, "--controllers: no controller is enabled"},
       {{kubeconfig, "--controllers=", "--identity-mode=token"}, "--controllers= has no value"},
       {{kubeconfig, "--identity-mode=root"}, "--identity-mode: "},
+      {{kubeconfig, "--identity-mode=tokn"}, "impersonate or single; did you mean token?"},
       {{kubeconfig, "--guard=maybe"}, "--guard-mode: "},
+      {{kubeconfig, "--guard=wran"}, "warn or enforce; did you mean warn?"},
       {{kubeconfig, "-v=9"}, "9"},
       {{kubeconfig, "--metrics-bind-address=:8080"},
        "--metrics-bind-address: :8080 would serve metrics without authentication; add "

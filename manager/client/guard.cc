@@ -3,6 +3,7 @@
 #include <array>
 #include <utility>
 
+#include "manager/core/near_name.h"
 #include "manager/core/strings.h"
 #include "manager/rbac/request_info.h"
 #include "manager/rbac/request_marker.h"
@@ -37,8 +38,9 @@ absl::StatusOr<GuardMode> ParseGuardMode(std::string_view text) {
   if (text == "off") return GuardMode::kOff;
   if (text == "warn") return GuardMode::kWarn;
   if (text == "enforce") return GuardMode::kEnforce;
-  return absl::InvalidArgumentError(
-      StrCat("unknown guard mode \"", text, "\": choose off, warn or enforce"));
+  return absl::InvalidArgumentError(StrCat("unknown guard mode \"", text,
+                                           "\": choose off, warn or enforce",
+                                           DidYouMean(text, {"off", "warn", "enforce"})));
 }
 
 bool AllowedToEveryone(const rbac::Attributes& request) {

@@ -2,10 +2,10 @@
 
 #include <algorithm>
 
+#include "manager/core/near_name.h"
 #include "manager/core/status_macros.h"
 #include "manager/core/strings.h"
 #include "manager/rbac/user.h"
-#include "rbacgen/markers/text.h"
 
 namespace mandate::rbacgen {
 namespace {
@@ -34,10 +34,10 @@ bool HasGroup(const World& world, std::string_view group) {
 
 // " (did you mean scope-instance?)".
 std::string NearestWords(const World& world, std::string_view name) {
-  for (const auto& [component, account] : world.components) {
-    if (IsOneEditAway(name, component)) return StrCat(" (did you mean ", component, "?)");
-  }
-  return "";
+  std::vector<std::string> components;
+  for (const auto& [component, account] : world.components) components.push_back(component);
+  const auto near = NearName(name, components);
+  return near.has_value() ? StrCat(" (did you mean ", *near, "?)") : "";
 }
 
 }  // namespace

@@ -83,8 +83,8 @@ TEST(QuestionDoubts, SayWhatMayNotBeMeant) {
       {{"get", "widgets.apps", "", ""},
        "unknown resource \"widgets\" in group apps of Kubernetes 1.36; write RESOURCE.GROUP for "
        "another"},
-      {{"get", "podz", "lgo", ""},
-       "OPEN unknown resource \"podz/lgo\" in the core group of Kubernetes 1.36; "
+      {{"get", "podz", "lgos", ""},
+       "OPEN unknown resource \"podz/lgos\" in the core group of Kubernetes 1.36; "
        "write RESOURCE.GROUP for another"},
       {{"get", "pods", "lgo", ""},
        "OPEN unknown resource \"pods/lgo\" in the core group; did you mean \"pods/log\" in the "

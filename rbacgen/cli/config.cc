@@ -10,6 +10,8 @@
 
 #include "absl/status/status.h"
 #include "absl/strings/numbers.h"
+#include "absl/strings/str_join.h"
+#include "manager/core/near_name.h"
 #include "manager/core/status_macros.h"
 #include "manager/core/strings.h"
 #include "manager/object/names.h"
@@ -21,24 +23,7 @@ namespace {
 using Read = std::function<absl::Status(const YAML::Node&)>;
 using Keys = std::map<std::string, Read>;
 
-// The number of characters to insert, remove or replace to turn `a` into `b`.
-size_t Distance(std::string_view a, std::string_view b) {
-  std::vector<size_t> row(b.size() + 1);
-  for (size_t j = 0; j <= b.size(); ++j) row[j] = j;
-  for (size_t i = 1; i <= a.size(); ++i) {
-    size_t diagonal = row[0];
-    row[0] = i;
-    for (size_t j = 1; j <= b.size(); ++j) {
-      const size_t replaced = diagonal + (a[i - 1] == b[j - 1] ? 0 : 1);
-      diagonal = row[j];
-      row[j] = std::min({row[j] + 1, row[j - 1] + 1, replaced});
-    }
-  }
-  return row.back();
-}
-
-// Reads one file. Each function returns a reader that stores a value in `to`, which outlives the
-// reader.
+// Reads one file. Each function returns a reader of a value into `to`, which outlives it.
 class Reader {
  public:
   explicit Reader(std::string file) : file_(std::move(file)) {}
@@ -156,17 +141,13 @@ class Reader {
 
  private:
   static std::string Unknown(const std::string& key, std::string_view name, const Keys& known) {
-    const auto nearest = std::ranges::min_element(
-        known, {}, [&](const auto& entry) { return Distance(key, entry.first); });
     std::string text = StrCat("unknown key ", Quoted(key), " in ", name);
-    if (Distance(key, nearest->first) <= std::max<size_t>(1, key.size() / 3)) {
-      return text + "; did you mean " + Quoted(nearest->first) + "?";
+    std::vector<std::string> names;
+    for (const auto& [other, read] : known) names.push_back(other);
+    if (const auto near = NearName(key, names)) {
+      return text + "; did you mean " + Quoted(*near) + "?";
     }
-    text += "; known keys:";
-    for (const auto& [other, read] : known) {
-      StrAppend(&text, other == known.begin()->first ? " " : ", ", other);
-    }
-    return text;
+    return StrCat(text, "; known keys: ", absl::StrJoin(names, ", "));
   }
 
   absl::Status Chart(const YAML::Node& node, Config* to) const {

@@ -18,6 +18,8 @@ expect 0 --version --version
 cmp "$dir/out" "$dir/version"
 expect 2 'help of an unknown command' help chrat
 says 'help of an unknown command' err 'unknown command "chrat"; did you mean "chart"?'
+expect 2 'an unknown flag' chart --namspace=x rbacgen/testing/expect.sh
+says 'an unknown flag' err 'unknown flag --namspace; did you mean --namespace?'
 
 commands=$(sed -nE '/^(Generate|Lint|Ask|Audit):$/,/^$/s/^  ([a-z-]+) .*/\1/p' "$dir/help")
 [ "$(wc -w <<<"$commands")" = 15 ] || fail "commands: $commands"

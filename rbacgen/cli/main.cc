@@ -8,7 +8,9 @@
 #include <vector>
 
 #include "CLI/CLI.hpp"
+#include "manager/core/command_line.h"
 #include "manager/core/help_formatter.h"
+#include "manager/core/near_name.h"
 #include "rbacgen/cli/command.h"
 #include "rbacgen/cli/help.h"
 #include "rbacgen/markers/text.h"
@@ -40,31 +42,19 @@ constexpr Command kCommands[] = {
     {"Audit", mandate::rbacgen::AddTraceCommand},
 };
 
-// Finds a flag such as "--namespace=", which is the result of `--namespace=$UNSET`: CLI11 would use
-// the next argument as its value.
-const char* FlagWithoutValue(int argc, char** argv) {
-  for (int i = 1; i < argc; ++i) {
-    const std::string_view argument = argv[i];
-    if (argument == "--") break;
-    if (argument.starts_with("--") && argument.find('=') == argument.size() - 1) return argv[i];
-  }
-  return nullptr;
-}
-
-// Reports an invalid command line, with the command whose --help describes it.
+// Reports an invalid command line, and names the command whose --help describes it.
 int Misuse(const CLI::App& app, const CLI::ParseError& error, const std::string& first) {
   const std::vector<CLI::App*> named = app.get_subcommands();
   std::cerr << "rbacgen: ";
   if (named.empty() && !first.starts_with('-')) {
     std::cerr << "unknown command " << mandate::rbacgen::Quoted(first);
-    for (const auto* other : app.get_subcommands(nullptr)) {
-      if (mandate::rbacgen::IsOneEditAway(first, other->get_name())) {
-        std::cerr << "; did you mean " << mandate::rbacgen::Quoted(other->get_name()) << "?";
-        break;
-      }
+    std::vector<std::string> commands;
+    for (const auto* other : app.get_subcommands(nullptr)) commands.push_back(other->get_name());
+    if (const auto near = mandate::NearName(first, commands)) {
+      std::cerr << "; did you mean " << mandate::rbacgen::Quoted(*near) << "?";
     }
   } else {
-    std::cerr << error.what();
+    std::cerr << mandate::ParseErrorText(app, error);
   }
   std::cerr << "\nTry `rbacgen " << (named.empty() ? "" : named.front()->get_name() + " ")
             << "--help`.\n";
@@ -91,8 +81,8 @@ int main(int argc, char** argv) {
       "  0  done; yes; no difference; no findings\n"
       "  1  no; different; findings, such as mistakes in markers\n"
       "  2  unknown: an invalid command line, an unreadable input, an unwritable output");
-  if (const char* flag = FlagWithoutValue(argc, argv)) {
-    std::cerr << "rbacgen: " << flag << " has no value; add a value, or remove the flag\n";
+  if (const auto mistake = mandate::FlagWithoutValue({argv + 1, argv + argc})) {
+    std::cerr << "rbacgen: " << *mistake << "\n";
     return mandate::rbacgen::kExitUnknown;
   }
   int exit_code = 0;

@@ -6,6 +6,7 @@
 
 #include "absl/strings/str_join.h"
 #include "absl/strings/str_replace.h"
+#include "manager/core/near_name.h"
 #include "manager/core/strings.h"
 #include "rbacgen/lint/builtin_resources.h"
 #include "rbacgen/markers/text.h"
@@ -120,7 +121,7 @@ void LintUnknownVerbs(const rbac::Rule& rule, Strings* out) {
   for (const std::string& verb : rule.verbs) {
     if (verb.empty() || verb == "*" || IsRequestVerb(verb) || HasCapitals(verb)) continue;
     for (const std::string_view known : kVerbs) {
-      if (!IsOneEditAway(verb, known)) continue;
+      if (EditDistance(verb, known) != 1) continue;
       out->push_back(StrCat("unknown verb ", Quoted(verb), "; did you mean ", Quoted(known), "?"));
       break;
     }

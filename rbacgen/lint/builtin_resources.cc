@@ -1,7 +1,8 @@
 #include "rbacgen/lint/builtin_resources.h"
 
 #include <algorithm>
-#include <numeric>
+
+#include "manager/core/near_name.h"
 
 namespace mandate::rbacgen {
 namespace {
@@ -197,23 +198,6 @@ constexpr BuiltinShortName kShortNames[] = {
     // clang-format on
 };
 
-// The number of letters that must change, at most `limit` + 1.
-size_t Distance(std::string_view a, std::string_view b, size_t limit) {
-  if (a.size() > b.size() + limit || b.size() > a.size() + limit) return limit + 1;
-  std::vector<size_t> row(b.size() + 1);
-  std::iota(row.begin(), row.end(), size_t{0});
-  for (size_t i = 0; i < a.size(); ++i) {
-    size_t diagonal = row[0];
-    row[0] = i + 1;
-    for (size_t j = 0; j < b.size(); ++j) {
-      const size_t replaced = diagonal + (a[i] == b[j] ? 0 : 1);
-      diagonal = row[j + 1];
-      row[j + 1] = std::min({replaced, diagonal + 1, row[j] + 1});
-    }
-  }
-  return row[b.size()];
-}
-
 }  // namespace
 
 std::span<const BuiltinResource> BuiltinResources() { return kResources; }
@@ -245,7 +229,7 @@ const BuiltinResource* NearestBuiltin(std::span<const std::string> groups,
   const BuiltinResource* nearest = nullptr;
   size_t best = 2 * limit + 2;
   for (const BuiltinResource& r : kResources) {
-    const size_t distance = Distance(resource, r.resource, limit);
+    const size_t distance = EditDistance(resource, r.resource);
     if (distance > limit) continue;
     const bool of_groups =
         std::any_of(groups.begin(), groups.end(), [&](std::string_view g) { return g == r.group; });

@@ -6,6 +6,7 @@
 #include <optional>
 #include <utility>
 
+#include "manager/core/near_name.h"
 #include "manager/core/strings.h"
 #include "manager/object/names.h"
 #include "rbacgen/markers/marker_arguments.h"
@@ -59,7 +60,7 @@ std::optional<std::string_view> MeantName(std::string_view text) {
   }
   const std::string_view stem = std::string_view(head).substr(0, head.rfind(':'));
   for (std::string_view name : kNames) {
-    if (IsOneEditAway(stem, name) || IsOneEditAway(head, name)) return name;
+    if (EditDistance(stem, name) == 1 || EditDistance(head, name) == 1) return name;
   }
   return std::nullopt;
 }

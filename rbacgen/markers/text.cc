@@ -156,15 +156,4 @@ std::string Quoted(std::string_view text) {
 
 bool IsDnsLabel(std::string_view text) { return CheckDnsLabel(text).ok(); }
 
-bool IsOneEditAway(std::string_view a, std::string_view b) {
-  if (a.size() > b.size()) std::swap(a, b);
-  if (b.size() - a.size() > 1) return false;
-  const size_t same = std::mismatch(a.begin(), a.end(), b.begin()).first - a.begin();
-  if (a.size() < b.size()) return a.substr(same) == b.substr(same + 1);
-  if (same == a.size()) return false;
-  if (a.substr(same + 1) == b.substr(same + 1)) return true;
-  return same + 1 < a.size() && a[same] == b[same + 1] && a[same + 1] == b[same] &&
-         a.substr(same + 2) == b.substr(same + 2);
-}
-
 }  // namespace mandate::rbacgen

@@ -23,10 +23,6 @@ std::string Quoted(std::string_view text);
 // Whether CheckDnsLabel of manager/object/names.h accepts the text.
 bool IsDnsLabel(std::string_view text);
 
-// Whether one insertion, removal, replacement or swap of neighbouring characters turns `a` into
-// `b`.
-bool IsOneEditAway(std::string_view a, std::string_view b);
-
 }  // namespace mandate::rbacgen
 
 #endif  // RBACGEN_MARKERS_TEXT_H_

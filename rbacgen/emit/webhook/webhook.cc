@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "absl/strings/ascii.h"
+#include "manager/core/near_name.h"
 #include "manager/core/strings.h"
 #include "rbacgen/emit/webhook/webhook_patch.h"
 #include "rbacgen/emit/webhook_check.h"
@@ -127,7 +128,7 @@ std::optional<std::string_view> MeantName(std::string_view name) {
   if (lower.starts_with(kConfiguration)) return kConfiguration;
   if (lower.starts_with(kWebhook)) return kWebhook;
   for (const std::string_view known : {kWebhook, kConfiguration}) {
-    if (IsOneEditAway(lower, known)) return known;
+    if (EditDistance(lower, known) == 1) return known;
   }
   return std::nullopt;
 }

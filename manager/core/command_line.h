@@ -1,0 +1,21 @@
+// Mistakes in command lines, in the words of kubectl.
+#ifndef MANAGER_CORE_COMMAND_LINE_H_
+#define MANAGER_CORE_COMMAND_LINE_H_
+
+#include <CLI/CLI.hpp>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace mandate {
+
+// The mistake in arguments that CLI11 would misread: of `--namespace=`, as `--namespace=$UNSET`
+// becomes, CLI11 takes the next argument as the value.
+std::optional<std::string> FlagWithoutValue(const std::vector<std::string>& arguments);
+
+// One line for what `app` threw. An unknown flag comes with the known flag that it probably means.
+std::string ParseErrorText(const CLI::App& app, const CLI::ParseError& error);
+
+}  // namespace mandate
+
+#endif  // MANAGER_CORE_COMMAND_LINE_H_
