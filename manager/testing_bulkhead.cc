@@ -1,8 +1,7 @@
 #include "manager/testing_bulkhead.h"
 
-#include <cstdio>
 #include <cstdlib>
-#include <tuple>
+#include <iostream>
 #include <utility>
 
 #include "manager/controller/builder.h"
@@ -11,13 +10,12 @@
 #include "manager/core/strings.h"
 #include "manager/object/kinds/coordination_v1.h"
 #include "manager/object/kinds/core_v1.h"
-#include "manager/testing_base.h"
+#include "manager/rbac/events_rule.h"
 #include "testing/apiserver/errors.h"
 
 namespace mandate {
 namespace {
 
-using apiserver::ApiServer;
 using apiserver::ServerCore;
 
 constexpr std::string_view kReads[] = {"list", "watch"};
@@ -25,22 +23,16 @@ constexpr std::string_view kCore[] = {""};
 constexpr std::string_view kCoordination[] = {"coordination.k8s.io"};
 constexpr std::string_view kConfigMaps[] = {"configmaps"};
 constexpr std::string_view kLeases[] = {"leases"};
-constexpr std::string_view kRecords[] = {"create", "patch"};
-constexpr std::string_view kEventsGroup[] = {"events.k8s.io"};
-constexpr std::string_view kEvents[] = {"events"};
-constexpr rbac::MandateRule kNoisyRules[] = {
-    {{kReads, kCore, kConfigMaps, {}, {}}, "", false},
-    {{kRecords, kEventsGroup, kEvents, {}, {}}, "", false}};
-constexpr rbac::MandateRule kQuietRules[] = {
-    {{kReads, kCoordination, kLeases, {}, {}}, "", false},
-    {{kRecords, kEventsGroup, kEvents, {}, {}}, "", false}};
+constexpr rbac::MandateRule kNoisyRules[] = {{{kReads, kCore, kConfigMaps, {}, {}}, "", false},
+                                             {rbac::kEventsRule, "", false}};
+constexpr rbac::MandateRule kQuietRules[] = {{{kReads, kCoordination, kLeases, {}, {}}, "", false},
+                                             {rbac::kEventsRule, "", false}};
 constexpr rbac::Mandate kNoisy = {"noisy", kNoisyRules};
 constexpr rbac::Mandate kQuiet = {"quiet", kQuietRules};
-constexpr rbac::Mandate kBase = {"base", {}};
 
-void Check(const absl::Status& status, const char* what) {
+void Check(const absl::Status& status) {
   if (status.ok()) return;
-  std::fprintf(stderr, "%s: %s\n", what, status.ToString().c_str());
+  std::cerr << status << "\n";
   std::abort();
 }
 
@@ -49,26 +41,6 @@ absl::StatusOr<Controllers> One(absl::StatusOr<std::unique_ptr<Controller>> cont
   Controllers controllers;
   controllers.push_back(*std::move(controller));
   return controllers;
-}
-
-// A ServiceAccount that may read one resource and write events.
-void AddComponent(apiserver::ServerOptions& serve, const std::string& name,
-                  const std::string& group, const std::string& resource) {
-  const std::string account = StrCat("mandate-manager-", name);
-  serve.objects.push_back(StrCat(
-      R"({"apiVersion":"v1","kind":"ServiceAccount","metadata":{"namespace":"default","name":")",
-      account, R"("}})"));
-  serve.objects.push_back(StrCat(
-      R"({"apiVersion":"rbac.authorization.k8s.io/v1","kind":"ClusterRole","metadata":{"name":")",
-      name, R"("},"rules":[{"apiGroups":[")", group, R"("],"resources":[")", resource,
-      R"("],"verbs":["list","watch"]},{"apiGroups":["events.k8s.io"],"resources":["events"],)"
-      R"("verbs":["create","patch"]}]})"));
-  serve.objects.push_back(StrCat(
-      R"({"apiVersion":"rbac.authorization.k8s.io/v1","kind":"ClusterRoleBinding","metadata":)"
-      R"({"name":")",
-      name, R"("},"subjects":[{"kind":"ServiceAccount","namespace":"default","name":")", account,
-      R"("}],"roleRef":{"apiGroup":"rbac.authorization.k8s.io","kind":"ClusterRole","name":")",
-      name, R"("}})"));
 }
 
 // Waits until a demand is live.
@@ -114,36 +86,18 @@ void RefuseEvents(Bulkhead& b) {
 
 }  // namespace
 
-Bulkhead::Bulkhead() {
-  apiserver::ServerOptions serve;
-  AddComponent(serve, "noisy", "", "configmaps");
-  AddComponent(serve, "quiet", "coordination.k8s.io", "leases");
-  AddBase({"noisy", "quiet"}, serve);
-  auto server = ApiServer::Create(std::move(serve));
-  Check(server.status(), "the double");
-  server_ = *std::move(server);
-}
+Bulkhead::Bulkhead() : manager_({&kNoisy, &kQuiet}) {}
 
 Bulkhead::~Bulkhead() {
   trouble_over.Set();
   demands.clear();
-  stop_.request_stop();
-  if (runs_.joinable()) runs_.join();
+  Check(manager_.Stop());
 }
 
 void Bulkhead::Run() {
-  ManagerOptions options;
-  options.cluster.endpoint.server = server_->url();
-  options.cluster.endpoint.ca_pem = server_->ca_pem();
-  options.cluster.base = StaticToken{std::make_shared<const Secret>(kBaseToken)};
-  options.ns = "default";
-  options.version = "test";
-  options.base_mandate = &kBase;
-  options.leader_elect = false;
-  options.health_address = "0";
-  options.metrics_address = "0";
-  options.max_watch_bytes = settings_.max_watch_bytes;
-  options.transport = settings_.transport;
+  manager_.options.leader_elect = false;
+  manager_.options.max_watch_bytes = settings_.max_watch_bytes;
+  manager_.options.transport = settings_.transport;
   const auto noisy = [this](const Component& component) -> absl::StatusOr<Controllers> {
     noisy_events_ = &component.events;
     noisy_view_ = &component.cache();
@@ -173,14 +127,11 @@ void Bulkhead::Run() {
           return Result{};
         })));
   };
-  auto manager = Manager::Create(std::move(options), {{&kNoisy, noisy}, {&kQuiet, quiet}});
-  Check(manager.status(), "Manager::Create");
-  manager_ = *std::move(manager);
-  runs_ = std::jthread([this] { Check(manager_->Run(stop_.get_token()), "Manager::Run"); });
+  manager_.Run({{&kNoisy, noisy}, {&kQuiet, quiet}});
 }
 
 void Bulkhead::Load(const std::string& json) {
-  server_->OnLoop([&](ServerCore& core) { Check(core.Load(json), "the double"); });
+  server().OnLoop([&](ServerCore& core) { Check(core.Load(json)); });
 }
 
 void Bulkhead::LoadConfigMap(const std::string& name, size_t bytes) {

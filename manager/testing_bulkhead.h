@@ -8,11 +8,9 @@
 #include <memory>
 #include <set>
 #include <string>
-#include <thread>
 #include <vector>
 
-#include "manager/manager.h"
-#include "testing/apiserver/api_server.h"
+#include "manager/testing_manager.h"
 
 namespace mandate {
 
@@ -29,11 +27,11 @@ class Bulkhead {
   };
 
   Bulkhead();
-  // Ends the trouble, and stops the Manager; aborts the process if Run() had failed.
+  // Ends the trouble, and stops the manager; aborts the process if the manager had failed.
   ~Bulkhead();
 
   Settings& settings() { return settings_; }
-  apiserver::ApiServer& server() { return *server_; }
+  apiserver::ApiServer& server() { return manager_.server(); }
   void Run();
 
   // What `map` and `reconcile` of a trouble wait for and set.
@@ -61,7 +59,6 @@ class Bulkhead {
   void Load(const std::string& json);
 
   Settings settings_;
-  std::unique_ptr<apiserver::ApiServer> server_;
   Metrics* metrics_ = nullptr;
   EventRecorder* noisy_events_ = nullptr;
   EventRecorder* quiet_events_ = nullptr;
@@ -71,9 +68,7 @@ class Bulkhead {
   Mutex mutex_;
   CondVar changed_;
   std::set<std::string> seen_ ABSL_GUARDED_BY(mutex_);
-  std::unique_ptr<Manager> manager_;
-  std::stop_source stop_;
-  std::jthread runs_;
+  TestManager manager_;
 };
 
 struct Trouble {
