@@ -10,6 +10,7 @@
 #include "manager/core/status_macros.h"
 #include "manager/core/strings.h"
 #include "manager/loop_call.h"
+#include "manager/preflight.h"
 #include "manager/rbac/user.h"
 
 namespace mandate {
@@ -191,8 +192,7 @@ absl::Status Manager::Parts::CheckBase() {
   if (account.has_value() && account->ns != options.ns) {
     options.log.Error(
         "The manager's own ServiceAccount is in another namespace than --namespace, where its "
-        "Lease "
-        "and its components' ServiceAccounts must be",
+        "Lease and its components' ServiceAccounts must be",
         {{"user", base_user}, {"namespace", options.ns}});
   }
   CallOnLoop(*loop, [&] {
@@ -232,15 +232,24 @@ absl::Status Manager::Parts::JudgeBasePower(const absl::StatusOr<BasePower>& pow
 
 void Manager::Parts::BuildBasePowerLoop() {
   if (BasePowerWarning().empty()) return;
-  base_power_loop = std::make_unique<BasePowerLoop>(
-      BasePowerLoop::Options{.base = base_client.get(),
-                             .workers = preflight_threads.get(),
-                             .ns = options.ns,
-                             .seed = random(),
-                             .report = [this](const absl::StatusOr<BasePower>& power) {
-                               const absl::Status judged = JudgeBasePower(power);
-                               if (!judged.ok()) Lose(judged);
-                             }});
+  const auto power = std::make_shared<absl::StatusOr<BasePower>>();
+  PreflightLoop::Options check;
+  check.loop = loop.get();
+  check.workers = preflight_threads.get();
+  check.component = "base";
+  check.check = [this, power](const CallContext& context) {
+    *power = AskBasePower(context, *base_client, options.ns);
+    return power->status();
+  };
+  // Soon at first: an administrator's credential works meanwhile.
+  check.retry = {.initial = absl::Seconds(1), .factor = 2, .max = absl::Minutes(5), .jitter = 0.2};
+  check.seed = random();
+  check.report = [this, power](const absl::Status&) {
+    const absl::Status judged = JudgeBasePower(*power);
+    if (!judged.ok()) Lose(judged);
+  };
+  base_power_loop = std::make_unique<PreflightLoop>(std::move(check));
+  base_power_loop->Start();
 }
 
 std::string Manager::Parts::BasePowerWarning() {
@@ -283,19 +292,20 @@ void Manager::Parts::BuildPreflights() {
   // whole pass, and no other's waits for that.
   preflight_threads = std::make_unique<ThreadPool>(static_cast<int>(components.size()) + 1);
   for (const auto& component : components) {
+    PreflightOptions asked{
+        .mandate = &component->mandate(), .mode = options.identity_mode, .base = base_client.get()};
+    if (const auto identity = identities->Component(kHome, component->name()); identity.ok()) {
+      asked.username = (*identity)->username();
+      asked.service_account = (*identity)->service_account();
+      asked.ns = (*identity)->ns();
+    }
     PreflightLoop::Options preflight;
-    preflight.client = &component->client();
+    preflight.loop = loop.get();
     preflight.workers = preflight_threads.get();
-    preflight.preflight.mandate = &component->mandate();
-    preflight.preflight.mode = options.identity_mode;
-    preflight.preflight.base = base_client.get();
+    preflight.component = std::string(component->name());
+    preflight.check = PreflightCheck(component->client(), std::move(asked));
     preflight.seed = random();
     preflight.metrics = &metrics;
-    if (const auto identity = identities->Component(kHome, component->name()); identity.ok()) {
-      preflight.preflight.username = (*identity)->username();
-      preflight.preflight.service_account = (*identity)->service_account();
-      preflight.preflight.ns = (*identity)->ns();
-    }
     preflight.report = [running = component.get()](absl::Status found) {
       running->OnPreflight(std::move(found));
     };

@@ -10,7 +10,7 @@
 #include <string_view>
 #include <vector>
 
-#include "manager/base_power_loop.h"
+#include "manager/base_power.h"
 #include "manager/base_user_check.h"
 #include "manager/cache/cache.h"
 #include "manager/client/component_client.h"
@@ -82,7 +82,7 @@ struct Manager::Parts {
   std::vector<std::unique_ptr<RunningComponent>> components;
   std::unique_ptr<ThreadPool> preflight_threads;
   std::vector<std::unique_ptr<PreflightLoop>> preflights;
-  std::unique_ptr<BasePowerLoop> base_power_loop;  // only where the start had no answer
+  std::unique_ptr<PreflightLoop> base_power_loop;  // only where the start had no answer
   std::vector<std::unique_ptr<TokenCheck>> token_checks;
   std::unique_ptr<ThreadPool> review_threads;
   std::unique_ptr<AccessReviewer> reviewer;  // secure metrics only

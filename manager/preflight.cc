@@ -201,6 +201,14 @@ absl::StatusOr<PreflightReport> Preflight(const CallContext& context, RestClient
   return report;
 }
 
+std::function<absl::Status(const CallContext&)> PreflightCheck(RestClient& client,
+                                                               PreflightOptions options) {
+  return [&client, options = std::move(options)](const CallContext& context) -> absl::Status {
+    ASSIGN_OR_RETURN(const PreflightReport report, Preflight(context, client, options));
+    return report.ToStatus();
+  };
+}
+
 absl::Status PreflightReport::ToStatus() const {
   if (missing.empty()) return absl::OkStatus();
   std::string list;

@@ -1,7 +1,9 @@
-// Asks the server, as a component, whether it is who we think and holds what its source declares.
+// Asks the API server, as a component, for its user name and for the permissions that its source
+// declares.
 #ifndef MANAGER_PREFLIGHT_H_
 #define MANAGER_PREFLIGHT_H_
 
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -56,6 +58,10 @@ struct PreflightReport {
 // knows no constrained impersonation; RestClient's. Blocks: not on the loop.
 absl::StatusOr<PreflightReport> Preflight(const CallContext& context, RestClient& client,
                                           const PreflightOptions& options);
+
+// The same as a check for a PreflightLoop. `client` outlives it.
+std::function<absl::Status(const CallContext&)> PreflightCheck(RestClient& client,
+                                                               PreflightOptions options);
 
 }  // namespace mandate
 

@@ -2,15 +2,8 @@
 
 #include <utility>
 
-#include "manager/core/status_macros.h"
-
 namespace mandate {
 namespace {
-
-absl::Status Pass(const CallContext& context, RestClient& client, const PreflightOptions& options) {
-  ASSIGN_OR_RETURN(const PreflightReport report, Preflight(context, client, options));
-  return report.ToStatus();
-}
 
 void Count(const PreflightLoop::Options& options, const absl::Status& found) {
   if (options.metrics == nullptr) return;
@@ -20,7 +13,7 @@ void Count(const PreflightLoop::Options& options, const absl::Status& found) {
   options.metrics
       ->Counter("mandate_preflight_passes_total",
                 "How often it was asked whether a component holds what it declares, by outcome",
-                {{"identity", std::string(options.client->component())}, {"outcome", outcome}})
+                {{"identity", options.component}, {"outcome", outcome}})
       .Increment();
 }
 
@@ -30,8 +23,9 @@ void Count(const PreflightLoop::Options& options, const absl::Status& found) {
 struct PreflightLoop::State {
   explicit State(Options o)
       : options(std::move(o)),
-        loop(options.client->loop()),
+        loop(*options.loop),
         random(options.seed),
+        retry(options.retry),
         quiet(options.quiet) {}
 
   absl::Time Now() const { return loop.clock().TimeNow(); }
@@ -41,9 +35,10 @@ struct PreflightLoop::State {
   std::stop_source stop;
   // Loop thread only.
   std::mt19937_64 random;
+  Backoff retry;
   Backoff quiet;
   bool running = false;
-  bool rechecking = false;  // this pass, or the next, is Recheck()'s
+  bool rechecking = false;  // Recheck() asked for this pass, or for the next
   bool again = false;       // Recheck() came during the pass, which may have asked before
   absl::Time last_end = absl::InfinitePast();
   absl::Time earliest = absl::InfinitePast();  // of the next pass that Recheck() asks for
@@ -60,7 +55,7 @@ PreflightLoop::~PreflightLoop() {
 
 void PreflightLoop::Start() { RunPass(state_); }
 
-std::string_view PreflightLoop::component() const { return state_->options.client->component(); }
+const std::string& PreflightLoop::component() const { return state_->options.component; }
 
 void PreflightLoop::Recheck() {
   State& state = *state_;
@@ -90,7 +85,7 @@ void PreflightLoop::RunPass(const std::shared_ptr<State>& state) {
   keep->options.workers->Post([state = keep] {
     if (state->stop.stop_requested()) return;
     const CallContext context{state->Now() + state->options.timeout, state->stop.get_token()};
-    absl::Status found = Pass(context, *state->options.client, state->options.preflight);
+    absl::Status found = state->options.check(context);
     // The loop is the thread that destroys the owner: it cannot do so between check and report.
     state->loop.Post([state, found = std::move(found)] {
       if (!state->stop.stop_requested()) EndPass(state, found);
@@ -105,8 +100,9 @@ void PreflightLoop::EndPass(const std::shared_ptr<State>& state, const absl::Sta
   if (!found.ok()) {
     state->rechecking = false;
     state->quiet.Reset();
-    RunPassAt(state, state->Now() + state->options.retry);
+    RunPassAt(state, state->Now() + state->retry.Next(state->random));
   } else {
+    state->retry.Reset();
     if (state->rechecking) state->earliest = state->Now() + state->quiet.Next(state->random);
     state->rechecking = state->again;
     if (state->again) RunPassAt(state, state->earliest);

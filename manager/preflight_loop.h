@@ -1,5 +1,4 @@
-// Asks again and again whether a component holds what it declares, until it does; and again when
-// the server refuses something of it.
+// Repeats a check of permissions until it passes, and again when the server denies a request.
 #ifndef MANAGER_PREFLIGHT_LOOP_H_
 #define MANAGER_PREFLIGHT_LOOP_H_
 
@@ -7,54 +6,56 @@
 #include <memory>
 #include <random>
 #include <stop_token>
-#include <string_view>
+#include <string>
 
 #include "absl/status/status.h"
 #include "absl/time/time.h"
-#include "manager/client/rest_client.h"
 #include "manager/core/backoff.h"
+#include "manager/core/call_context.h"
 #include "manager/core/executor.h"
 #include "manager/core/metrics.h"
-#include "manager/preflight.h"
 
 namespace mandate {
 
-// Each pass runs on the pool; the timer on the loop. Once nothing is missing, it
-// asks no more until Recheck(): a grant that is taken away later shows in the requests that need
-// it.
+// A retried check. Each pass runs on the pool, the timer on the loop. After the first pass that
+// found nothing missing it waits for Recheck(): a grant that is removed later shows in the requests
+// that need it.
 //
 // Create, Start(), Recheck() and destroy it on the loop.
 class PreflightLoop {
  public:
   struct Options {
-    RestClient* client = nullptr;
+    Loop* loop = nullptr;
     Executor* workers = nullptr;  // both outlive this, and the pool its tasks
-    PreflightOptions preflight;
-    absl::Duration retry = absl::Seconds(15);
-    // One pass, of all the reviews.
+    std::string component;        // "scope-instance", or "base"
+    // One pass, which may block. kFailedPrecondition: permissions are missing.
+    std::function<absl::Status(const CallContext&)> check;
+    // From a pass that failed to the next.
+    Backoff::Options retry = {
+        .initial = absl::Seconds(15), .factor = 1, .max = absl::Seconds(15), .jitter = 0};
+    // The limit of one pass.
     absl::Duration timeout = absl::Seconds(30);
-    // From a pass of Recheck()'s that found nothing missing to the next: a 403 may have other
-    // reasons than RBAC, and come often. Back to the beginning when something is missing, and after
-    // `max` of quiet.
+    // From a pass of Recheck() that found nothing missing to the next: a 403 may have other
+    // reasons than RBAC, and come often. Starts again when something is missing, and after `max`
+    // without a Recheck().
     Backoff::Options quiet = {
         .initial = absl::Seconds(15), .factor = 2, .max = absl::Minutes(5), .jitter = 0.2};
     uint64_t seed = 0;  // of the jitter
     // mandate_preflight_passes_total{identity,outcome}; may be null, else outlives this.
     Metrics* metrics = nullptr;
-    // What each pass found, OK or why not; on the loop. May destroy this.
+    // The result of each pass; on the loop. May destroy this.
     std::function<void(absl::Status)> report;
   };
 
   explicit PreflightLoop(Options options);
-  // A pass that runs is cancelled and reports nothing more.
+  // Cancels a pass that runs; it reports nothing more.
   ~PreflightLoop();
 
   void Start();
-  // The server has refused what the component declares: a grant may have been taken away.
+  // The server denied what the component declares: a grant may have been removed.
   void Recheck();
 
-  // "scope-instance".
-  std::string_view component() const;
+  const std::string& component() const;
 
  private:
   struct State;

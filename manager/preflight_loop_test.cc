@@ -5,12 +5,14 @@
 #include <algorithm>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "manager/client/testing/fake_rest_client.h"
 #include "manager/core/testing/simulated_loop.h"
+#include "manager/preflight.h"
 
 namespace mandate {
 namespace {
@@ -68,9 +70,11 @@ class PreflightLoopTest : public testing::Test {
   }
   void Start(Executor& workers) {
     PreflightLoop::Options options;
-    options.client = &client_;
+    options.loop = &loop_;
     options.workers = &workers;
-    options.preflight.mandate = mandate_;
+    options.component = "scope";
+    options.check = PreflightCheck(client_, {.mandate = mandate_});
+    if (retry_.has_value()) options.retry = *retry_;
     options.metrics = &metrics_;
     options.report = [this](absl::Status status) {
       reports_.push_back({Second(), status});
@@ -103,6 +107,7 @@ class PreflightLoopTest : public testing::Test {
   const rbac::Mandate* mandate_ = &kScope;
   bool granted_ = true;
   absl::Status server_;
+  std::optional<Backoff::Options> retry_;
   std::vector<Report> reports_;
   std::function<void()> on_report_;
   std::unique_ptr<PreflightLoop> preflight_;
@@ -161,6 +166,21 @@ TEST_F(PreflightLoopTest, AsksAgainWhenItGotNoAnswer) {
   EXPECT_EQ(Seconds(), (std::vector<int>{0, 15, 30}));
   EXPECT_EQ(reports_[0].status, absl::UnavailableError("no connection"));
   EXPECT_EQ(reports_[2].status, absl::OkStatus());
+}
+
+TEST_F(PreflightLoopTest, BacksOffWhilePassesFail) {
+  retry_ = {.initial = absl::Seconds(1), .factor = 2, .max = absl::Seconds(5), .jitter = 0};
+  server_ = absl::ResourceExhaustedError("too many requests");
+  Start(pool_);
+  At(absl::Seconds(14), [this] { server_ = absl::OkStatus(); });
+  At(absl::Minutes(10), [this] {
+    server_ = absl::ResourceExhaustedError("too many requests");
+    preflight_->Recheck();
+  });
+  loop_.RunFor(absl::Minutes(10) + absl::Seconds(4));
+  EXPECT_EQ(Seconds(), (std::vector<int>{0, 1, 3, 7, 12, 17, 600, 601, 603}));
+  EXPECT_EQ(reports_[4].status, server_);
+  EXPECT_EQ(reports_[5].status, absl::OkStatus());
 }
 
 TEST_F(PreflightLoopTest, AsksAgainWhenSomethingWasRefused) {

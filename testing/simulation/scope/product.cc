@@ -4,6 +4,7 @@
 
 #include "manager/core/strings.h"
 #include "manager/core/testing/must.h"
+#include "manager/preflight.h"
 #include "testing/simulation/scope/components.h"
 
 namespace mandate::simulation {
@@ -103,16 +104,18 @@ void Product::BuildComponents() {
 
 void Product::BuildPreflights() {
   for (const auto& component : components_) {
+    const ComponentIdentity& identity = *Must(identities_->Component(kHome, component->name()));
     PreflightLoop::Options preflight;
-    preflight.client = &component->client();
+    preflight.loop = &component->client().loop();
     preflight.workers = &options_.workers;
-    preflight.preflight.mandate = &component->mandate();
+    preflight.component = std::string(component->name());
+    preflight.check =
+        PreflightCheck(component->client(), {.mandate = &component->mandate(),
+                                             .username = identity.username(),
+                                             .ns = identity.ns(),
+                                             .service_account = identity.service_account()});
     preflight.seed = options_.seed;
     preflight.metrics = &metrics_;
-    const ComponentIdentity& identity = *Must(identities_->Component(kHome, component->name()));
-    preflight.preflight.username = identity.username();
-    preflight.preflight.service_account = identity.service_account();
-    preflight.preflight.ns = identity.ns();
     preflight.report = [running = component.get()](absl::Status found) {
       running->OnPreflight(std::move(found));
     };
