@@ -8,19 +8,18 @@
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "manager/transport/http_transport.h"
-#include "manager/transport/testing/connections_fixture.h"
 #include "manager/transport/testing/h2_server.h"
+#include "manager/transport/testing/transport_fixture.h"
 
 namespace mandate {
 namespace {
 
 using ::testing::HasSubstr;
 
-class HttpTransportConnectionsTest : public ConnectionsFixture {};
+using HttpTransportConnectionsTest = TransportFixture;
 
 TEST_F(HttpTransportConnectionsTest, SpreadsWatchesOverFewConnections) {
-  StartPlainServer();
-  StartTransport();
+  Start();
   std::vector<Watch> watches = OpenMany(250);
   ASSERT_TRUE(AllOpen(watches));
   // 99 on each: one stream is kept for the probe.
@@ -30,13 +29,12 @@ TEST_F(HttpTransportConnectionsTest, SpreadsWatchesOverFewConnections) {
   EXPECT_EQ(server_->stats().accepted, 3u);
   EXPECT_EQ(server_->stats().open_streams, 250u);
   EXPECT_LE(server_->stats().most_streams_on_a_connection, 100u);
-  CloseAll(watches);
+  watches.clear();
   EXPECT_TRUE(Eventually([this] { return server_->stats().open_streams == 0; }));
 }
 
 TEST_F(HttpTransportConnectionsTest, WatchesOpenedOneByOneFillConnections) {
-  StartPlainServer();
-  StartTransport({.streams_per_connection = 5});
+  Start({.streams_per_connection = 5});
   std::vector<Watch> watches;
   for (int i = 0; i < 9; ++i) {
     watches.push_back(Open(Request("/watch")));
@@ -44,7 +42,6 @@ TEST_F(HttpTransportConnectionsTest, WatchesOpenedOneByOneFillConnections) {
   }
   EXPECT_EQ(Stats().sockets_opened, 3u);
   EXPECT_LE(server_->stats().most_streams_on_a_connection, 4u);
-  CloseAll(watches);
 }
 
 TEST_F(HttpTransportConnectionsTest, FiftyTokensShareAConnection) {
@@ -53,43 +50,39 @@ TEST_F(HttpTransportConnectionsTest, FiftyTokensShareAConnection) {
     stream->Respond(200, "");
   });
   StartTransport();
-  std::vector<std::shared_ptr<AsyncCall>> calls;
-  for (int i = 0; i < 50; ++i) calls.push_back(StartCall(Request("/", "t" + std::to_string(i))));
+  std::vector<HttpRequest> requests;
+  for (int i = 0; i < 50; ++i) requests.push_back(Request("/", "t" + std::to_string(i)));
+  const auto calls = StartCalls(std::move(requests));
   for (const auto& call : calls) {
-    loop_->Await(call->done);
-    EXPECT_TRUE(call->result.ok()) << call->result.status();
+    EXPECT_TRUE(Await(call).ok()) << call->result.status();
   }
   EXPECT_EQ(server_->stats().accepted, 1u);
   for (int i = 0; i < 50; ++i) EXPECT_EQ(CountOf("Bearer t" + std::to_string(i)), 1);
 }
 
 TEST_F(HttpTransportConnectionsTest, WatchesNeverKeepACallWaiting) {
-  StartPlainServer();
-  StartTransport({.streams_per_connection = 3, .max_stream_connections = 3});
+  Start({.streams_per_connection = 3, .max_stream_connections = 3});
   // Each on a connection whose other place another component has.
   std::vector<Watch> watches = OpenMany(6);
   ASSERT_TRUE(AllOpen(watches));
   // They fill what there is.
   std::vector<Watch> one_more = OpenMany(1);
   EXPECT_EQ(Stats().waiting, 1u);
-  const std::string connection = Connection(Request("/"));
+  const std::string connection = Ask(Request("/"));
   for (const Watch& watch : watches) EXPECT_NE(watch.sink->data(), connection);
   EXPECT_EQ(Stats().stream_connections, 3u);
   EXPECT_EQ(Stats().call_connections, 1u);
-  CloseAll(watches);
+  watches.clear();
   ASSERT_TRUE(AllOpen(one_more));
-  CloseAll(one_more);
 }
 
 TEST_F(HttpTransportConnectionsTest, AServersLowerLimitIsKept) {
-  StartPlainServer({.max_concurrent_streams = 10});
-  StartTransport();
+  Start({}, {.max_concurrent_streams = 10});
   std::vector<Watch> watches = OpenMany(65);
   ASSERT_TRUE(AllOpen(watches));
   EXPECT_LE(server_->stats().most_streams_on_a_connection, 10u);
   EXPECT_EQ(server_->stats().accepted, 7u);
   EXPECT_EQ(Stats().connections_drained, 0u);
-  CloseAll(watches);
 }
 
 TEST_F(HttpTransportConnectionsTest, ACertificateNeverSharesAConnectionWithAToken) {
@@ -103,36 +96,36 @@ TEST_F(HttpTransportConnectionsTest, ACertificateNeverSharesAConnectionWithAToke
       {.client_ca = &client_ca});
   StartTransport();
   const KeyPair pair = client_ca.IssueClient("admin", {"system:masters"});
-  Endpoint endpoint = *endpoint_;
-  endpoint.client_certificate =
-      ClientCertificate{pair.certificate_pem, std::make_shared<const Secret>(pair.key_pem)};
-  endpoint_ = std::make_shared<const Endpoint>(endpoint);
+  ChangeEndpoint([&](Endpoint& endpoint) {
+    endpoint.client_certificate =
+        ClientCertificate{pair.certificate_pem, std::make_shared<const Secret>(pair.key_pem)};
+  });
 
   HttpRequest by_certificate = Request("/");
   by_certificate.credential = EndpointCertificate{};
-  EXPECT_EQ(Connection(by_certificate), "1 admin ");
+  EXPECT_EQ(Ask(by_certificate), "1 admin ");
   // The same endpoint, certificate and all.
-  EXPECT_EQ(Connection(Request("/", "token")), "2  Bearer token");
-  EXPECT_EQ(Connection(by_certificate), "1 admin ");
-  EXPECT_EQ(Connection(Request("/", "other")), "2  Bearer other");
+  EXPECT_EQ(Ask(Request("/", "token")), "2  Bearer token");
+  EXPECT_EQ(Ask(by_certificate), "1 admin ");
+  EXPECT_EQ(Ask(Request("/", "other")), "2  Bearer other");
 
   const KeyPair second = client_ca.IssueClient("second");
-  endpoint.client_certificate =
-      ClientCertificate{second.certificate_pem, std::make_shared<const Secret>(second.key_pem)};
-  by_certificate.endpoint = std::make_shared<const Endpoint>(endpoint);
-  EXPECT_EQ(Connection(by_certificate), "3 second ");
+  ChangeEndpoint([&](Endpoint& endpoint) {
+    endpoint.client_certificate =
+        ClientCertificate{second.certificate_pem, std::make_shared<const Secret>(second.key_pem)};
+  });
+  by_certificate.endpoint = endpoint_;
+  EXPECT_EQ(Ask(by_certificate), "3 second ");
 }
 
 TEST_F(HttpTransportConnectionsTest, ReportsAKeyThatDoesNotMatchItsCertificate) {
   TestCa client_ca("client CA");
-  StartServer([](std::shared_ptr<ServerStream> stream) { stream->Respond(200, ""); },
-              {.client_ca = &client_ca});
-  StartTransport();
-  Endpoint endpoint = *endpoint_;
-  endpoint.client_certificate =
-      ClientCertificate{client_ca.IssueClient("a").certificate_pem,
-                        std::make_shared<const Secret>(client_ca.IssueClient("b").key_pem)};
-  endpoint_ = std::make_shared<const Endpoint>(endpoint);
+  Start({}, {.client_ca = &client_ca});
+  ChangeEndpoint([&](Endpoint& endpoint) {
+    endpoint.client_certificate =
+        ClientCertificate{client_ca.IssueClient("a").certificate_pem,
+                          std::make_shared<const Secret>(client_ca.IssueClient("b").key_pem)};
+  });
   HttpRequest request = Request("/");
   request.credential = EndpointCertificate{};
   const auto answer = Call(std::move(request));
@@ -141,54 +134,42 @@ TEST_F(HttpTransportConnectionsTest, ReportsAKeyThatDoesNotMatchItsCertificate) 
 }
 
 TEST_F(HttpTransportConnectionsTest, ARotatedCaGetsANewConnection) {
-  StartPlainServer();
-  StartTransport();
-  EXPECT_EQ(Connection(Request("/")), "1");
-  Endpoint endpoint = *endpoint_;
-  endpoint.ca_pem += TestCa("next CA").certificate_pem();
-  endpoint_ = std::make_shared<const Endpoint>(endpoint);
-  EXPECT_EQ(Connection(Request("/")), "2");
+  Start();
+  EXPECT_EQ(Ask(Request("/")), "1");
+  ChangeEndpoint(
+      [&](Endpoint& endpoint) { endpoint.ca_pem += TestCa("next CA").certificate_pem(); });
+  EXPECT_EQ(Ask(Request("/")), "2");
 }
 
 TEST_F(HttpTransportConnectionsTest, ASlowFirstAnswerKeepsOthersWaitingForAMomentOnly) {
-  StartServer([this](std::shared_ptr<ServerStream> stream) {
-    if (stream->request().target == "/slow") {
-      Keep(std::move(stream));
-    } else {
-      stream->Respond(200, "");
-    }
-  });
-  StartTransport({.patience = absl::Milliseconds(50)});
-  const auto slow = StartCall(Request("/slow"));
-  ASSERT_TRUE(Eventually([this] { return server_->stats().requests == 1; }));
+  Start({.patience = absl::Milliseconds(50)});
+  const auto slow = StartCall(Request("/hold"));
+  ASSERT_TRUE(Eventually([this] { return CountOf("GET /hold") == 1; }));
   EXPECT_TRUE(Call(Request("/fast")).ok());
   EXPECT_FALSE(slow->done.IsSet());
   TakeKept().at(0)->Respond(200, "");
-  loop_->Await(slow->done);
-  EXPECT_TRUE(slow->result.ok());
+  EXPECT_TRUE(Await(slow).ok());
 }
 
 TEST_F(HttpTransportConnectionsTest, IdleConnectionsAreClosed) {
-  StartPlainServer();
-  StartTransport({.idle_timeout = absl::Milliseconds(50)});
-  EXPECT_EQ(Connection(Request("/")), "1");
+  Start({.idle_timeout = absl::Milliseconds(50)});
+  EXPECT_EQ(Ask(Request("/")), "1");
   EXPECT_TRUE(Eventually([this] { return server_->stats().connected == 0; }));
   EXPECT_EQ(Stats().connections, 0u);
-  EXPECT_EQ(Connection(Request("/")), "2");
+  EXPECT_EQ(Ask(Request("/")), "2");
 }
 
 TEST_F(HttpTransportConnectionsTest, Http1WorksWithAConnectionForEach) {
-  StartPlainServer({.http2 = false});
-  StartTransport();
-  EXPECT_EQ(Connection(Request("/")), "1");
-  EXPECT_EQ(Connection(Request("/")), "1");
+  Start({}, {.http2 = false});
+  EXPECT_EQ(Ask(Request("/")), "1");
+  EXPECT_EQ(Ask(Request("/")), "1");
   std::vector<Watch> watches = OpenMany(5);
   ASSERT_TRUE(AllOpen(watches));
   std::set<std::string> connections;
   for (const Watch& watch : watches) connections.insert(watch.sink->data());
   EXPECT_EQ(connections.size(), 5u);
-  EXPECT_EQ(Connection(Request("/", "t", "POST")), "1");
-  CloseAll(watches);
+  EXPECT_EQ(Ask(Request("/", "t", "POST")), "1");
+  watches.clear();
   // Cancelling them closed their connections.
   EXPECT_TRUE(Eventually([this] { return server_->stats().connected == 1; }));
   EXPECT_TRUE(Eventually([this] { return Stats().connections == 1; }));

@@ -110,7 +110,6 @@ TEST_F(HttpTransportEarlyTest, AResetWriteIsNotRepeatedWhileAnothersAnswerIsLarg
   // INTERNAL_ERROR is how Go's server says that a handler panicked: it may have written before. The
   // large answer has libcurl stop reading the connection in the middle, again and again.
   constexpr int kWrites = 8;
-  constexpr uint32_t kInternalError = 2;
   StartServer([this](std::shared_ptr<ServerStream> stream) {
     CountUp(stream->request().method + " " + stream->request().target);
     if (stream->request().target == "/") return stream->Respond(200, "");
@@ -119,11 +118,12 @@ TEST_F(HttpTransportEarlyTest, AResetWriteIsNotRepeatedWhileAnothersAnswerIsLarg
   StartTransport();
   for (int round = 0; round < 40; ++round) {
     ASSERT_TRUE(Call(Request("/")).ok());
-    std::vector<std::shared_ptr<AsyncCall>> writes;
     const auto list = StartCall(Request(StrCat("/list", round)));
+    std::vector<HttpRequest> requests;
     for (int i = 0; i < kWrites; ++i) {
-      writes.push_back(StartCall(Request(StrCat("/write", round, "-", i), "t", "POST")));
+      requests.push_back(Request(StrCat("/write", round, "-", i), "t", "POST"));
     }
+    const auto writes = StartCalls(std::move(requests));
     std::vector<std::shared_ptr<ServerStream>> kept;
     ASSERT_TRUE(Eventually([&] {
       for (auto& stream : TakeKept()) kept.push_back(std::move(stream));
@@ -135,11 +135,9 @@ TEST_F(HttpTransportEarlyTest, AResetWriteIsNotRepeatedWhileAnothersAnswerIsLarg
     for (const auto& stream : kept) {
       if (stream->request().method == "POST") stream->Reset(kInternalError);
     }
-    loop_->Await(list->done);
-    EXPECT_TRUE(list->result.ok()) << list->result.status();
+    EXPECT_TRUE(Await(list).ok()) << list->result.status();
     for (int i = 0; i < kWrites; ++i) {
-      loop_->Await(writes[i]->done);
-      EXPECT_EQ(writes[i]->result.status().code(), absl::StatusCode::kUnavailable)
+      EXPECT_EQ(Await(writes[i]).status().code(), absl::StatusCode::kUnavailable)
           << writes[i]->result.status();
       ASSERT_EQ(CountOf(StrCat("POST /write", round, "-", i)), 1) << "round " << round;
     }

@@ -15,8 +15,7 @@ using HttpTransportKeyLogTest = TransportFixture;
 TEST_F(HttpTransportKeyLogTest, IgnoresSslKeyLogFile) {
   const std::string file = testing::TempDir() + "/keys";
   ASSERT_EQ(setenv("SSLKEYLOGFILE", file.c_str(), /*overwrite=*/1), 0);
-  StartServer([](std::shared_ptr<ServerStream> stream) { stream->Respond(200, ""); });
-  StartTransport();
+  Start();
   ASSERT_TRUE(Call(Request("/")).ok());
   EXPECT_FALSE(std::filesystem::exists(file));
 }

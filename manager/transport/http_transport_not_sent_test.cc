@@ -15,10 +15,6 @@
 namespace mandate {
 namespace {
 
-// RFC 9113, 7.
-constexpr uint32_t kInternalError = 2;
-constexpr uint32_t kRefusedStream = 7;
-
 class HttpTransportNotSentTest : public TransportFixture {
  protected:
   // Targets say what to do; the first request for /then-… meets the first half of it.
@@ -32,14 +28,9 @@ class HttpTransportNotSentTest : public TransportFixture {
         server_->CloseConnections();
       } else if (target == "/reset") {
         stream->Reset(kInternalError);
-      } else if (target == "/half") {
-        stream->Open(200, {{"content-length", "1000"}});
-        stream->Send("half");
-        server_->CloseConnections();
-      } else if (target == "/hold") {
-        Keep(std::move(stream));
       } else {
-        stream->Respond(200, "");
+        Serve(std::move(stream));
+        if (target == "/half") server_->CloseConnections();
       }
     });
     StartTransport(options);
@@ -52,14 +43,13 @@ class HttpTransportNotSentTest : public TransportFixture {
   // As Ask("/hold"), which the server has got when this returns.
   std::shared_ptr<AsyncCall> Hold(CallContext context = {}) {
     auto call = StartCall(Request("/hold", "t", "POST"), context);
-    EXPECT_TRUE(Eventually([this] { return CountOf("/hold") == 1; }));
+    EXPECT_TRUE(Eventually([this] { return CountOf("POST /hold") == 1; }));
     return call;
   }
 
   void Distrust() {
-    Endpoint endpoint = *endpoint_;
-    endpoint.ca_pem = TestCa("another CA").certificate_pem();
-    endpoint_ = std::make_shared<const Endpoint>(endpoint);
+    ChangeEndpoint(
+        [&](Endpoint& endpoint) { endpoint.ca_pem = TestCa("another CA").certificate_pem(); });
   }
 };
 
@@ -121,8 +111,7 @@ TEST_F(HttpTransportNotSentTest, ExcludedByGoAwayThenNoConnection) {
   const auto call = Hold();
   server_->SetAccepting(H2Server::Accepting::kClose);
   server_->GoAway({.last = 1});
-  loop_->Await(call->done);
-  EXPECT_FALSE(call->result.ok());
+  EXPECT_FALSE(Await(call).ok());
   EXPECT_TRUE(WasNotSent(call->result.status())) << call->result.status();
 }
 
@@ -132,8 +121,7 @@ TEST_F(HttpTransportNotSentTest, GivenUp) {
   std::stop_source stop;
   const auto served = Hold({.stop = stop.get_token()});
   stop.request_stop();
-  loop_->Await(served->done);
-  EXPECT_EQ(served->result.status().code(), absl::StatusCode::kCancelled);
+  EXPECT_EQ(Await(served).status().code(), absl::StatusCode::kCancelled);
   EXPECT_FALSE(WasNotSent(served->result.status()));
   server_->SetAccepting(H2Server::Accepting::kIgnore);
   server_->GoAway();

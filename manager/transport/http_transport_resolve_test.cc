@@ -41,25 +41,22 @@ class HttpTransportResolveTest : public TransportFixture {
 };
 
 TEST_F(HttpTransportResolveTest, CancellingALookupDoesNotBlockTheLoop) {
-  StartServer([](std::shared_ptr<ServerStream> stream) { stream->Respond(200, "here"); });
-  StartTransport();
+  Start();
   const auto here = endpoint_;
-  Endpoint slow = *endpoint_;
-  slow.server = "https://slow.test:6443";
-  endpoint_ = std::make_shared<const Endpoint>(slow);
+  ChangeEndpoint([&](Endpoint& endpoint) { endpoint.server = "https://slow.test:6443"; });
+  const auto slow = endpoint_;
   const auto call = StartCall(Request("/"), Within(absl::Milliseconds(100)));
   Watch watch = Open(Request("/watch"));
   looked_up.Wait();
-  Close(watch);
-  loop_->Await(call->done);
-  EXPECT_EQ(call->result.status().code(), absl::StatusCode::kDeadlineExceeded);
+  watch.stream.reset();
+  EXPECT_EQ(Await(call).status().code(), absl::StatusCode::kDeadlineExceeded);
 
   endpoint_ = here;
   const auto other = StartCall(Request("/"));
   EXPECT_TRUE(Eventually([&] { return other->done.IsSet(); }));
   EXPECT_TRUE(Eventually([this] { return Stats().connections == 1; }));
   // The next one for that name is not held up by the last, which still has no answer.
-  endpoint_ = std::make_shared<const Endpoint>(slow);
+  endpoint_ = slow;
   const auto again = Call(Request("/"), Within(absl::Milliseconds(100)));
   EXPECT_EQ(again.status().code(), absl::StatusCode::kDeadlineExceeded);
   OnLoop([this] { transport_.reset(); });

@@ -42,18 +42,6 @@ class HttpTransportScaleTest : public TransportFixture {
     StartTransport(options);
   }
 
-  void OpenMany(int count) {
-    watches_.resize(static_cast<size_t>(count));
-    OnLoop([this] {
-      for (size_t i = 0; i < watches_.size(); ++i) {
-        HttpRequest request = Request("/watch/" + std::to_string(i));
-        request.user_agent = "component-" + std::to_string(i % 50);
-        watches_[i].sink = std::make_shared<CollectingSink>();
-        watches_[i].stream = transport_->Open(std::move(request), watches_[i].sink);
-      }
-    });
-  }
-
   template <class Condition>
   bool All(Condition condition) {
     return Eventually([&] {
@@ -75,7 +63,7 @@ TEST_F(HttpTransportScaleTest, FiveThousandWatchesMissNothingOnFiftyConnections)
   const size_t files_before = CountOpenFiles();
   const double memory_before = ResidentMemory();
   const absl::Time start = loop_->clock().TimeNow();
-  OpenMany(kWatches);
+  watches_ = OpenMany(kWatches);
   ASSERT_TRUE(All([](const CollectingSink& sink) { return sink.code() == 200; }));
   const absl::Time opened = loop_->clock().TimeNow();
   const double memory = ResidentMemory() - memory_before;
@@ -122,16 +110,15 @@ TEST_F(HttpTransportScaleTest, FiveThousandWatchesMissNothingOnFiftyConnections)
 
 TEST_F(HttpTransportScaleTest, ByDefaultAConnectionTakesWhatAnApiServerAllowsButOne) {
   Start({.patience = absl::Minutes(1)});
-  OpenMany(500);
+  watches_ = OpenMany(500);
   ASSERT_TRUE(All([](const CollectingSink& sink) { return sink.code() == 200; }));
   EXPECT_EQ(server_->stats().accepted, 6u);  // 99 each
   EXPECT_EQ(server_->stats().most_streams_on_a_connection, 99u);
-  OnLoop([this] { watches_.clear(); });
 }
 
 TEST_F(HttpTransportScaleTest, ThousandsMayBeCancelledWhileTheyAreBeingOpened) {
   Start({});
-  OpenMany(3000);
+  watches_ = OpenMany(3000);
   // Some wait, some connect, some are open.
   ASSERT_TRUE(Eventually([this] { return server_->stats().requests >= 200; }));
   OnLoop([this] {

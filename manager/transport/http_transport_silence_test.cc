@@ -58,29 +58,9 @@ class LostPort {
 
 class HttpTransportSilenceTest : public TransportFixture {
  protected:
-  // /watch and /half stay open, after "x"; /hold is not answered; everything else is.
-  void Start(HttpOptions options, H2Server::Options server = {}) {
-    StartServer(
-        [this](std::shared_ptr<ServerStream> stream) {
-          const std::string& target = stream->request().target;
-          CountUp(target);
-          if (target == "/watch" || target == "/half") {
-            HttpHeaders headers = ServerStream::JsonHeaders();
-            if (target == "/half") headers.emplace_back("content-length", "1000");
-            stream->Open(200, std::move(headers));
-            stream->Send("x");
-          } else if (target != "/hold") {
-            return stream->Respond(200, std::to_string(stream->request().connection));
-          }
-          Keep(std::move(stream));
-        },
-        std::move(server));
-    StartTransport(options);
-  }
-
   Watch OpenOne() {
     Watch watch = Open(Request("/watch"));
-    EXPECT_TRUE(Eventually([&] { return watch.sink->data() == "x"; }));
+    EXPECT_TRUE(Eventually([&] { return !watch.sink->data().empty(); }));
     return watch;
   }
 
@@ -89,16 +69,13 @@ class HttpTransportSilenceTest : public TransportFixture {
     Watch watch = Open(Request("/watch"));
     const auto answer = Call(Request("/"));
     EXPECT_EQ(answer.status().code(), absl::StatusCode::kUnavailable) << answer.status();
-    EXPECT_TRUE(Eventually([&] { return watch.sink->closed().has_value(); }));
-    EXPECT_EQ(watch.sink->closed()->code(), absl::StatusCode::kUnavailable);
-    Close(watch);
+    EXPECT_EQ(EndOf(watch).code(), absl::StatusCode::kUnavailable);
     return std::string(answer.status().message());
   }
 
   void BothWork() {
     EXPECT_TRUE(Call(Request("/")).ok());
-    Watch watch = OpenOne();
-    Close(watch);
+    OpenOne();
   }
 };
 
@@ -107,9 +84,7 @@ TEST_F(HttpTransportSilenceTest, NothingAnswersAtTheAddress) {
   if (!lost.lost()) GTEST_SKIP() << "the kernel forbids it";
   Start({.connect_timeout = kShort});
   const auto here = endpoint_;
-  Endpoint endpoint = *endpoint_;
-  endpoint.server = lost.url();
-  endpoint_ = std::make_shared<const Endpoint>(endpoint);
+  ChangeEndpoint([&](Endpoint& endpoint) { endpoint.server = lost.url(); });
   EXPECT_THAT(BothFail(), AllOf(HasSubstr(lost.url()), HasSubstr("reachable from here")));
   endpoint_ = here;
   BothWork();
@@ -137,13 +112,11 @@ TEST_F(HttpTransportSilenceTest, TheBodyStalls) {
   Start({.silence_limit = kShort, .probe_timeout = kShort});
   Watch watch = OpenOne();
   const auto call = StartCall(Request("/half"));
-  ASSERT_TRUE(Eventually([this] { return CountOf("/half") == 1; }));
+  ASSERT_TRUE(Eventually([this] { return CountOf("GET /half") == 1; }));
   server_->SetStalled(true);
-  loop_->Await(call->done);
-  EXPECT_EQ(call->result.status().code(), absl::StatusCode::kUnavailable) << call->result.status();
-  EXPECT_TRUE(Eventually([&] { return watch.sink->closed().has_value(); }));
+  EXPECT_EQ(Await(call).status().code(), absl::StatusCode::kUnavailable) << call->result.status();
+  EXPECT_EQ(EndOf(watch).code(), absl::StatusCode::kUnavailable);
   BothWork();
-  Close(watch);
 }
 
 // Nothing is closed, and nothing goes through any more: the deadline of a call tells, long before
@@ -156,12 +129,10 @@ TEST_F(HttpTransportSilenceTest, ACallThatRunsOutOfTimeHasTheWatchesProbed) {
   EXPECT_EQ(Call(Request("/"), Within(absl::Milliseconds(300))).status().code(),
             absl::StatusCode::kDeadlineExceeded);
   EXPECT_TRUE(Call(Request("/")).ok());
-  ASSERT_TRUE(Eventually([&] { return watch.sink->closed().has_value(); }));
-  EXPECT_THAT(std::string(watch.sink->closed()->message()), HasSubstr("not even an answer"));
+  EXPECT_THAT(std::string(EndOf(watch).message()), HasSubstr("not even an answer"));
   BothWork();
   EXPECT_EQ(Stats().connections_doubted, 1u);
   EXPECT_EQ(Stats().connections_lost, 1u);
-  Close(watch);
 }
 
 TEST_F(HttpTransportSilenceTest, OneBodyStallsAndTheOthersGoOn) {
@@ -179,11 +150,9 @@ TEST_F(HttpTransportSilenceTest, TheOtherEndIsGoneAndTheProbeFindsIt) {
   Start({.silence_limit = kShort, .probe_timeout = kShort, .tcp_user_timeout = kLong});
   Watch watch = OpenOne();
   if (!server_->BlackHole()) GTEST_SKIP() << "the kernel forbids it";
-  ASSERT_TRUE(Eventually([&] { return watch.sink->closed().has_value(); }));
-  EXPECT_EQ(watch.sink->closed()->code(), absl::StatusCode::kUnavailable);
+  EXPECT_EQ(EndOf(watch).code(), absl::StatusCode::kUnavailable);
   EXPECT_EQ(Stats().connections_lost, 1u);
   BothWork();
-  Close(watch);
 }
 
 TEST_F(HttpTransportSilenceTest, TheOtherEndIsGoneAndTheKernelFindsIt) {
@@ -193,15 +162,12 @@ TEST_F(HttpTransportSilenceTest, TheOtherEndIsGoneAndTheKernelFindsIt) {
   // Something has to be under way that is not acknowledged; not a byte came of it, so that it is
   // asked for again.
   Watch next = Open(Request("/watch"));
-  ASSERT_TRUE(Eventually([&] { return watch.sink->closed().has_value(); }));
-  EXPECT_EQ(watch.sink->closed()->code(), absl::StatusCode::kUnavailable);
-  EXPECT_THAT(std::string(watch.sink->closed()->message()), Not(HasSubstr("no connection")));
-  EXPECT_TRUE(Eventually([&] { return next.sink->data() == "x"; }));
+  EXPECT_EQ(EndOf(watch).code(), absl::StatusCode::kUnavailable);
+  EXPECT_THAT(std::string(EndOf(watch).message()), Not(HasSubstr("no connection")));
+  EXPECT_TRUE(Has(next, "2"));
   EXPECT_EQ(server_->stats().accepted, 2u);
   EXPECT_EQ(Stats().connections_lost, 0u);
   BothWork();
-  Close(watch);
-  Close(next);
 }
 
 TEST_F(HttpTransportSilenceTest, AnIdleConnectionWhoseOtherEndIsGone) {
@@ -221,8 +187,95 @@ TEST_F(HttpTransportSilenceTest, ACallOverHttp1EndsByItsDeadline) {
         {.http2 = false});
   const auto call = StartCall(Request("/hold"));
   EXPECT_TRUE(Call(Request("/")).ok());
-  loop_->Await(call->done);
-  EXPECT_EQ(call->result.status().code(), absl::StatusCode::kDeadlineExceeded);
+  EXPECT_EQ(Await(call).status().code(), absl::StatusCode::kDeadlineExceeded);
+}
+
+using HttpTransportKeepaliveTest = TransportFixture;
+
+const HttpOptions kQuickProbes = {.silence_limit = absl::Milliseconds(100),
+                                  .probe_timeout = kShort};
+
+TEST_F(HttpTransportKeepaliveTest, AServerThatHangsLosesAllItsStreams) {
+  Start(kQuickProbes);
+  std::vector<Watch> watches = OpenMany(20);
+  ASSERT_TRUE(AllOpen(watches));
+  server_->SetStalled(true);
+  for (const Watch& watch : watches) {
+    EXPECT_EQ(EndOf(watch).code(), absl::StatusCode::kUnavailable);
+    EXPECT_THAT(std::string(EndOf(watch).message()), HasSubstr("not even an answer"));
+  }
+  EXPECT_EQ(Stats().connections_lost, 1u);
+  // A new connection is a new chance.
+  std::vector<Watch> next = OpenMany(1);
+  ASSERT_TRUE(AllOpen(next));
+  EXPECT_EQ(server_->stats().accepted, 2u);
+}
+
+TEST_F(HttpTransportKeepaliveTest, AQuietServerKeepsItsStreams) {
+  Start(kQuickProbes);
+  std::vector<Watch> watches = OpenMany(3);
+  ASSERT_TRUE(AllOpen(watches));
+  // With the identity of one of the streams.
+  ASSERT_TRUE(Eventually([this] { return CountOf("GET /livez") >= 5; }));
+  for (const Watch& watch : watches) EXPECT_FALSE(watch.sink->closed().has_value());
+  EXPECT_EQ(server_->stats().accepted, 1u);
+  EXPECT_EQ(Stats().connections_lost, 0u);
+  int known = 0;
+  for (int i = 0; i < 3; ++i) known += CountOf(StrCat("probes as component-", i, " Bearer t", i));
+  EXPECT_EQ(known, CountOf("GET /livez"));
+}
+
+TEST_F(HttpTransportKeepaliveTest, HalfAProbeAnswerDoesNotEndProbing) {
+  StartServer([this](std::shared_ptr<ServerStream> stream) {
+    const bool probe = stream->request().target == "/livez";
+    stream->Open();
+    if (!probe) stream->Send("x");
+    Keep(std::move(stream));
+  });
+  StartTransport(kQuickProbes);
+  std::vector<Watch> watches = OpenMany(1);
+  ASSERT_TRUE(AllOpen(watches));
+  // Each is answered by a head alone, which shows that the server is there.
+  ASSERT_TRUE(Eventually([this] { return Stats().probes >= 3; }));
+  EXPECT_FALSE(watches[0].sink->closed().has_value());
+  server_->SetStalled(true);
+  EXPECT_EQ(EndOf(watches[0]).code(), absl::StatusCode::kUnavailable);
+  EXPECT_EQ(Stats().connections_lost, 1u);
+}
+
+TEST_F(HttpTransportKeepaliveTest, ACallOnADeadConnectionEndsToo) {
+  Start(kQuickProbes);
+  const auto call = StartCall(Request("/hold"));
+  ASSERT_TRUE(Eventually([this] { return CountOf("GET /hold") == 1; }));
+  server_->SetStalled(true);
+  EXPECT_EQ(Await(call).status().code(), absl::StatusCode::kUnavailable);
+}
+
+TEST_F(HttpTransportKeepaliveTest, AnAnsweredProbeKeepsASlowCall) {
+  Start(kQuickProbes);
+  const auto call = StartCall(Request("/hold"));
+  ASSERT_TRUE(Eventually([this] { return Stats().probes >= 3; }));
+  EXPECT_FALSE(call->done.IsSet());
+  TakeKept().at(0)->Respond(200, "late");
+  EXPECT_EQ(Await(call)->body, "late");
+}
+
+TEST_F(HttpTransportKeepaliveTest, IdleConnectionsAreNotProbed) {
+  Start(kQuickProbes);
+  ASSERT_TRUE(Call(Request("/")).ok());
+  const uint64_t probes = Stats().probes;
+  WaitFor(absl::Milliseconds(400));
+  EXPECT_EQ(Stats().probes, probes);
+  EXPECT_EQ(Stats().connections, 1u);
+}
+
+TEST_F(HttpTransportKeepaliveTest, Http1IsNotProbed) {
+  Start(kQuickProbes, {.http2 = false});
+  std::vector<Watch> watches = OpenMany(2);
+  ASSERT_TRUE(AllOpen(watches));
+  WaitFor(absl::Milliseconds(600));
+  for (const Watch& watch : watches) EXPECT_FALSE(watch.sink->closed().has_value());
+  EXPECT_EQ(Stats().probes, 0u);
 }
 
 }  // namespace

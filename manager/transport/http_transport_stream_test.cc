@@ -1,7 +1,6 @@
 // Streams: what a sink sees, and that it sees no more.
 #include <functional>
 #include <memory>
-#include <mutex>
 #include <string>
 #include <utility>
 #include <vector>
@@ -17,81 +16,50 @@ namespace {
 
 using ::testing::HasSubstr;
 
-constexpr uint32_t kInternalError = 2;  // RFC 9113, 7
-
 class HttpTransportStreamTest : public TransportFixture {
  protected:
-  // Opens a stream that has brought "one", and leaves its server's end in server_stream_.
+  // Opens a stream on the only connection for streams; Kept() has the server's end.
   Watch OpenOne() {
-    StartServer([this](std::shared_ptr<ServerStream> stream) {
-      {
-        const std::lock_guard lock(streams_mutex_);
-        server_streams_.push_back(stream);
-      }
-      stream->Open();
-      stream->Send("one");
-    });
-    StartTransport();
+    Start();
     return OpenAnother();
   }
 
   Watch OpenAnother() {
     Watch watch = Open(Request("/watch"));
-    EXPECT_TRUE(Eventually([&] { return watch.sink->data() == "one"; }));
+    EXPECT_TRUE(Has(watch, "1"));
     return watch;
   }
-
-  std::shared_ptr<ServerStream> server_stream(size_t index = 0) {
-    const std::lock_guard lock(streams_mutex_);
-    return server_streams_.at(index);
-  }
-
-  // Nothing came after OnClosed, and that came once.
-  void ExpectClosed(const Watch& watch, absl::StatusCode code) {
-    ASSERT_TRUE(Eventually([&] { return watch.sink->closed().has_value(); }));
-    EXPECT_EQ(watch.sink->closed()->code(), code) << *watch.sink->closed();
-    OnLoop([] {});
-    EXPECT_EQ(watch.sink->closed_count(), 1);
-    EXPECT_FALSE(watch.sink->called_after_close());
-  }
-
-  std::mutex streams_mutex_;
-  std::vector<std::shared_ptr<ServerStream>> server_streams_;
 };
 
 TEST_F(HttpTransportStreamTest, DeliversDataAsItComes) {
   Watch watch = OpenOne();
   EXPECT_EQ(watch.sink->code(), 200);
-  server_stream()->Send("two");
-  EXPECT_TRUE(Eventually([&] { return watch.sink->data() == "onetwo"; }));
+  Kept(0)->Send("two");
+  EXPECT_TRUE(Has(watch, "1two"));
   EXPECT_FALSE(watch.sink->closed().has_value());
-  server_stream()->End();
-  ExpectClosed(watch, absl::StatusCode::kOk);
-  Close(watch);
+  Kept(0)->End();
+  EXPECT_EQ(EndOf(watch).code(), absl::StatusCode::kOk);
 }
 
 TEST_F(HttpTransportStreamTest, DeliversAnErrorsBody) {
   StartServer([](std::shared_ptr<ServerStream> stream) { stream->Respond(403, "{forbidden}"); });
   StartTransport();
   Watch watch = Open(Request("/watch"));
-  ExpectClosed(watch, absl::StatusCode::kOk);
+  EXPECT_EQ(EndOf(watch).code(), absl::StatusCode::kOk);
   EXPECT_EQ(watch.sink->code(), 403);
   EXPECT_EQ(watch.sink->data(), "{forbidden}");
-  Close(watch);
 }
 
 TEST_F(HttpTransportStreamTest, AResetIsUnavailable) {
   Watch watch = OpenOne();
-  server_stream()->Reset(kInternalError);
-  ExpectClosed(watch, absl::StatusCode::kUnavailable);
-  Close(watch);
+  Kept(0)->Reset(kInternalError);
+  EXPECT_EQ(EndOf(watch).code(), absl::StatusCode::kUnavailable);
 }
 
 TEST_F(HttpTransportStreamTest, ALostConnectionIsUnavailable) {
   Watch watch = OpenOne();
   server_->CloseConnections();
-  ExpectClosed(watch, absl::StatusCode::kUnavailable);
-  Close(watch);
+  EXPECT_EQ(EndOf(watch).code(), absl::StatusCode::kUnavailable);
 }
 
 TEST_F(HttpTransportStreamTest, DestroyingItCancels) {
@@ -100,27 +68,24 @@ TEST_F(HttpTransportStreamTest, DestroyingItCancels) {
     watch.stream.reset();
     EXPECT_FALSE(watch.sink->closed().has_value());
   });
-  ExpectClosed(watch, absl::StatusCode::kCancelled);
-  EXPECT_TRUE(Eventually([this] { return server_stream()->closed(); }));
+  EXPECT_EQ(EndOf(watch).code(), absl::StatusCode::kCancelled);
+  EXPECT_TRUE(Eventually([this] { return Kept(0)->closed(); }));
 }
 
 TEST_F(HttpTransportStreamTest, TheServerLearnsOfACancellationAtOnceThoughOthersAreQuiet) {
   Watch first = OpenOne();
   Watch second = OpenAnother();
   Watch third = OpenAnother();
-  Close(second);
-  ExpectClosed(second, absl::StatusCode::kCancelled);
-  EXPECT_TRUE(Eventually([this] { return server_stream(1)->closed(); }));
+  second.stream.reset();
+  EXPECT_EQ(EndOf(second).code(), absl::StatusCode::kCancelled);
+  EXPECT_TRUE(Eventually([this] { return Kept(1)->closed(); }));
   // Their connection serves on.
-  server_stream(0)->Send("two");
-  EXPECT_TRUE(Eventually([&] { return first.sink->data() == "onetwo"; }));
-  server_stream(2)->Send("three");
-  EXPECT_TRUE(Eventually([&] { return third.sink->data() == "onethree"; }));
+  Kept(0)->Send("two");
+  EXPECT_TRUE(Has(first, "1two"));
+  Kept(2)->Send("three");
+  EXPECT_TRUE(Has(third, "1three"));
   Watch fourth = OpenAnother();
   EXPECT_EQ(server_->stats().accepted, 1u);
-  Close(first);
-  Close(third);
-  Close(fourth);
 }
 
 TEST_F(HttpTransportStreamTest, ADestroyedSinkGetsNothing) {
@@ -132,7 +97,7 @@ TEST_F(HttpTransportStreamTest, ADestroyedSinkGetsNothing) {
     watch.stream.reset();
     EXPECT_TRUE(weak.expired());
   });
-  EXPECT_TRUE(Eventually([this] { return server_stream()->closed(); }));
+  EXPECT_TRUE(Eventually([this] { return Kept(0)->closed(); }));
 }
 
 // Does something to its stream when data comes.
@@ -152,12 +117,10 @@ TEST_F(HttpTransportStreamTest, ASinkMayCancelFromItsCallback) {
   Watch first = OpenOne();
   Watch watch;
   watch.sink = std::make_shared<ActingSink>([] { return StreamSink::Flow::kCancel; });
-  OnLoop([&] { watch.stream = transport_->Open(Request("/watch"), watch.sink); });
-  ExpectClosed(watch, absl::StatusCode::kCancelled);
-  EXPECT_EQ(watch.sink->data(), "one");
+  OpenInto(watch, Request("/watch"));
+  EXPECT_EQ(EndOf(watch).code(), absl::StatusCode::kCancelled);
+  EXPECT_EQ(watch.sink->data(), "1");
   EXPECT_FALSE(first.sink->closed().has_value());
-  Close(watch);
-  Close(first);
 }
 
 TEST_F(HttpTransportStreamTest, ASinkMayDestroyItsStreamAndOpenAnotherFromItsCallback) {
@@ -165,95 +128,77 @@ TEST_F(HttpTransportStreamTest, ASinkMayDestroyItsStreamAndOpenAnotherFromItsCal
   Watch watch, second;
   watch.sink = std::make_shared<ActingSink>([&] {
     watch.stream.reset();
-    second.sink = std::make_shared<CollectingSink>();
-    second.stream = transport_->Open(Request("/watch"), second.sink);
+    OpenInto(second, Request("/watch"));
     return StreamSink::Flow::kContinue;
   });
-  OnLoop([&] { watch.stream = transport_->Open(Request("/watch"), watch.sink); });
-  ExpectClosed(watch, absl::StatusCode::kCancelled);
-  EXPECT_TRUE(Eventually([&] { return second.sink->data() == "one"; }));
+  OpenInto(watch, Request("/watch"));
+  EXPECT_EQ(EndOf(watch).code(), absl::StatusCode::kCancelled);
+  EXPECT_TRUE(Has(second, "1"));
   EXPECT_EQ(server_->stats().accepted, 1u);
-  Close(second);
-  Close(first);
 }
 
 TEST_F(HttpTransportStreamTest, DestroyingTheTransportFromACallbackEndsEverythingOnce) {
   Watch first = OpenOne();
-  std::shared_ptr<AsyncCall> call = StartCall(Request("/never"));
+  std::shared_ptr<AsyncCall> call = StartCall(Request("/half"));
   Watch watch;
   watch.sink = std::make_shared<ActingSink>([this] {
     transport_.reset();
     return StreamSink::Flow::kContinue;
   });
-  OnLoop([&] { watch.stream = transport_->Open(Request("/watch"), watch.sink); });
-  ExpectClosed(watch, absl::StatusCode::kCancelled);
-  ExpectClosed(first, absl::StatusCode::kCancelled);
-  loop_->Await(call->done);
+  OpenInto(watch, Request("/watch"));
+  EXPECT_EQ(EndOf(watch).code(), absl::StatusCode::kCancelled);
+  EXPECT_EQ(EndOf(first).code(), absl::StatusCode::kCancelled);
   // The server's answer to it never ends.
-  EXPECT_EQ(call->result.status().code(), absl::StatusCode::kCancelled);
+  EXPECT_EQ(Await(call).status().code(), absl::StatusCode::kCancelled);
   EXPECT_EQ(call->times_done, 1);
   EXPECT_TRUE(Eventually([this] { return server_->stats().connected == 0; }));
-  Close(watch);
-  Close(first);
 }
 
 TEST_F(HttpTransportStreamTest, ADestroyedTransportDeliversNothing) {
   Watch watch = OpenOne();
   std::string seen;
   // More data is under way all the time.
-  for (int i = 0; i < 1000; ++i) server_stream()->Send(std::string(1000, 'x'));
+  for (int i = 0; i < 1000; ++i) Kept(0)->Send(std::string(1000, 'x'));
   OnLoop([&] {
     transport_.reset();
     seen = watch.sink->data();
   });
-  ExpectClosed(watch, absl::StatusCode::kCancelled);
+  EXPECT_EQ(EndOf(watch).code(), absl::StatusCode::kCancelled);
   EXPECT_EQ(watch.sink->data(), seen);
-  Close(watch);
 }
 
 TEST_F(HttpTransportStreamTest, StreamsMayOutliveLoopAndTransport) {
   Watch watch = OpenOne();
   loop_->Stop();
   transport_.reset();
-  watch.stream.reset();
+  delete watch.stream.release();
   EXPECT_FALSE(watch.sink->closed().has_value());
 }
 
 TEST_F(HttpTransportStreamTest, AStreamWithoutAHeadEnds) {
-  StartServer([this](std::shared_ptr<ServerStream> stream) { Keep(std::move(stream)); });
-  StartTransport({.time_to_headers = absl::Milliseconds(100)});
-  Watch watch = Open(Request("/watch"));
-  ExpectClosed(watch, absl::StatusCode::kUnavailable);
-  EXPECT_THAT(std::string(watch.sink->closed()->message()), HasSubstr("/watch"));
+  Start({.time_to_headers = absl::Milliseconds(100)});
+  Watch watch = Open(Request("/hold"));
+  EXPECT_EQ(EndOf(watch).code(), absl::StatusCode::kUnavailable);
+  EXPECT_THAT(std::string(EndOf(watch).message()), HasSubstr("/hold"));
   EXPECT_EQ(Stats().active, 0u);
-  Close(watch);
 }
 
 TEST_F(HttpTransportStreamTest, AnOpenStreamHasNoDeadline) {
-  StartServer([](std::shared_ptr<ServerStream> stream) { stream->Open(); });
-  StartTransport(
-      {.time_to_headers = absl::Milliseconds(50), .max_call_duration = absl::Milliseconds(50)});
+  Start({.time_to_headers = absl::Milliseconds(50), .max_call_duration = absl::Milliseconds(50)});
   Watch watch = Open(Request("/watch"));
   ASSERT_TRUE(Eventually([&] { return watch.sink->code() == 200; }));
-  const absl::Time later = loop_->clock().TimeNow() + absl::Milliseconds(200);
-  EXPECT_TRUE(Eventually([&] { return loop_->clock().TimeNow() > later; }));
+  WaitFor(absl::Milliseconds(200));
   EXPECT_FALSE(watch.sink->closed().has_value());
-  Close(watch);
 }
 
 TEST_F(HttpTransportStreamTest, ABadRequestIsClosedLater) {
-  StartServer([](std::shared_ptr<ServerStream> stream) { stream->Open(); });
-  StartTransport();
-  HttpRequest request = Request("/watch");
-  request.target = "watch";
+  Start();
   Watch watch;
-  watch.sink = std::make_shared<CollectingSink>();
   OnLoop([&] {
-    watch.stream = transport_->Open(std::move(request), watch.sink);
+    OpenInto(watch, Request("watch"));
     EXPECT_FALSE(watch.sink->closed().has_value());
   });
-  ExpectClosed(watch, absl::StatusCode::kInvalidArgument);
-  Close(watch);
+  EXPECT_EQ(EndOf(watch).code(), absl::StatusCode::kInvalidArgument);
 }
 
 // Wherever a stream is, destroying it ends it, once and for all.
@@ -264,22 +209,14 @@ class HttpTransportStreamStageTest : public HttpTransportStreamTest,
  protected:
   // Leaves a stream in the stage.
   Watch Reach() {
-    StartServer([this](std::shared_ptr<ServerStream> stream) {
-      if (stream->request().target == "/first" || GetParam() != Stage::kHead) {
-        stream->Open();
-        stream->Send("one");
-      }
-      Keep(std::move(stream));
-      CountUp("served");
-    });
+    Start({.streams_per_connection = 2, .max_stream_connections = 1});
     if (GetParam() == Stage::kHandshake) server_->SetAccepting(H2Server::Accepting::kIgnore);
     if (GetParam() == Stage::kMute) server_->SetAccepting(H2Server::Accepting::kMute);
-    StartTransport({.streams_per_connection = 2, .max_stream_connections = 1});
     if (GetParam() == Stage::kQueue) {
-      first_ = Open(Request("/first"));
-      EXPECT_TRUE(Eventually([this] { return first_.sink->data() == "one"; }));
+      first_ = Open(Request("/watch/first"));
+      EXPECT_TRUE(Has(first_, "1"));
     }
-    Watch watch = Open(Request("/watch"));
+    Watch watch = Open(Request(GetParam() == Stage::kHead ? "/hold" : "/watch"));
     switch (GetParam()) {
       case Stage::kQueue:
         EXPECT_EQ(Stats().waiting, 1u);
@@ -291,13 +228,13 @@ class HttpTransportStreamStageTest : public HttpTransportStreamTest,
         EXPECT_TRUE(Eventually([this] { return server_->stats().accepted == 1; }));
         break;
       case Stage::kHead:
-        EXPECT_TRUE(Eventually([this] { return CountOf("served") == 1; }));
+        EXPECT_TRUE(Eventually([this] { return CountOf("GET /hold") == 1; }));
         break;
       case Stage::kBody:
-        EXPECT_TRUE(Eventually([&] { return watch.sink->data() == "one"; }));
+        EXPECT_TRUE(Has(watch, "1"));
         break;
       case Stage::kClosing:
-        EXPECT_TRUE(Eventually([&] { return watch.sink->data() == "one"; }));
+        EXPECT_TRUE(Has(watch, "1"));
         // Its end is under way, and may be there first.
         for (const auto& stream : TakeKept()) stream->End();
         break;
@@ -315,29 +252,25 @@ TEST_P(HttpTransportStreamStageTest, DestroyingItEndsItOnce) {
     watch.stream.reset();
     EXPECT_EQ(watch.sink->closed_count(), before);
   });
-  ASSERT_TRUE(Eventually([&] { return watch.sink->closed().has_value(); }));
-  if (GetParam() != Stage::kClosing) {
-    EXPECT_EQ(watch.sink->closed()->code(), absl::StatusCode::kCancelled);
-  }
+  const absl::StatusCode end = EndOf(watch).code();
+  EXPECT_TRUE(end == absl::StatusCode::kCancelled ||
+              (end == absl::StatusCode::kOk && GetParam() == Stage::kClosing));
   const size_t left = first_.stream != nullptr ? 1 : 0;
   EXPECT_TRUE(Eventually([&] { return Stats().active == left && Stats().waiting == 0; }));
   EXPECT_TRUE(Eventually([&] { return server_->stats().open_streams == left; }));
-  EXPECT_EQ(watch.sink->closed_count(), 1);
-  EXPECT_FALSE(watch.sink->called_after_close());
-  OnLoop([this] { first_.stream.reset(); });
+  EXPECT_EQ(EndOf(watch).code(), end);
 }
 
 TEST_P(HttpTransportStreamStageTest, DestroyingTheTransportEndsItOnce) {
   Watch watch = Reach();
   OnLoop([this] { transport_.reset(); });
-  ASSERT_TRUE(Eventually([&] { return watch.sink->closed().has_value(); }));
-  if (GetParam() != Stage::kClosing) {
-    EXPECT_EQ(watch.sink->closed()->code(), absl::StatusCode::kCancelled);
-  }
-  Close(watch);
-  OnLoop([this] { first_.stream.reset(); });
+  const absl::StatusCode end = EndOf(watch).code();
+  EXPECT_TRUE(end == absl::StatusCode::kCancelled ||
+              (end == absl::StatusCode::kOk && GetParam() == Stage::kClosing));
+  watch.stream.reset();
+  first_.stream.reset();
   EXPECT_TRUE(Eventually([this] { return server_->stats().connected == 0; }));
-  EXPECT_EQ(watch.sink->closed_count(), 1);
+  EXPECT_EQ(EndOf(watch).code(), end);
 }
 
 std::string StageName(const ::testing::TestParamInfo<Stage>& test) {

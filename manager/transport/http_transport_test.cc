@@ -23,7 +23,7 @@ using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::Not;
 
-class HttpTransportTest : public TransportFixture {};
+using HttpTransportTest = TransportFixture;
 
 TEST_F(HttpTransportTest, CallsOverHttp2) {
   StartServer([](std::shared_ptr<ServerStream> stream) {
@@ -143,8 +143,7 @@ TEST_F(HttpTransportTest, BoundsTheHead) {
 }
 
 TEST_F(HttpTransportTest, RejectsInvalidRequestsInALaterTask) {
-  StartServer([](std::shared_ptr<ServerStream> stream) { stream->Respond(200, ""); });
-  StartTransport();
+  Start();
   HttpRequest request = Request("/");
   request.headers.emplace_back("Authorization", "Bearer other");
   EXPECT_EQ(Call(std::move(request)).status().code(), absl::StatusCode::kInvalidArgument);
@@ -176,9 +175,8 @@ TEST_F(HttpTransportTest, FollowsNoRedirects) {
 }
 
 TEST_F(HttpTransportTest, ReportsARefusedConnection) {
-  StartServer([](std::shared_ptr<ServerStream> stream) { stream->Respond(200, ""); });
+  Start();
   server_.reset();
-  StartTransport();
   const auto answer = Call(Request("/"));
   EXPECT_EQ(answer.status().code(), absl::StatusCode::kUnavailable);
   EXPECT_THAT(std::string(answer.status().message()),
@@ -186,19 +184,11 @@ TEST_F(HttpTransportTest, ReportsARefusedConnection) {
 }
 
 TEST_F(HttpTransportTest, OneRefusedConnectionAnswersAllThatWaitForIt) {
-  StartServer([](std::shared_ptr<ServerStream> stream) { stream->Respond(200, ""); });
+  Start();
   server_->SetAccepting(H2Server::Accepting::kClose);
-  StartTransport();
-  std::vector<std::shared_ptr<AsyncCall>> calls;
-  OnLoop([&] {
-    for (int i = 0; i < 50; ++i) {
-      auto call = calls.emplace_back(std::make_shared<AsyncCall>());
-      transport_->Call({}, Request("/"), Into(call));
-    }
-  });
+  const auto calls = StartCalls(std::vector(50, Request("/")));
   for (const auto& call : calls) {
-    loop_->Await(call->done);
-    EXPECT_EQ(call->result.status().code(), absl::StatusCode::kUnavailable);
+    EXPECT_EQ(Await(call).status().code(), absl::StatusCode::kUnavailable);
   }
   EXPECT_EQ(server_->stats().accepted, 1u);
   server_->SetAccepting(H2Server::Accepting::kServe);
@@ -206,15 +196,12 @@ TEST_F(HttpTransportTest, OneRefusedConnectionAnswersAllThatWaitForIt) {
 }
 
 TEST_F(HttpTransportTest, ChecksTheServersCertificate) {
-  StartServer([](std::shared_ptr<ServerStream> stream) { stream->Respond(200, ""); });
-  StartTransport();
+  Start();
   ASSERT_TRUE(Call(Request("/")).ok());
 
-  Endpoint other = *endpoint_;
   // Also one of the same name, as those of most clusters are.
   for (const char* name : {"other CA", "test CA"}) {
-    other.ca_pem = TestCa(name).certificate_pem();
-    endpoint_ = std::make_shared<const Endpoint>(other);
+    ChangeEndpoint([&](Endpoint& endpoint) { endpoint.ca_pem = TestCa(name).certificate_pem(); });
     const auto answer = Call(Request("/", "the.token"));
     EXPECT_EQ(answer.status().code(), absl::StatusCode::kUnavailable);
     EXPECT_THAT(std::string(answer.status().message()),
@@ -222,8 +209,7 @@ TEST_F(HttpTransportTest, ChecksTheServersCertificate) {
                       Not(HasSubstr("the.token"))));
   }
 
-  other.ca_pem = "no certificate";
-  endpoint_ = std::make_shared<const Endpoint>(other);
+  ChangeEndpoint([](Endpoint& endpoint) { endpoint.ca_pem = "no certificate"; });
   EXPECT_FALSE(Call(Request("/")).ok());
   EXPECT_EQ(server_->stats().requests, 1u);
 }
@@ -239,9 +225,7 @@ TEST_F(HttpTransportTest, ChecksTheServersName) {
   EXPECT_EQ(answer.status().code(), absl::StatusCode::kUnavailable);
   EXPECT_THAT(std::string(answer.status().message()), HasSubstr("tls-server-name"));
 
-  Endpoint named = *endpoint_;
-  named.tls_server_name = "kubernetes.default";
-  endpoint_ = std::make_shared<const Endpoint>(named);
+  ChangeEndpoint([&](Endpoint& endpoint) { endpoint.tls_server_name = "kubernetes.default"; });
   const auto ok = Call(Request("/"));
   ASSERT_TRUE(ok.ok()) << ok.status();
   EXPECT_EQ("https://" + ok->body, endpoint_->server);
@@ -255,31 +239,23 @@ class HttpTransportStageTest : public HttpTransportTest,
  protected:
   // Leaves a call in the stage.
   std::shared_ptr<AsyncCall> Reach(const CallContext& context) {
-    StartServer([this](std::shared_ptr<ServerStream> stream) {
-      if (GetParam() == Stage::kBody) {
-        stream->Open();
-        stream->Send("a part of");
-      }
-      Keep(std::move(stream));
-      reached_.Set();
-    });
+    Start({.streams_per_connection = 2, .max_call_connections = 1});
     if (GetParam() == Stage::kHandshake) server_->SetAccepting(H2Server::Accepting::kIgnore);
-    StartTransport({.streams_per_connection = 2, .max_call_connections = 1});
     if (GetParam() == Stage::kQueue) {
-      first_ = StartCall(Request("/first"));
-      reached_.Wait();
+      first_ = StartCall(Request("/hold/first"));
+      EXPECT_TRUE(Eventually([this] { return CountOf("GET /hold/first") == 1; }));
     }
-    auto call = StartCall(Request("/"), context);
+    const std::string target = GetParam() == Stage::kBody ? "/half" : "/hold";
+    auto call = StartCall(Request(target), context);
     if (GetParam() == Stage::kHandshake) {
       EXPECT_TRUE(Eventually([this] { return server_->stats().accepted == 1; }));
     } else if (GetParam() == Stage::kHead || GetParam() == Stage::kBody) {
       // On a slow machine the deadline may come before the server gets the request.
-      EXPECT_TRUE(Eventually([&] { return reached_.IsSet() || call->done.IsSet(); }));
+      EXPECT_TRUE(Eventually([&] { return CountOf("GET " + target) == 1 || call->done.IsSet(); }));
     }
     return call;
   }
 
-  Latch reached_;
   std::shared_ptr<AsyncCall> first_;
 };
 
@@ -290,8 +266,7 @@ TEST_P(HttpTransportStageTest, AStopEndsTheCallOnce) {
   context.stop = source.get_token();
   const auto call = Reach(context);
   source.request_stop();
-  loop_->Await(call->done);
-  EXPECT_EQ(call->result.status().code(), absl::StatusCode::kCancelled) << call->result.status();
+  EXPECT_EQ(Await(call).status().code(), absl::StatusCode::kCancelled) << call->result.status();
   // The server learns of it, and whatever else it says reaches nobody.
   EXPECT_TRUE(Eventually(
       [this] { return Stats().waiting == 0 && Stats().active == (first_ == nullptr ? 0 : 1); }));
@@ -306,8 +281,7 @@ TEST_P(HttpTransportStageTest, TheDeadlineEndsTheCallOnce) {
   const CallContext context =
       Within(GetParam() == Stage::kBefore ? -absl::Seconds(1) : absl::Milliseconds(300));
   const auto call = Reach(context);
-  loop_->Await(call->done);
-  EXPECT_EQ(call->result.status().code(), absl::StatusCode::kDeadlineExceeded)
+  EXPECT_EQ(Await(call).status().code(), absl::StatusCode::kDeadlineExceeded)
       << call->result.status();
   EXPECT_GE(loop_->clock().TimeNow(), context.deadline);
   EXPECT_TRUE(Eventually(
@@ -326,16 +300,14 @@ INSTANTIATE_TEST_SUITE_P(Stages, HttpTransportStageTest,
                          StageName);
 
 TEST_F(HttpTransportTest, ACallHasALimitOfItsOwn) {
-  StartServer([this](std::shared_ptr<ServerStream> stream) { Keep(std::move(stream)); });
-  StartTransport({.max_call_duration = absl::Milliseconds(100)});
-  const auto answer = Call(Request("/"));
+  Start({.max_call_duration = absl::Milliseconds(100)});
+  const auto answer = Call(Request("/hold"));
   EXPECT_EQ(answer.status().code(), absl::StatusCode::kDeadlineExceeded);
   EXPECT_THAT(std::string(answer.status().message()), HasSubstr("the longest time"));
 }
 
 TEST_F(HttpTransportTest, LabelsTheLoopWithTheComponent) {
-  StartServer([](std::shared_ptr<ServerStream> stream) { stream->Respond(200, ""); });
-  StartTransport();
+  Start();
   std::string label;
   Latch done;
   OnLoop([&] {
@@ -349,13 +321,12 @@ TEST_F(HttpTransportTest, LabelsTheLoopWithTheComponent) {
 }
 
 TEST_F(HttpTransportTest, BoundsHowManyWait) {
-  StartServer([this](std::shared_ptr<ServerStream> stream) { Keep(std::move(stream)); });
-  StartTransport({.streams_per_connection = 2, .max_call_connections = 1, .max_waiting = 2});
-  const auto first = StartCall(Request("/1"));
+  Start({.streams_per_connection = 2, .max_call_connections = 1, .max_waiting = 2});
+  const auto first = StartCall(Request("/hold1"));
   ASSERT_TRUE(Eventually([this] { return Stats().active == 1; }));
-  const auto second = StartCall(Request("/2"));
-  const auto third = StartCall(Request("/3"));
-  const auto fourth = Call(Request("/4"));
+  const auto second = StartCall(Request("/hold2"));
+  const auto third = StartCall(Request("/hold3"));
+  const auto fourth = Call(Request("/hold4"));
   EXPECT_EQ(fourth.status().code(), absl::StatusCode::kResourceExhausted);
   EXPECT_EQ(Stats().refused_waiting, 1u);
   EXPECT_GE(Stats().refused_connection, 1u);

@@ -61,28 +61,11 @@ class CutsHandshakes {
 
 class HttpTransportTlsTest : public TransportFixture {
  protected:
-  // Answers with the connection's number; /watch stays open.
-  void Start(H2Server::Options server = {}, HttpOptions options = {}) {
-    StartServer(
-        [this](std::shared_ptr<ServerStream> stream) {
-          const std::string connection = std::to_string(stream->request().connection);
-          if (stream->request().target != "/watch") return stream->Respond(200, connection);
-          stream->Open();
-          stream->Send(connection);
-          Keep(std::move(stream));
-        },
-        std::move(server));
-    StartTransport(options);
-  }
-
-  std::string Ask() {
-    const auto answer = Call(Request("/", "the.token"));
-    return answer.ok() ? answer->body : answer.status().ToString();
-  }
+  std::string Ask() { return TransportFixture::Ask(Request("/", "the.token")); }
 
   Watch OpenOne(const std::string& connection) {
     Watch watch = Open(Request("/watch"));
-    EXPECT_TRUE(Eventually([&] { return watch.sink->data() == connection; }));
+    EXPECT_TRUE(Has(watch, connection));
     return watch;
   }
 
@@ -97,11 +80,9 @@ class HttpTransportTlsTest : public TransportFixture {
 };
 
 TEST_F(HttpTransportTlsTest, UsesARotatedCaForNewConnections) {
-  Start({}, {.idle_timeout = absl::Milliseconds(50), .ca_refresh = absl::Milliseconds(1)});
+  Start({.idle_timeout = absl::Milliseconds(50), .ca_refresh = absl::Milliseconds(1)});
   WriteCa(ca_.certificate_pem());
-  Endpoint endpoint = *endpoint_;
-  endpoint.ca_file = ca_file_;
-  endpoint_ = std::make_shared<const Endpoint>(endpoint);
+  ChangeEndpoint([&](Endpoint& endpoint) { endpoint.ca_file = ca_file_; });
   Watch old = OpenOne("1");
   EXPECT_EQ(Ask(), "2");
 
@@ -117,7 +98,7 @@ TEST_F(HttpTransportTlsTest, UsesARotatedCaForNewConnections) {
   Watch next = OpenOne(connection);
   // The old one was verified when it was made, and stays.
   for (const auto& stream : TakeKept()) stream->Send("+");
-  EXPECT_TRUE(Eventually([&] { return old.sink->data() == "1+"; }));
+  EXPECT_TRUE(Has(old, "1+"));
   EXPECT_FALSE(old.sink->closed().has_value());
 
   // The old CA goes.
@@ -130,8 +111,6 @@ TEST_F(HttpTransportTlsTest, UsesARotatedCaForNewConnections) {
   ASSERT_TRUE(Eventually([this] { return Stats().connections == 2; }));
   EXPECT_THAT(Ask(), HasSubstr("does the CA that is configured"));
   EXPECT_FALSE(next.sink->closed().has_value());
-  Close(old);
-  Close(next);
 }
 
 TEST_F(HttpTransportTlsTest, AcceptsARenewedServerCertificate) {
@@ -143,8 +122,6 @@ TEST_F(HttpTransportTlsTest, AcceptsARenewedServerCertificate) {
   server_->CloseConnections();
   EXPECT_EQ(Ask(), "3");
   Watch next = OpenOne("4");
-  Close(old);
-  Close(next);
 }
 
 TEST_F(HttpTransportTlsTest, RejectsServersWithInvalidCertificates) {
@@ -179,9 +156,8 @@ TEST_F(HttpTransportTlsTest, RejectsServersWithInvalidCertificates) {
 TEST_F(HttpTransportTlsTest, ACutHandshakeIsNotACertificateError) {
   Start();
   const CutsHandshakes server;
-  Endpoint endpoint = *endpoint_;
-  endpoint.server = StrCat("https://127.0.0.1:", server.port());
-  endpoint_ = std::make_shared<const Endpoint>(endpoint);
+  ChangeEndpoint(
+      [&](Endpoint& endpoint) { endpoint.server = StrCat("https://127.0.0.1:", server.port()); });
   const auto answer = Call(Request("/", "the.token"));
   EXPECT_EQ(answer.status().code(), absl::StatusCode::kUnavailable);
   EXPECT_THAT(std::string(answer.status().message()), HasSubstr("the TLS handshake failed"));

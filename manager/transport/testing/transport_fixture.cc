@@ -1,5 +1,7 @@
 #include "manager/transport/testing/transport_fixture.h"
 
+#include <algorithm>
+
 namespace mandate {
 namespace {
 
@@ -60,6 +62,19 @@ bool CollectingSink::called_after_close() const {
   return called_after_close_;
 }
 
+void OnLoopDeleter::operator()(Stream* stream) const {
+  if (loop->IsCurrent()) {
+    delete stream;
+    return;
+  }
+  Latch done;
+  loop->Post([&] {
+    delete stream;
+    done.Set();
+  });
+  loop->Await(done);
+}
+
 TransportFixture::TransportFixture() : loop_(*EventLoop::Create({.thread_name = "transport"})) {}
 
 TransportFixture::~TransportFixture() = default;
@@ -80,6 +95,11 @@ void TransportFixture::Keep(std::shared_ptr<ServerStream> stream) {
 std::vector<std::shared_ptr<ServerStream>> TransportFixture::TakeKept() {
   MutexLock lock(mutex_);
   return std::exchange(kept_, {});
+}
+
+std::shared_ptr<ServerStream> TransportFixture::Kept(size_t index) {
+  MutexLock lock(mutex_);
+  return kept_.at(index);
 }
 
 int TransportFixture::CountUp(const std::string& what) {
@@ -105,6 +125,42 @@ void TransportFixture::StartTransport(HttpOptions options) {
   transport_ = *HttpTransport::Create(*loop_, options);
 }
 
+void TransportFixture::Start(HttpOptions options, H2Server::Options server) {
+  StartServer([this](std::shared_ptr<ServerStream> stream) { Serve(std::move(stream)); },
+              std::move(server));
+  StartTransport(std::move(options));
+}
+
+void TransportFixture::Serve(std::shared_ptr<ServerStream> stream) {
+  const ServerRequest& request = stream->request();
+  const std::string connection = std::to_string(request.connection);
+  const bool watch = request.target.starts_with("/watch");
+  const bool half = request.target.starts_with("/half");
+  const bool hold = request.target.starts_with("/hold") && request.connection == 1;
+  // A test that waits for the count finds the stream.
+  if (watch || half || hold) Keep(stream);
+  CountUp(request.method + " " + request.target);
+  if (request.target == "/livez") {
+    CountUp("probes as " + std::string(request.Header("user-agent")) + " " +
+            std::string(request.Header("authorization")));
+    // The user may not be allowed to ask. That is a response too.
+    stream->Respond(403, "{}");
+  } else if (watch || half) {
+    HttpHeaders headers = ServerStream::JsonHeaders();
+    if (half) headers.emplace_back("content-length", "1000");
+    stream->Open(200, std::move(headers));
+    stream->Send(connection);
+  } else if (!hold) {
+    stream->Respond(200, connection);
+  }
+}
+
+void TransportFixture::ChangeEndpoint(const std::function<void(Endpoint&)>& change) {
+  auto endpoint = std::make_shared<Endpoint>(*endpoint_);
+  change(*endpoint);
+  endpoint_ = std::move(endpoint);
+}
+
 HttpRequest TransportFixture::Request(std::string target, std::string token,
                                       std::string method) const {
   HttpRequest request(endpoint_, BearerToken{std::make_shared<const Secret>(std::move(token))},
@@ -114,6 +170,7 @@ HttpRequest TransportFixture::Request(std::string target, std::string token,
 }
 
 void TransportFixture::OnLoop(const std::function<void()>& work) {
+  if (loop_->IsCurrent()) return work();
   Latch done;
   loop_->Post([&] {
     work();
@@ -143,25 +200,82 @@ std::shared_ptr<AsyncCall> TransportFixture::StartCall(HttpRequest request, Call
   return call;
 }
 
+std::vector<std::shared_ptr<AsyncCall>> TransportFixture::StartCalls(
+    std::vector<HttpRequest> requests) {
+  std::vector<std::shared_ptr<AsyncCall>> calls;
+  OnLoop([&] {
+    for (HttpRequest& request : requests) {
+      calls.push_back(std::make_shared<AsyncCall>());
+      transport_->Call({}, std::move(request), Into(calls.back()));
+    }
+  });
+  return calls;
+}
+
+const absl::StatusOr<HttpResponse>& TransportFixture::Await(
+    const std::shared_ptr<AsyncCall>& call) {
+  loop_->Await(call->done);
+  return call->result;
+}
+
 absl::StatusOr<HttpResponse> TransportFixture::Call(HttpRequest request, CallContext context) {
   const auto call = StartCall(std::move(request), context);
   loop_->Await(call->done);
   return std::move(call->result);
 }
 
+std::string TransportFixture::Ask(HttpRequest request, CallContext context) {
+  const auto answer = Call(std::move(request), context);
+  return answer.ok() ? answer->body : answer.status().ToString();
+}
+
 CallContext TransportFixture::Within(absl::Duration duration) const {
   return CallContext().WithDeadline(loop_->clock().TimeNow() + duration);
 }
 
+void TransportFixture::OpenInto(Watch& watch, HttpRequest request) {
+  OnLoop([&] {
+    watch.stream = {transport_->Open(std::move(request), watch.sink).release(), {loop_.get()}};
+  });
+}
+
 Watch TransportFixture::Open(HttpRequest request) {
   Watch watch;
-  watch.sink = std::make_shared<CollectingSink>();
-  OnLoop([&] { watch.stream = transport_->Open(std::move(request), watch.sink); });
+  OpenInto(watch, std::move(request));
   return watch;
 }
 
-void TransportFixture::Close(Watch& watch) {
-  OnLoop([&watch] { watch.stream.reset(); });
+std::vector<Watch> TransportFixture::OpenMany(int count) {
+  std::vector<Watch> watches(static_cast<size_t>(count));
+  OnLoop([&] {
+    for (size_t i = 0; i < watches.size(); ++i) {
+      HttpRequest request = Request("/watch/" + std::to_string(i), "t" + std::to_string(i % 50));
+      request.user_agent = "component-" + std::to_string(i % 50);
+      OpenInto(watches[i], std::move(request));
+    }
+  });
+  return watches;
+}
+
+bool TransportFixture::Has(const Watch& watch, std::string_view data) {
+  return Eventually([&] { return watch.sink->data() == data; });
+}
+
+bool TransportFixture::AllOpen(const std::vector<Watch>& watches) {
+  return Eventually([&] {
+    return std::none_of(watches.begin(), watches.end(),
+                        [](const Watch& watch) { return watch.sink->data().empty(); });
+  });
+}
+
+absl::Status TransportFixture::EndOf(const Watch& watch) {
+  if (!Eventually([&] { return watch.sink->closed().has_value(); })) {
+    return absl::UnknownError("the stream does not end");
+  }
+  OnLoop([] {});
+  if (watch.sink->closed_count() != 1) return absl::UnknownError("the stream ended twice");
+  if (watch.sink->called_after_close()) return absl::UnknownError("data came after the end");
+  return *watch.sink->closed();
 }
 
 HttpTransport::Stats TransportFixture::Stats() {
@@ -184,6 +298,11 @@ bool TransportFixture::Eventually(const std::function<bool()>& condition) {
     OnLoop([&] { timer.reset(); });
   }
   return true;
+}
+
+void TransportFixture::WaitFor(absl::Duration duration) {
+  const absl::Time end = loop_->clock().TimeNow() + duration;
+  EXPECT_TRUE(Eventually([&] { return loop_->clock().TimeNow() > end; }));
 }
 
 }  // namespace mandate

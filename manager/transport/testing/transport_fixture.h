@@ -49,10 +49,16 @@ class CollectingSink : public StreamSink {
   bool called_after_close_ ABSL_GUARDED_BY(mutex_) = false;
 };
 
+// Destroys a stream on the loop's thread, and waits for that.
+struct OnLoopDeleter {
+  void operator()(Stream* stream) const;
+  EventLoop* loop = nullptr;
+};
+
 // One stream and its sink.
 struct Watch {
-  std::shared_ptr<CollectingSink> sink;
-  std::unique_ptr<Stream> stream;  // used on the loop's thread
+  std::shared_ptr<CollectingSink> sink = std::make_shared<CollectingSink>();
+  std::unique_ptr<Stream, OnLoopDeleter> stream = nullptr;
 };
 
 // A call that is pending or done.
@@ -60,6 +66,17 @@ struct AsyncCall {
   Latch done;
   absl::StatusOr<HttpResponse> result;  // valid if `done`
   int times_done = 0;
+};
+
+// RFC 9113, 7.
+enum Http2Error : uint32_t {
+  kNoError = 0,
+  kProtocolError = 1,
+  kInternalError = 2,
+  kRefusedStream = 7,
+  kCancel = 8,
+  kEnhanceYourCalm = 11,
+  kHttp11Required = 13,
 };
 
 class TransportFixture : public ::testing::Test {
@@ -72,6 +89,16 @@ class TransportFixture : public ::testing::Test {
 
   void StartServer(ServerHandler handler, H2Server::Options options = {});
   void StartTransport(HttpOptions options = {});
+  // Starts both. The server counts "METHOD TARGET" and acts by target:
+  // - /watch…: sends the number of its connection, stays open and is kept.
+  // - /half…: the same, with a content-length that is never reached.
+  // - /hold…: is kept if it comes on the first connection.
+  // - /livez: 403; counts "probes as USER-AGENT AUTHORIZATION".
+  // - others: 200 with the number of their connection.
+  void Start(HttpOptions options = {}, H2Server::Options server = {});
+  void Serve(std::shared_ptr<ServerStream> stream);
+  // Applies to later requests.
+  void ChangeEndpoint(const std::function<void(Endpoint&)>& change);
 
   HttpRequest Request(std::string target, std::string token = "token",
                       std::string method = "GET") const;
@@ -80,24 +107,39 @@ class TransportFixture : public ::testing::Test {
   void OnLoop(const std::function<void()>& work);
   static Transport::Done Into(std::shared_ptr<AsyncCall> call);
   std::shared_ptr<AsyncCall> StartCall(HttpRequest request, CallContext context = {});
+  // Many calls in one task of the loop.
+  std::vector<std::shared_ptr<AsyncCall>> StartCalls(std::vector<HttpRequest> requests);
+  const absl::StatusOr<HttpResponse>& Await(const std::shared_ptr<AsyncCall>& call);
   // Calls and waits for the result.
   absl::StatusOr<HttpResponse> Call(HttpRequest request, CallContext context = {});
+  // The same; returns the body, or the error as text.
+  std::string Ask(HttpRequest request, CallContext context = {});
   CallContext Within(absl::Duration duration) const;
 
+  // Opens a stream to the watch's own sink.
+  void OpenInto(Watch& watch, HttpRequest request);
   Watch Open(HttpRequest request);
-  void Close(Watch& watch);
+  // Opens many at once: /watch/0, /watch/1, …, of fifty components with a token each.
+  std::vector<Watch> OpenMany(int count);
+  // Waits until each has exactly this data, or any.
+  bool Has(const Watch& watch, std::string_view data);
+  bool AllOpen(const std::vector<Watch>& watches);
+  // Waits for the end, which comes once and last. An error: it did not come, or other calls did.
+  absl::Status EndOf(const Watch& watch);
   HttpTransport::Stats Stats();
 
   // For handlers that answer later, or never. Thread-safe.
   void Keep(std::shared_ptr<ServerStream> stream);
   // The streams that were kept since the last call.
   std::vector<std::shared_ptr<ServerStream>> TakeKept();
+  std::shared_ptr<ServerStream> Kept(size_t index);
   // Counters for handlers. Thread-safe.
   int CountUp(const std::string& what);
   int CountOf(const std::string& what);
 
   // Waits until `condition` holds. False after five minutes, a limit for hangs only.
   bool Eventually(const std::function<bool()>& condition);
+  void WaitFor(absl::Duration duration);
 
   TestCa ca_;
   Mutex mutex_;
