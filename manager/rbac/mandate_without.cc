@@ -1,7 +1,5 @@
 #include "manager/rbac/mandate_without.h"
 
-#include <algorithm>
-
 #include "manager/core/strings.h"
 
 namespace mandate::rbac {
@@ -28,18 +26,6 @@ Permission Of(const Mandate& mandate, std::string_view verb, std::string_view gr
 std::string Permission::ToString() const {
   const bool is_url = resource.starts_with('/');
   return StrCat(component, " ", verb, " ", resource, is_url ? "" : ".", group);
-}
-
-std::vector<Permission> PermissionsOf(const Mandate& mandate) {
-  std::vector<Permission> all;
-  for (const MandateRule& r : mandate.rules) {
-    if (r.external) continue;
-    ForEach(r.rule, [&](std::string_view verb, std::string_view group, std::string_view resource,
-                        bool) { all.push_back(Of(mandate, verb, group, resource)); });
-  }
-  std::sort(all.begin(), all.end());
-  all.erase(std::unique(all.begin(), all.end()), all.end());
-  return all;
 }
 
 MandateWithout::MandateWithout(const Mandate& mandate, std::string_view without) {

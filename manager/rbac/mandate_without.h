@@ -25,10 +25,6 @@ struct Permission {
   std::string ToString() const;
 };
 
-// Every permission that the mandate lists, each once, sorted. Permissions with granted=external are
-// omitted.
-std::vector<Permission> PermissionsOf(const Mandate& mandate);
-
 // A copy of `mandate` without the permission whose ToString() is `without`, if there is one.
 // Immutable; borrows the mandate's strings.
 class MandateWithout {

@@ -2,8 +2,6 @@
 
 #include <gtest/gtest.h>
 
-#include "manager/core/strings.h"
-
 namespace mandate::rbac {
 namespace {
 
@@ -34,25 +32,18 @@ Attributes Ask(std::string_view verb, std::string_view group, std::string_view r
   return ask;
 }
 
-TEST(MandateWithoutTest, ListsPermissions) {
-  std::string text;
-  for (const Permission& p : PermissionsOf(kMandate)) StrAppend(&text, p.ToString(), "\n");
-  EXPECT_EQ(text,
-            "c create pods.\nc create pods/log.\nc create pods.apps\nc create pods/log.apps\n"
-            "c get /metrics\nc get pods.\nc get pods/log.\nc get pods.apps\nc get pods/log.apps\n");
-}
-
 TEST(MandateWithoutTest, TakesOneAwayAndNoMore) {
   const auto covered = [](std::string_view without, const Attributes& ask) {
     return Covers(MandateWithout(kMandate, without).get(), ask);
   };
   for (std::string_view without : {"", "c get secrets.", "d get pods.apps", "c get pods"}) {
-    for (const Permission& p : PermissionsOf(kMandate)) {
-      if (p.resource.starts_with('/')) continue;
-      const size_t slash = p.resource.find('/');
-      EXPECT_TRUE(covered(without, Ask(p.verb, p.group, p.resource.substr(0, slash),
-                                       slash == p.resource.npos ? "" : "log")))
-          << p.ToString();
+    for (const std::string_view verb : kVerbs) {
+      for (const std::string_view group : kGroups) {
+        for (const std::string_view subresource : {"", "log"}) {
+          EXPECT_TRUE(covered(without, Ask(verb, group, "pods", subresource)))
+              << verb << " " << group << " " << subresource;
+        }
+      }
     }
   }
   EXPECT_FALSE(covered("c get pods.apps", Ask("get", "apps", "pods")));

@@ -210,5 +210,72 @@ TEST(RequestInfoTest, RefusesWhatTheServerAnswersItself) {
   }
 }
 
+Attributes OfList(const std::string& query) {
+  return AttributesOf("GET", "/api/v1/pods?" + query).value();
+}
+
+TEST(ListParametersTest, Watch) {
+  for (const char* on :
+       {"watch=true", "watch=1", "watch=", "watch", "watch=yes", "watch=TRUE", "watch=2",
+        "watch=%31", "limit=x&watch=true", "watch=1&watch=0", "watch=no&labelSelector=,"}) {
+    EXPECT_EQ(OfList(on).verb, "watch") << on;
+  }
+  for (const char* off :
+       {"", "watch=false", "watch=0", "watch=False", "watch=FALSE", "Watch=1", "watch=0&watch=1",
+        "watch=1;x=2", "watch=%zz", "watc=1", "&&=1", "limit=x&watch=0"}) {
+    EXPECT_EQ(OfList(off).verb, "list") << off;
+  }
+}
+
+TEST(ListParametersTest, Name) {
+  const struct {
+    std::string query;
+    std::string name;
+  } cases[] = {
+      {"fieldSelector=metadata.name=x", "x"},
+      {"fieldSelector=metadata.name==x", "x"},
+      {"fieldSelector=metadata.name%3Dx", "x"},
+      {"fieldSelector=metadata.name=", ""},
+      {"fieldSelector=metadata.name!=x", ""},
+      {"fieldSelector=metadata.namespace=x", ""},
+      {"fieldSelector=spec.nodeName=n,metadata.name=x", "x"},
+      {"fieldSelector=metadata.name=x,,", "x"},
+      {"fieldSelector=metadata.name=b,metadata.name=a", "a"},
+      {"fieldSelector=metadata.name=a,metadata.name==b", "b"},
+      {"fieldSelector=metadata.name=a&fieldSelector=metadata.name=b", "a"},
+      {"fieldSelector=foo&fieldSelector=metadata.name=b", ""},
+      {"fieldSelector=metadata.name=x,foo", ""},
+      {"fieldSelector=metadata.name=a=b", ""},
+      {"fieldSelector=metadata.name=x,spec.nodeName=a=b", ""},
+      {"fieldSelector=metadata.name=x,zone!=a=b", ""},
+      {R"(fieldSelector=metadata.name=a\b,metadata.name=x)", ""},
+      {R"(fieldSelector=metadata.name=a\=b)", "a=b"},
+      {R"(fieldSelector=metadata.name=a\,b)", "a,b"},
+      {R"(fieldSelector=metadata.name=a\\)", R"(a\)"},
+      {R"(fieldSelector=metadata.name=a\b)", ""},
+      {R"(fieldSelector=metadata.name=a\)", ""},
+      {"fieldSelector=+metadata.name=x", ""},
+      {"fieldSelector=metadata.name=x+", "x "},
+      {"fieldSelector=", ""},
+      {"", ""},
+      // What makes the server forget every parameter.
+      {"fieldSelector=metadata.name=x&labelSelector=a%3Db", "x"},
+      {"fieldSelector=metadata.name=x&labelSelector=,", ""},
+      {"fieldSelector=metadata.name=x&limit=500", "x"},
+      {"fieldSelector=metadata.name=x&limit=-1", "x"},
+      {"fieldSelector=metadata.name=x&limit=%2B1", "x"},
+      {"fieldSelector=metadata.name=x&limit=%2B-1", ""},
+      {"fieldSelector=metadata.name=x&limit=", ""},
+      {"fieldSelector=metadata.name=x&limit=1.5", ""},
+      {"fieldSelector=metadata.name=x&limit=%201", ""},
+      {"fieldSelector=metadata.name=x&timeoutSeconds=abc", ""},
+      {"fieldSelector=metadata.name=x&timeoutSeconds=9223372036854775808", ""},
+      {"fieldSelector=metadata.name=x&timeoutSeconds=9223372036854775807", "x"},
+      {"fieldSelector=metadata.name=x&resourceVersion=abc&unknown=,", "x"},
+      {"fieldSelector=metadata.name=x&watch=maybe&allowWatchBookmarks=maybe", "x"},
+  };
+  for (const auto& c : cases) EXPECT_EQ(OfList(c.query).name, c.name) << c.query;
+}
+
 }  // namespace
 }  // namespace mandate::rbac
