@@ -78,7 +78,7 @@ void AddComponent(const rbac::Mandate& component, apiserver::ServerOptions& serv
 
 // Base may request tokens of these components and use the Lease.
 void AddBase(const std::vector<const rbac::Mandate*>& components, apiserver::ServerOptions& serve) {
-  apiserver::User& base = serve.access.authentication.fixed_tokens[kBaseToken];
+  apiserver::User& base = serve.access.fixed_tokens[kBaseToken];
   static_cast<rbac::UserInfo&>(base) = rbac::ServiceAccountInfo(kNamespace, kBase);
   Json::Value tokens;
   tokens["verbs"].append("create");

@@ -127,7 +127,7 @@ ScopeCluster::ScopeCluster(InstanceOptions instance_options, TemplateOptions tem
   apiserver::SimOptions sim;
   apiserver::User base;
   static_cast<rbac::UserInfo&>(base) = rbac::ServiceAccountInfo(kNamespace, kBase);
-  sim.core.access.authentication.fixed_tokens[kBaseToken] = base;
+  sim.core.access.fixed_tokens[kBaseToken] = base;
   auto& objects = sim.core.objects;
   objects = {Definition("scopetemplates"), Definition("scopeinstances"), MinterRole(),
              BindingTo("RoleBinding", "Role", kBase)};

@@ -37,7 +37,7 @@ int Main(int argc, char** argv) {
 
   auto audit = std::make_shared<std::ofstream>(dir + "/audit.log");
   ServerOptions options;
-  options.access.audit.sink = [audit](const std::string& line) { *audit << line << std::endl; };
+  options.access.audit_sink = [audit](const std::string& line) { *audit << line << std::endl; };
   const absl::Time start = Clock::Real().TimeNow();
   const auto server = ApiServer::Create(std::move(options));
   if (!server.ok()) {

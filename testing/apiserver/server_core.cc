@@ -20,7 +20,7 @@ AccessOptions WithAdmin(AccessOptions options) {
   User admin;
   admin.name = "admin";
   admin.groups = {std::string(rbac::kMastersGroup)};
-  options.authentication.fixed_tokens.emplace(kAdminToken, std::move(admin));
+  options.fixed_tokens.emplace(kAdminToken, std::move(admin));
   return options;
 }
 

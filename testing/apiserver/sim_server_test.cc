@@ -43,7 +43,7 @@ class SimServerTest : public ::testing::Test {
   SimServer server_{loop_, {}};
 };
 
-// What a stream brought, cut into frames.
+// Splits the data of a stream into frames.
 class Frames : public StreamSink {
  public:
   Flow OnOpen(const HttpResponse& head) override {
@@ -68,14 +68,14 @@ class Frames : public StreamSink {
   int code = 0;
   std::string text;
   std::vector<WatchEvent> events;
-  size_t garbage = 0;  // frames that are no event
+  size_t garbage = 0;  // invalid frames
   std::optional<absl::Status> closed;
 
  private:
   FrameSplitter splitter_{Encoding::kJson};
 };
 
-TEST_F(SimServerTest, AFaultSparesTheTokenThatItExcepts) {
+TEST_F(SimServerTest, FaultSkipsTheExceptedToken) {
   server_.core().faults().Add({.except_bearer = kAdminToken, .fault = {.drop = true}});
   EXPECT_EQ(Create("a"), 201);
   HttpRequest other = AdminRequest("GET", kMaps);
@@ -94,7 +94,7 @@ TEST_F(SimServerTest, ServesAndCounts) {
   EXPECT_EQ(server_.core().stats().open, 0u);
 }
 
-TEST_F(SimServerTest, StreamsUntilTheClientLeaves) {
+TEST_F(SimServerTest, StreamsUntilTheClientCloses) {
   auto sink = std::make_shared<Frames>();
   auto stream =
       server_.transport().Open(AdminRequest("GET", std::string(kMaps) + "?watch=1"), sink);
@@ -109,18 +109,40 @@ TEST_F(SimServerTest, StreamsUntilTheClientLeaves) {
   EXPECT_EQ(server_.core().stats().watches, 0u);
 }
 
+TEST_F(SimServerTest, OpenWatchOutlivesItsToken) {
+  User admin;
+  admin.name = "another";
+  admin.groups = {"system:masters"};
+  Authenticator& authenticator = server_.core().access().authenticator();
+  authenticator.SetFixedToken("another", admin);
+  const auto request = [](const std::string& target) {
+    HttpRequest get = AdminRequest("GET", target);
+    get.credential = mandate::BearerToken{std::make_shared<Secret>("another")};
+    return get;
+  };
+  auto sink = std::make_shared<Frames>();
+  const auto stream = server_.transport().Open(request(StrCat(kMaps, "?watch=1")), sink);
+  loop_.RunFor(absl::Seconds(1));
+  authenticator.Revoke("another");
+  EXPECT_EQ(Call(request(kMaps))->code, 401);
+  Create("a");
+  loop_.RunFor(absl::Seconds(1));
+  EXPECT_EQ(sink->events.size(), 1u);
+  EXPECT_FALSE(sink->closed.has_value());
+}
+
 TEST_F(SimServerTest, SendsBookmarksInVirtualTime) {
   auto sink = std::make_shared<Frames>();
   const auto stream = server_.transport().Open(
       AdminRequest("GET", std::string(kMaps) + "?watch=1&allowWatchBookmarks=1&timeoutSeconds=200"),
       sink);
   loop_.RunFor(absl::Minutes(4));
-  // Where the state ends, each minute, and two seconds before the end.
+  // After the initial state, each minute, and two seconds before the end.
   EXPECT_EQ(sink->events.size(), 5u);
   EXPECT_TRUE(sink->closed.has_value() && sink->closed->ok());
 }
 
-TEST_F(SimServerTest, RefusesByScript) {
+TEST_F(SimServerTest, FaultAnswersWithAnError) {
   server_.core().faults().Add(
       {.verb = "create", .skip = 1, .times = 1, .fault = {.refuse = TooManyRequests("later", 7)}});
   EXPECT_EQ(Create("a"), 201);
@@ -132,7 +154,7 @@ TEST_F(SimServerTest, RefusesByScript) {
   EXPECT_EQ(server_.core().faults().struck(), 1u);
 }
 
-TEST_F(SimServerTest, StrikesByAParameterOfTheQuery) {
+TEST_F(SimServerTest, FaultMatchesAQueryParameter) {
   server_.core().faults().Add(
       {.verb = "list", .parameter = "continue", .fault = {.refuse = ExpiredError("too old")}});
   for (const auto& [query, code] :
@@ -143,10 +165,10 @@ TEST_F(SimServerTest, StrikesByAParameterOfTheQuery) {
   }
 }
 
-TEST_F(SimServerTest, LosesAnswersAndConnections) {
+TEST_F(SimServerTest, FaultLosesAnswersAndConnections) {
   server_.core().faults().Add({.verb = "create", .times = 1, .fault = {.lose_answer = true}});
   EXPECT_EQ(Create("a"), 0);
-  EXPECT_EQ(Create("a"), 409);  // it was done all the same
+  EXPECT_EQ(Create("a"), 409);  // the server had processed the lost request
   server_.core().faults().Add({.verb = "create", .times = 1, .fault = {.drop = true}});
   EXPECT_EQ(Create("b"), 0);
   EXPECT_EQ(Create("b"), 201);
@@ -155,7 +177,7 @@ TEST_F(SimServerTest, LosesAnswersAndConnections) {
   EXPECT_TRUE(absl::IsDeadlineExceeded(none.status()));
 }
 
-TEST_F(SimServerTest, HarmsStreams) {
+TEST_F(SimServerTest, FaultEndsCutsAndSlowsStreams) {
   const struct {
     Fault fault;
     size_t events;
@@ -182,7 +204,7 @@ TEST_F(SimServerTest, HarmsStreams) {
   }
 }
 
-TEST_F(SimServerTest, SendsFramesThatAreNone) {
+TEST_F(SimServerTest, FaultSendsInvalidFrames) {
   for (int i = 0; i < 4; ++i) Create(StrCat("m", i));
   server_.core().faults().Add({.verb = "watch", .fault = {.garbage = 1}});
   auto sink = std::make_shared<Frames>();
@@ -193,7 +215,7 @@ TEST_F(SimServerTest, SendsFramesThatAreNone) {
   EXPECT_EQ(sink->garbage, 4u);
 }
 
-TEST_F(SimServerTest, DropsAndDelaysBookmarks) {
+TEST_F(SimServerTest, FaultDropsAndDelaysBookmarks) {
   const auto watch = [&](Fault fault) {
     server_.core().faults().Add({.verb = "watch", .times = 1, .fault = fault});
     auto sink = std::make_shared<Frames>();
@@ -208,15 +230,15 @@ TEST_F(SimServerTest, DropsAndDelaysBookmarks) {
   };
   EXPECT_EQ(watch({.drop_bookmarks = 1})->events.back().type, WatchEventType::kAdded);
   const auto late = watch({.late_bookmarks = true});
-  // Behind what follows it, and so from before it.
+  // It comes after the next event, so its resourceVersion is lower.
   ASSERT_GE(late->events.size(), 2u);
   EXPECT_EQ(late->events.back().type, WatchEventType::kBookmark);
   EXPECT_LT(std::stoll(late->events.back().resource_version),
             std::stoll(late->events[late->events.size() - 2].resource_version));
 }
 
-TEST(SimServerDefinitionsTest, WhatOfOneIsNotCheckedIsSaid) {
-  const auto said = [](const std::string& schema) {
+TEST(SimServerDefinitionsTest, WarnsOfUncheckedSchemas) {
+  const auto warning = [](const std::string& schema) {
     SimOptions options;
     options.core.objects = {StrCat(
         R"({"apiVersion":"apiextensions.k8s.io/v1","kind":"CustomResourceDefinition",)"
@@ -229,8 +251,8 @@ TEST(SimServerDefinitionsTest, WhatOfOneIsNotCheckedIsSaid) {
     const SimServer server(loop, options);
     return testing::internal::GetCapturedStderr();
   };
-  EXPECT_EQ(said(R"({"type":"object"})"), "");
-  EXPECT_EQ(said(R"({"type":"object","x-kubernetes-validations":[{"rule":"true"}]})"),
+  EXPECT_EQ(warning(R"({"type":"object"})"), "");
+  EXPECT_EQ(warning(R"({"type":"object","x-kubernetes-validations":[{"rule":"true"}]})"),
             "warning: foos.example.com is loaded all the same: the double does not serve schemas "
             "with x-kubernetes-validations; run this against a real API server (hack/cluster)\n");
 }

@@ -49,12 +49,12 @@ World::World(Options options) {
   sim.core.seed = options.seed;
   sim.core.access.seed = options.seed;
   // Components ask for an hour; the server may give less.
-  sim.core.access.tokens.max_life = options.token_life;
-  sim.core.access.authentication.leeway = absl::ZeroDuration();
-  sim.core.access.audit.sink = [this](std::string line) { audit_.push_back(std::move(line)); };
+  sim.core.access.max_token_life = options.token_life;
+  sim.core.access.token_leeway = absl::ZeroDuration();
+  sim.core.access.audit_sink = [this](std::string line) { audit_.push_back(std::move(line)); };
   apiserver::User base;
   static_cast<rbac::UserInfo&>(base) = rbac::ServiceAccountInfo(kNamespace, kBase);
-  sim.core.access.authentication.fixed_tokens[kBaseToken] = base;
+  sim.core.access.fixed_tokens[kBaseToken] = base;
   server_ = std::make_unique<apiserver::SimServer>(loop_, std::move(sim));
 
   store().SubscribeAll([this](const apiserver::Change& change) {

@@ -259,7 +259,7 @@ bool Run(const Size& size) {
   apiserver::ServerOptions options;
   apiserver::User base;
   static_cast<rbac::UserInfo&>(base) = rbac::ServiceAccountInfo(kNs, kAccount);
-  options.access.authentication.fixed_tokens[kBaseToken] = base;
+  options.access.fixed_tokens[kBaseToken] = base;
   options.objects = Objects(size);
   const auto server = Must(apiserver::ApiServer::Create(std::move(options)));
   std::printf("%d namespaces, %d instances, %d roles\n", size.namespaces, size.instances,

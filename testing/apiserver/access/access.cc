@@ -5,10 +5,10 @@
 #include <string_view>
 #include <utility>
 
-#include "absl/strings/match.h"
 #include "manager/core/strings.h"
+#include "manager/object/api_error.h"
+#include "manager/rbac/forbidden.h"
 #include "testing/apiserver/access/access_review.h"
-#include "testing/apiserver/access/authorization.h"
 #include "testing/apiserver/access/bootstrap_policy.h"
 #include "testing/apiserver/access/escalation_check.h"
 #include "testing/apiserver/access/identity_review.h"
@@ -21,7 +21,7 @@
 namespace mandate::apiserver {
 namespace {
 
-// Random UUIDs, the same ones for the same seed.
+// Random UUIDs; the same seed gives the same UUIDs.
 std::function<std::string()> UidsOf(uint64_t seed) {
   return [random = std::mt19937_64(seed)]() mutable {
     constexpr std::string_view kDigits = "0123456789abcdef";
@@ -31,6 +31,23 @@ std::function<std::string()> UidsOf(uint64_t seed) {
     }
     return uid;
   };
+}
+
+// The 403, with the reason of the authorizer's decision.
+absl::Status Denied(const rbac::UserInfo& user, const rbac::Attributes& request,
+                    std::string_view reason) {
+  ApiStatusProto status;
+  status.mutable_metadata();
+  status.set_status("Failure");
+  status.set_code(403);
+  status.set_reason("Forbidden");
+  status.set_message(rbac::ForbiddenMessage(user.name, request, reason));
+  // The server sends empty details for a request of a path.
+  auto* details = status.mutable_details();
+  if (!request.name.empty()) details->set_name(request.name);
+  if (!request.api_group.empty()) details->set_group(request.api_group);
+  if (!request.resource.empty()) details->set_kind(request.resource);
+  return StatusFromApi(status);
 }
 
 bool Impersonates(const Request& request) {
@@ -45,10 +62,10 @@ bool Impersonates(const Request& request) {
 Access::Access(AccessOptions options, const ObjectReader& objects, Loop& loop)
     : new_uid_(UidsOf(options.seed)),
       clock_(loop.clock()),
-      authenticator_(std::move(options.authentication), objects, clock_),
-      issuer_(options.tokens, authenticator_, [this] { return new_uid_(); }),
+      authenticator_(std::move(options.fixed_tokens), objects, clock_, options.token_leeway),
+      issuer_(options.max_token_life, authenticator_, [this] { return new_uid_(); }),
       authorizer_(std::make_unique<StoredPolicy>(objects)),
-      audit_(std::move(options.audit), clock_, [this] { return new_uid_(); }) {}
+      audit_(std::move(options.audit_sink), clock_, [this] { return new_uid_(); }) {}
 
 void Access::Authenticate(const std::shared_ptr<Exchange>& exchange, const Handler& next) {
   Request& request = exchange->request();
@@ -58,7 +75,6 @@ void Access::Authenticate(const std::shared_ptr<Exchange>& exchange, const Handl
     return;
   }
   request.user = *std::move(user);
-  audit_.Received(*exchange);
   if (Impersonates(request)) {
     exchange->Fail(Unsupported("impersonation"));
     return;
@@ -76,10 +92,10 @@ void Access::Authorize(const std::shared_ptr<Exchange>& exchange, const Handler&
     next(exchange);
     return;
   }
-  Response refusal =
-      StatusResponse(NotAuthorized(request.user, request.attributes, decision.reason), request);
-  refusal.headers.emplace_back("x-content-type-options", "nosniff");
-  exchange->Respond(std::move(refusal));
+  Response response =
+      StatusResponse(Denied(request.user, request.attributes, decision.reason), request);
+  response.headers.emplace_back("x-content-type-options", "nosniff");
+  exchange->Respond(std::move(response));
 }
 
 absl::Status Access::CheckRules(const WriteAttributes& write) {
@@ -91,7 +107,7 @@ absl::Status Access::CheckCreate(const Request& request) {
   attributes.verb = "create";
   const rbac::Decision decision = authorizer_.Authorize(request.user, attributes);
   if (decision.allowed) return absl::OkStatus();
-  return NotAuthorized(request.user, attributes, decision.reason);
+  return Denied(request.user, attributes, decision.reason);
 }
 
 Plugin Access::plugin() {

@@ -1,5 +1,5 @@
-// The access half of the double: who asks, whether they may, what they want to write, and the log
-// of it all, as one plug-in.
+// Access control of the double as one plug-in: authentication, authorization, the check against
+// privilege escalation, and the audit log.
 //
 //   Access access(options, store, loop);
 //   … server with access.plugin() …
@@ -12,6 +12,7 @@
 #include <memory>
 #include <string>
 
+#include "absl/time/time.h"
 #include "manager/core/executor.h"
 #include "manager/rbac/authorizer.h"
 #include "testing/apiserver/access/audit_log.h"
@@ -22,17 +23,20 @@
 namespace mandate::apiserver {
 
 struct AccessOptions {
-  AuthenticatorOptions authentication;
-  TokenIssuerOptions tokens;
-  AuditOptions audit;
-  // Of the ids of tokens, reviews and audit events.
+  FixedTokens fixed_tokens;
+  // The longest life of a token, as the real server's flag; zero: no limit.
+  absl::Duration max_token_life = absl::ZeroDuration();
+  // How long a token is valid after its expiry.
+  absl::Duration token_leeway = kTokenLeeway;
+  AuditSink audit_sink;
+  // The seed of the ids of tokens, reviews and audit events.
   uint64_t seed = 1;
 };
 
-// Loop thread only. Outlives the server that it is plugged into.
+// Loop thread only. Outlives its server.
 class Access : private WriteHooks {
  public:
-  // Borrows the objects and the loop, whose clock it goes by.
+  // Borrows the objects and the loop, and uses the loop's clock.
   Access(AccessOptions options, const ObjectReader& objects, Loop& loop);
   Access(const Access&) = delete;
   Access& operator=(const Access&) = delete;
@@ -41,8 +45,6 @@ class Access : private WriteHooks {
   Plugin plugin();
 
   Authenticator& authenticator() { return authenticator_; }
-  // By the roles and bindings that there are now.
-  const rbac::Authorizer& authorizer() const { return authorizer_; }
 
  private:
   absl::Status CheckRules(const WriteAttributes& write) override;

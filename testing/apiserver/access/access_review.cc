@@ -55,7 +55,7 @@ void CheckSelector(const Json::Value& attributes, const std::string& which, Caus
   }
 }
 
-// As Go prints the server's own struct.
+// The attributes as Go prints the server's struct.
 std::string Printed(const Json::Value& non_resource) {
   return StrCat(R"({"Path":)", Quote(StringAt(non_resource, "path")), R"(,"Verb":)",
                 Quote(StringAt(non_resource, "verb")), "}");
@@ -84,7 +84,7 @@ Causes CheckSpec(const Json::Value& spec, bool needs_user) {
   return causes;
 }
 
-// But for what is listed the metadata must be empty.
+// The metadata must be empty, except for the members that this function removes.
 void CheckMetadata(Json::Value metadata, bool namespaced, Causes& causes) {
   const std::string printed = WriteJson(metadata);
   metadata.removeMember("managedFields");
@@ -96,7 +96,7 @@ void CheckMetadata(Json::Value metadata, bool namespaced, Causes& causes) {
 
 absl::Status Invalid(const Causes& causes) {
   if (causes.empty()) return absl::OkStatus();
-  // The server has dropped the kind by then.
+  // The server's error has no kind either.
   return InvalidError("authorization.k8s.io", "", "", causes);
 }
 
@@ -120,7 +120,8 @@ rbac::Attributes AttributesOf(const Json::Value& spec) {
   return attributes;
 }
 
-// "partially " of a selector of fields that can be read in part, "" of one that cannot at all.
+// "partially " if a part of the field selector can be parsed, "" if no part can, nullopt if all
+// can.
 std::optional<std::string> Unread(const Json::Value& fields) {
   const std::vector<std::string> terms = absl::StrSplit(StringAt(fields, "rawSelector"), ',');
   for (const std::string& term : terms) {
@@ -135,7 +136,7 @@ std::optional<std::string> Unread(const Json::Value& fields) {
   return read == 0 ? "" : "partially ";
 }
 
-// RBAC looks at no selector, but one that cannot be read is told of.
+// RBAC ignores selectors, but the review reports those that cannot be parsed.
 std::string SelectorError(const Json::Value& spec) {
   const Json::Value& fields = Member(Member(spec, "resourceAttributes"), "fieldSelector");
   const Json::Value& labels = Member(Member(spec, "resourceAttributes"), "labelSelector");
@@ -151,8 +152,8 @@ std::string SelectorError(const Json::Value& spec) {
   return errors;
 }
 
-// What was asked, as the server's types write it: nothing that is empty, but for what a requirement
-// must have.
+// Writes the spec as the server's types encode it: without empty members, except for those that a
+// requirement must have.
 void TidySpec(Json::Value& spec) {
   const auto tidy = [](Json::Value& object) {
     for (const std::string& name : object.getMemberNames()) {
@@ -237,25 +238,25 @@ absl::StatusOr<Json::Value> ReviewOwnRules(const rbac::Authorizer& authorizer,
   const std::string ns = StringAt(Member(object, "spec"), "namespace");
   if (ns.empty()) return BadRequest("no namespace on request");
   const rbac::ApplicableRules applicable = authorizer.RulesFor(request.user, ns);
-  // Nothing of what was asked comes back.
+  // The response does not repeat the spec.
   Json::Value answer(Json::objectValue);
   answer["metadata"] = answer["spec"] = Json::objectValue;
   Json::Value& status = answer["status"];
   status["resourceRules"] = status["nonResourceRules"] = Json::arrayValue;
-  // RBAC tells of what it cannot resolve and calls the rest complete.
+  // The server says so even if RBAC could not resolve a reference.
   status["incomplete"] = false;
   for (const rbac::Rule& rule : applicable.rules) {
-    Json::Value told(Json::objectValue);
-    told["verbs"] = JsonList(rule.verbs);
+    Json::Value item(Json::objectValue);
+    item["verbs"] = JsonList(rule.verbs);
     if (!rule.non_resource_urls.empty()) {
-      told["nonResourceURLs"] = JsonList(rule.non_resource_urls);
-      status["nonResourceRules"].append(std::move(told));
+      item["nonResourceURLs"] = JsonList(rule.non_resource_urls);
+      status["nonResourceRules"].append(std::move(item));
       continue;
     }
-    told["apiGroups"] = JsonList(rule.api_groups);
-    told["resources"] = JsonList(rule.resources);
-    if (!rule.resource_names.empty()) told["resourceNames"] = JsonList(rule.resource_names);
-    status["resourceRules"].append(std::move(told));
+    item["apiGroups"] = JsonList(rule.api_groups);
+    item["resources"] = JsonList(rule.resources);
+    if (!rule.resource_names.empty()) item["resourceNames"] = JsonList(rule.resource_names);
+    status["resourceRules"].append(std::move(item));
   }
   if (!applicable.errors.empty()) {
     const std::string list = absl::StrJoin(applicable.errors, ", ");

@@ -1,5 +1,5 @@
-// "May this user do that?", asked of the server: SelfSubjectAccessReview, SubjectAccessReview,
-// LocalSubjectAccessReview, SelfSubjectRulesReview (k8s.io/kubernetes pkg/registry/authorization).
+// SelfSubjectAccessReview, SubjectAccessReview, LocalSubjectAccessReview and SelfSubjectRulesReview
+// (k8s.io/kubernetes pkg/registry/authorization).
 #ifndef TESTING_APISERVER_ACCESS_ACCESS_REVIEW_H_
 #define TESTING_APISERVER_ACCESS_ACCESS_REVIEW_H_
 
@@ -11,12 +11,12 @@
 
 namespace mandate::apiserver {
 
-// Each gives the answer to a POST of `object`, without apiVersion and kind, or the error.
+// Each returns the response to a POST of `object`, without apiVersion and kind, or the error.
 absl::StatusOr<Json::Value> ReviewOwnAccess(const rbac::Authorizer& authorizer,
                                             const Request& request, Json::Value object);
 absl::StatusOr<Json::Value> ReviewAccess(const rbac::Authorizer& authorizer, const Request& request,
                                          Json::Value object);
-// The namespace is the request's.
+// Reviews access in the namespace of the request.
 absl::StatusOr<Json::Value> ReviewLocalAccess(const rbac::Authorizer& authorizer,
                                               const Request& request, Json::Value object);
 absl::StatusOr<Json::Value> ReviewOwnRules(const rbac::Authorizer& authorizer,

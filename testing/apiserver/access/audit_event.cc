@@ -1,6 +1,8 @@
 #include "testing/apiserver/access/audit_event.h"
 
 #include <algorithm>
+#include <string>
+#include <vector>
 
 #include "absl/strings/ascii.h"
 #include "absl/strings/str_split.h"
@@ -24,7 +26,7 @@ using StatusProto = k8s::io::apimachinery::pkg::apis::meta::v1::Status;
 
 constexpr size_t kMaxUserAgent = 1024;
 
-// The metadata of the object that the body is, as far as it could be read.
+// The metadata of the object in the body; empty fields if it cannot be read.
 ObjectHeader HeaderOf(const std::string& body) {
   ObjectHeader header;
   if (const auto envelope = ParseEnvelope(body); envelope.ok()) {
@@ -52,7 +54,7 @@ Json::Value ObjectRef(const Request& request) {
   ObjectHeader header;
   header.ns = attributes.ns;
   header.name = attributes.name;
-  // What is refused before it is read tells nothing more than its path.
+  // The server reads the body only after authorization; until then it knows only the path.
   const auto decision = request.notes->annotations.find("authorization.k8s.io/decision");
   const bool read = decision != request.notes->annotations.end() && decision->second == "allow";
   if (read && (request.method == "POST" || request.method == "PUT")) {
@@ -74,7 +76,7 @@ Json::Value ObjectRef(const Request& request) {
   return ref;
 }
 
-// As the server prints it; empty when it is no address.
+// The address as the server prints it; empty if it is invalid.
 std::string Address(std::string_view text) {
   boost::system::error_code error;
   const auto address = boost::asio::ip::make_address(
@@ -82,8 +84,7 @@ std::string Address(std::string_view text) {
   return error ? "" : address.to_string();
 }
 
-}  // namespace
-
+// The addresses in the request's headers, and then the sender's.
 std::vector<std::string> SourceIps(const Request& request) {
   std::vector<std::string> ips;
   for (const absl::string_view part :
@@ -96,11 +97,13 @@ std::vector<std::string> SourceIps(const Request& request) {
   return ips;
 }
 
+}  // namespace
+
 Json::Value ResponseStatus(const Response& response) {
   Json::Value status(Json::objectValue);
   status["metadata"] = Json::objectValue;
   status["code"] = response.code;
-  // A Status is what refuses, or what tells of a deletion.
+  // The body of an error, and of most deletions, is a Status.
   Json::Value body;
   if (const auto envelope = ParseEnvelope(response.body); envelope.ok()) {
     StatusProto message;

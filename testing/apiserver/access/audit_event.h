@@ -5,24 +5,20 @@
 
 #include <jsoncpp/json/json.h>
 
-#include <string>
 #include <string_view>
-#include <vector>
 
 #include "absl/time/time.h"
 #include "testing/apiserver/request.h"
 
 namespace mandate::apiserver {
 
-// Of a request that has been answered, or begins to be. `status` is ResponseStatus() of the answer.
+// The event of a request whose response has started or is complete. `status` is ResponseStatus() of
+// this response.
 Json::Value AuditEvent(const Request& request, std::string_view audit_id, std::string_view stage,
                        absl::Time stage_time, const Json::Value& status);
 
-// Its responseStatus: the code and, where the body is a Status, what that says.
+// The event's responseStatus: the code and, if the body is a Status, its fields.
 Json::Value ResponseStatus(const Response& response);
-
-// Where the request came from, as its headers claim, and at last who sent it.
-std::vector<std::string> SourceIps(const Request& request);
 
 }  // namespace mandate::apiserver
 

@@ -42,7 +42,7 @@ std::vector<std::string> Common(const std::vector<std::string>& of,
   return common;
 }
 
-// As Go prints a list of strings with %q.
+// The list as Go prints it with %q.
 std::string Quoted(const std::vector<std::string>& list) {
   return StrCat(
       "[",
@@ -53,9 +53,9 @@ std::string Quoted(const std::vector<std::string>& list) {
 
 }  // namespace
 
-Authenticator::Authenticator(AuthenticatorOptions options, const ObjectReader& objects,
-                             const Clock& clock)
-    : options_(std::move(options)), objects_(objects), clock_(clock) {}
+Authenticator::Authenticator(FixedTokens fixed_tokens, const ObjectReader& objects,
+                             const Clock& clock, absl::Duration leeway)
+    : fixed_tokens_(std::move(fixed_tokens)), objects_(objects), clock_(clock), leeway_(leeway) {}
 
 std::string_view BearerToken(const Request& request) {
   const std::string_view header =
@@ -77,29 +77,27 @@ absl::StatusOr<User> Authenticator::Authenticate(const Request& request) const {
     AddGroup(user, rbac::kAuthenticatedGroup);
     return user;
   }
-  const absl::Status unauthorized = ApiErrorOf(401, "Unauthorized", "Unauthorized");
   const std::string_view token = BearerToken(request);
-  if (token.empty()) return options_.anonymous ? absl::StatusOr<User>(Anonymous()) : unauthorized;
+  if (token.empty()) return Anonymous();
   auto checked = CheckToken(token, {});
-  if (!checked.ok()) return unauthorized;
+  if (!checked.ok()) return ApiErrorOf(401, "Unauthorized", "Unauthorized");
   return std::move(checked->user);
 }
 
 absl::StatusOr<AuthenticatedToken> Authenticator::CheckToken(
     std::string_view token, const std::vector<std::string>& audiences) const {
-  const std::vector<std::string>& wanted = audiences.empty() ? options_.audiences : audiences;
+  const std::vector<std::string> own = {kIssuer};
+  const std::vector<std::string>& wanted = audiences.empty() ? own : audiences;
   if (revoked_.contains(token)) return Refused("service account token has been invalidated");
-  if (const auto fixed = options_.fixed_tokens.find(std::string(token));
-      fixed != options_.fixed_tokens.end()) {
-    // Such a token is for the server alone.
-    AuthenticatedToken result{.user = fixed->second,
-                              .audiences = Common(options_.audiences, wanted)};
+  if (const auto fixed = fixed_tokens_.find(std::string(token)); fixed != fixed_tokens_.end()) {
+    // The only audience of a fixed token is the server.
+    AuthenticatedToken result{.user = fixed->second, .audiences = Common(own, wanted)};
     AddGroup(result.user, rbac::kAuthenticatedGroup);
     if (result.audiences.empty()) return Refused("invalid bearer token");
     return result;
   }
-  const auto claims = OpenToken(token, options_.signing_key);
-  if (!claims.ok() || claims->issuer != options_.issuer) return Refused("invalid bearer token");
+  const auto claims = OpenToken(token, kSigningKey);
+  if (!claims.ok() || claims->issuer != kIssuer) return Refused("invalid bearer token");
   AuthenticatedToken result{.user = {}, .audiences = Common(claims->audiences, wanted)};
   if (result.audiences.empty()) {
     return Refused(StrCat("[invalid bearer token, token audiences ", Quoted(claims->audiences),
@@ -117,7 +115,7 @@ bool Authenticator::LongDeleted(const StoredObject& object) const {
   const Json::Value json = object.Parse();
   const Json::Value* when = FindMember(json["metadata"], "deletionTimestamp");
   const auto time = ParseTimestamp(when != nullptr && when->isString() ? when->asString() : "");
-  return time.ok() && *time < clock_.TimeNow() - options_.leeway;
+  return time.ok() && *time < clock_.TimeNow() - leeway_;
 }
 
 bool Authenticator::Lives(std::string_view resource, std::string_view ns,
@@ -128,8 +126,8 @@ bool Authenticator::Lives(std::string_view resource, std::string_view ns,
 
 absl::Status Authenticator::CheckClaims(const TokenClaims& claims) const {
   const absl::Time now = clock_.TimeNow();
-  if (now > claims.expires + options_.leeway) return Refused("service account token has expired");
-  if (now < claims.issued - options_.leeway) {
+  if (now > claims.expires + leeway_) return Refused("service account token has expired");
+  if (now < claims.issued - leeway_) {
     return Refused("service account token is not valid yet");
   }
 
@@ -145,7 +143,7 @@ absl::Status Authenticator::CheckClaims(const TokenClaims& claims) const {
   if (LongDeleted(*account)) {
     return Refused(StrCat("service account ", claims.ns, "/", name, " has been deleted"));
   }
-  // The Node of a Pod's token is only told, not checked.
+  // The server does not check the Node of a Pod's token.
   const bool bound_objects_live = (!claims.secret || Lives("secrets", claims.ns, *claims.secret)) &&
                                   (!claims.pod || Lives("pods", claims.ns, *claims.pod)) &&
                                   (!claims.node || claims.pod || Lives("nodes", "", *claims.node));

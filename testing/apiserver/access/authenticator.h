@@ -1,4 +1,4 @@
-// Who asks: client certificates, ServiceAccount tokens, fixed tokens, or nobody.
+// Authentication: client certificates, ServiceAccount tokens, fixed tokens, or system:anonymous.
 #ifndef TESTING_APISERVER_ACCESS_AUTHENTICATOR_H_
 #define TESTING_APISERVER_ACCESS_AUTHENTICATOR_H_
 
@@ -18,71 +18,71 @@
 
 namespace mandate::apiserver {
 
-struct AuthenticatorOptions {
-  // Bearer tokens that never expire, and whose they are: the administrator's. The groups gain
-  // system:authenticated.
-  std::map<std::string, User> fixed_tokens;
-  std::string issuer = "https://kubernetes.default.svc.cluster.local";
-  // For whom the server takes itself, and for whom a token is issued that names nobody.
-  std::vector<std::string> audiences = {"https://kubernetes.default.svc.cluster.local"};
-  // What signs tokens.
-  std::string signing_key = "the key of a double";
-  // How long beyond their end tokens are good, and those of what is being deleted.
-  absl::Duration leeway = absl::Minutes(1);
-  // Whether a request without credentials is system:anonymous, and not refused.
-  bool anonymous = true;
-};
+// The issuer of all tokens, the server's only audience, and the default audience of a token.
+inline constexpr char kIssuer[] = "https://kubernetes.default.svc.cluster.local";
+inline constexpr char kSigningKey[] = "the key of a double";
 
-// A token that is good, and for which of the audiences asked for.
+// How long a token is valid after its expiry, and after the deletionTimestamp of an object that it
+// needs. This is the real server's value.
+inline constexpr absl::Duration kTokenLeeway = absl::Minutes(1);
+
+// The user of each bearer token that never expires, such as the administrator's. The authenticator
+// adds the group system:authenticated.
+using FixedTokens = std::map<std::string, User>;
+
+// The user of a valid token, and the requested audiences that it is valid for.
 struct AuthenticatedToken {
   User user;
   std::vector<std::string> audiences;
 };
 
-// The real server remembers a good token for ten seconds; here every request is judged by what is
-// stored and by the time that it is. Loop thread only.
+// The real server caches a valid token for ten seconds; this one checks the stored objects and the
+// time at every request. Loop thread only.
 class Authenticator {
  public:
-  // Borrows the objects and the clock, whose TimeNow() counts.
-  Authenticator(AuthenticatorOptions options, const ObjectReader& objects, const Clock& clock);
+  // Borrows the objects and the clock; times are its TimeNow().
+  Authenticator(FixedTokens fixed_tokens, const ObjectReader& objects, const Clock& clock,
+                absl::Duration leeway = kTokenLeeway);
 
-  // A certificate counts before a token. kUnauthenticated, with the Status of the 401, which tells
-  // no cause.
+  // A certificate takes precedence over a token. The error is kUnauthenticated with the Status of
+  // a 401, which contains no cause.
   absl::StatusOr<User> Authenticate(const Request& request) const;
 
-  // `audiences` empty: the server's own. The error says why, in the words of the server's log and
-  // of a TokenReview.
+  // Empty `audiences` mean the server's own. The error has the cause, worded as in the server's log
+  // and in a TokenReview.
   absl::StatusOr<AuthenticatedToken> CheckToken(std::string_view token,
                                                 const std::vector<std::string>& audiences) const;
 
-  // No request with this token, of whichever sort, is authenticated any more.
+  // Makes a token invalid: a fixed one or one of a ServiceAccount.
   void Revoke(std::string_view token) { revoked_.emplace(token); }
 
-  // Whose a fixed token is from now on; a new one, too.
+  // Adds a fixed token, or changes its user.
   void SetFixedToken(std::string token, User user) {
-    options_.fixed_tokens[std::move(token)] = std::move(user);
+    fixed_tokens_[std::move(token)] = std::move(user);
   }
 
-  const AuthenticatorOptions& options() const { return options_; }
   const ObjectReader& objects() const { return objects_; }
   const Clock& clock() const { return clock_; }
 
  private:
   absl::Status CheckClaims(const TokenClaims& claims) const;
-  // Whether the object is there, with that uid, and not long deleted.
+  // Whether the object exists with that uid, and LongDeleted() is false for it.
   bool Lives(std::string_view resource, std::string_view ns, const NameAndUid& ref) const;
+  // Whether its deletionTimestamp is more than the leeway ago.
   bool LongDeleted(const StoredObject& object) const;
 
-  AuthenticatorOptions options_;
+  FixedTokens fixed_tokens_;
   const ObjectReader& objects_;
   const Clock& clock_;
+  const absl::Duration leeway_;
   std::set<std::string, std::less<>> revoked_;
 };
 
-// The user whom the token of these claims authenticates, with the extra attributes that name it.
+// The user of a token with these claims. Its extra attributes name the token and the objects that
+// the token is bound to.
 User UserOf(const TokenClaims& claims);
 
-// The token of "Authorization: Bearer <token>"; empty when there is none.
+// The token of "Authorization: Bearer <token>"; empty without such a header.
 std::string_view BearerToken(const Request& request);
 
 }  // namespace mandate::apiserver

@@ -13,7 +13,7 @@ namespace {
 struct DefaultRole {
   const char* name;
   std::vector<rbac::Rule> rules;
-  std::vector<std::string> groups;  // to which it is bound; none: it is not
+  std::vector<std::string> groups;  // the subjects of its binding; empty: no binding
 };
 
 rbac::Rule Paths(std::vector<std::string> verbs, std::vector<std::string> urls) {

@@ -1,4 +1,4 @@
-// The roles and bindings that a server has from the start, as far as clients depend on them.
+// The roles and bindings of a new server that clients depend on.
 #ifndef TESTING_APISERVER_ACCESS_BOOTSTRAP_POLICY_H_
 #define TESTING_APISERVER_ACCESS_BOOTSTRAP_POLICY_H_
 
@@ -9,8 +9,8 @@ namespace mandate::apiserver {
 
 // ClusterRoles and ClusterRoleBindings of kube-apiserver 1.36 (JSON): cluster-admin,
 // system:discovery, system:basic-user, system:public-info-viewer,
-// system:service-account-issuer-discovery and system:auth-delegator. Not: those of its own
-// components, and those that kube-controller-manager aggregates.
+// system:service-account-issuer-discovery and system:auth-delegator. The roles of Kubernetes' own
+// components and the aggregated ones are omitted.
 std::vector<std::string> BootstrapPolicy();
 
 }  // namespace mandate::apiserver

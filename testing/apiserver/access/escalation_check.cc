@@ -22,7 +22,7 @@
 namespace mandate::apiserver {
 namespace {
 
-// Rules for one resource and at most one name are told as one, verbs in the order of their coming.
+// Merges the rules of one resource and at most one name; the verbs keep their order.
 std::vector<rbac::Rule> Compact(const std::vector<rbac::Rule>& rules) {
   std::vector<rbac::Rule> result;
   std::map<std::tuple<std::string, std::string, std::vector<std::string>>, size_t> places;
@@ -53,9 +53,12 @@ std::string NotHeld(const rbac::Authorizer& authorizer, const rbac::UserInfo& us
       StrCat("user ", rbac::Quote(user.name), " (groups=[", absl::StrJoin(groups, " "),
              "]) is attempting to grant RBAC permissions not currently held:\n",
              absl::StrJoin(lines, "\n"));
-  const std::vector<std::string> errors = authorizer.RulesFor(user, ns).errors;
+  std::vector<std::string> errors = authorizer.RulesFor(user, ns).errors;
   if (errors.empty()) return message;
-  // Several are one aggregate, which brings brackets of its own.
+  // This check reads etcd, and its errors name the resource ("roles.rbac…"). The authorizer reads a
+  // cache, and its errors name the kind ("role.rbac…").
+  for (std::string& error : errors) error.insert(error.find('.'), "s");
+  // More than one error is an aggregate, which is printed in brackets of its own.
   const std::string list = absl::StrJoin(errors, ", ");
   return StrCat(message, "; resolution errors: [",
                 errors.size() > 1 ? StrCat("[", list, "]") : list, "]");
@@ -66,7 +69,7 @@ absl::StatusOr<Message> Decode(const Json::Value& object) {
   return DecodeObject<Message>(WriteJson(object), Encoding::kJson);
 }
 
-// Owner references and finalizers may always be written: the garbage collector does.
+// Owner references and finalizers need no check, because the garbage collector writes them.
 bool ChangesMore(Json::Value object, Json::Value old) {
   for (Json::Value* one : {&object, &old}) {
     for (const char* field : {"ownerReferences", "finalizers", "managedFields"}) {
@@ -97,7 +100,7 @@ absl::Status CheckRole(const rbac::Authorizer& authorizer, const WriteAttributes
     return ForbiddenError(write.resource, write.name,
                           NotHeld(authorizer, user, request.ns, lacking));
   }
-  // An aggregation can gather anything.
+  // An aggregation rule can select any permission.
   if (!FindMember(write.object, "aggregationRule") &&
       !FindMember(write.old_object, "aggregationRule")) {
     return absl::OkStatus();
@@ -118,13 +121,13 @@ absl::Status CheckBinding(const rbac::Authorizer& authorizer, const WriteAttribu
   const User& user = write.request->user;
   const std::string& ns = write.request->attributes.ns;
   if (ref.kind != "Role" && ref.kind != "ClusterRole") {
-    // What is no API error goes out as it is.
+    // The real server does not make an API error of this one.
     return PlainError(StrCat("unsupported role reference kind: ", rbac::Quote(ref.kind)));
   }
   const auto missing = rbac::MissingToBind(authorizer, user, ns, ref);
   if (!missing.ok()) {
     if (ref.kind == "Role" && ns.empty()) return BadRequest("Namespace parameter required.");
-    // Of the role, but told of the resource that is written.
+    // The role is missing, but the server's message names the written resource.
     if (ref.name.empty()) return BadRequest("Name parameter required.");
     return NotFoundError(write.resource, ref.name);
   }

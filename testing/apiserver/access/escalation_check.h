@@ -1,4 +1,4 @@
-// Who may write roles and bindings, beyond authorization: nobody hands out what they do not hold
+// The check against privilege escalation: a user can grant only permissions that the user has
 // (k8s.io/kubernetes pkg/registry/rbac).
 #ifndef TESTING_APISERVER_ACCESS_ESCALATION_CHECK_H_
 #define TESTING_APISERVER_ACCESS_ESCALATION_CHECK_H_
@@ -9,7 +9,8 @@
 
 namespace mandate::apiserver {
 
-// OK for writes of anything else. The errors are the API server's, of each code.
+// OK for a write of any resource other than roles and bindings. Codes and messages of the errors
+// are the real server's.
 absl::Status CheckEscalation(const rbac::Authorizer& authorizer, const WriteAttributes& write);
 
 }  // namespace mandate::apiserver

@@ -1,5 +1,4 @@
-// "Who am I?" and "Whose token is this?": SelfSubjectReview and TokenReview
-// (k8s.io/kubernetes pkg/registry/authentication).
+// SelfSubjectReview and TokenReview (k8s.io/kubernetes pkg/registry/authentication).
 #ifndef TESTING_APISERVER_ACCESS_IDENTITY_REVIEW_H_
 #define TESTING_APISERVER_ACCESS_IDENTITY_REVIEW_H_
 
@@ -12,10 +11,10 @@
 
 namespace mandate::apiserver {
 
-// username, uid, groups and extra; what is empty is left out.
+// username, uid, groups and extra, without empty members.
 Json::Value UserJson(const User& user);
 
-// Each gives the answer to a POST, without apiVersion and kind.
+// Both return the response to a POST, without apiVersion and kind.
 Json::Value ReviewOwnIdentity(const Request& request, absl::Time now);
 absl::StatusOr<Json::Value> ReviewToken(const Authenticator& authenticator, Json::Value object);
 

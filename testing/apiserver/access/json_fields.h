@@ -1,4 +1,4 @@
-// Members of JSON objects that may not be there.
+// Reads optional members of JSON objects.
 #ifndef TESTING_APISERVER_ACCESS_JSON_FIELDS_H_
 #define TESTING_APISERVER_ACCESS_JSON_FIELDS_H_
 
@@ -12,13 +12,13 @@
 
 namespace mandate::apiserver {
 
-// The value; null when there is none.
+// The member's value; null if it is absent.
 inline const Json::Value& Member(const Json::Value& json, std::string_view key) {
   const Json::Value* found = FindMember(json, key);
   return found != nullptr ? *found : Json::Value::nullSingleton();
 }
 
-// The strings of a list; none when there is no such list.
+// The strings of a list; empty if the list is absent.
 inline std::vector<std::string> Texts(const Json::Value& json, std::string_view key) {
   std::vector<std::string> list;
   for (const Json::Value& one : Member(json, key)) {

@@ -1,4 +1,4 @@
-// Objects to read, as a test sets them out.
+// A table of objects that a test fills.
 #ifndef TESTING_APISERVER_ACCESS_OBJECT_TABLE_H_
 #define TESTING_APISERVER_ACCESS_OBJECT_TABLE_H_
 
@@ -18,7 +18,7 @@ namespace mandate::apiserver {
 // Single-threaded.
 class ObjectTable : public ObjectReader {
  public:
-  // Adds or replaces the object; each change is a revision. Text that is no JSON object throws.
+  // Adds or replaces the object; each change is a revision. Throws if `json` is not an object.
   void Put(const GroupResource& resource, std::string_view json) {
     const Json::Value parsed = ParseJson(json).value();
     const Json::Value& metadata = parsed["metadata"];

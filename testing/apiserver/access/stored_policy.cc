@@ -11,12 +11,12 @@ namespace {
 
 GroupResource Rbac(std::string_view resource) { return {rbac::kRbacGroup, std::string(resource)}; }
 
-// The object as a value of the policy. The object keeps the value.
+// The object as a value of the policy. The object caches this value.
 template <class Message>
 const auto& ValueOf(const StoredObject& object) {
   using Value = decltype(rbac::FromProto(Message()));
   if (object.derived == nullptr) {
-    // value() holds: the write of this object was decoded as the same kind.
+    // value() cannot fail: this object was decoded as the same kind when it was written.
     object.derived = std::make_shared<const Value>(
         rbac::FromProto(DecodeObject<Message>(object.json, Encoding::kJson).value()));
   }

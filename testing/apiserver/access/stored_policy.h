@@ -1,4 +1,4 @@
-// The roles and bindings that are stored, for the authorizer.
+// Reads the stored roles and bindings for the authorizer.
 #ifndef TESTING_APISERVER_ACCESS_STORED_POLICY_H_
 #define TESTING_APISERVER_ACCESS_STORED_POLICY_H_
 
@@ -11,7 +11,7 @@
 
 namespace mandate::apiserver {
 
-// Each object is decoded once. Loop thread only.
+// A reader that decodes each object once. Loop thread only.
 class StoredPolicy : public rbac::PolicyReader {
  public:
   // Borrows the objects.

@@ -23,7 +23,7 @@ constexpr char kBinding[] = R"({"metadata":{"namespace":"shop","name":"b"},
     "roleRef":{"apiGroup":"rbac.authorization.k8s.io","kind":"Role","name":"reader"},
     "subjects":[{"kind":"ServiceAccount","name":"builder","namespace":"ops"}]})";
 
-TEST(StoredPolicyTest, GrantsCountFromTheNextQuestionOn) {
+TEST(StoredPolicyTest, ChangesTakeEffectAtOnce) {
   ObjectTable objects;
   const rbac::Authorizer authorizer(std::make_unique<StoredPolicy>(objects));
   const auto allowed = [&] {
@@ -45,7 +45,7 @@ TEST(StoredPolicyTest, GrantsCountFromTheNextQuestionOn) {
   EXPECT_FALSE(allowed());
 }
 
-TEST(StoredPolicyTest, ValuesStayWithTheirObjects) {
+TEST(StoredPolicyTest, DecodedRulesFollowTheirObjects) {
   ObjectTable objects;
   const StoredPolicy policy(objects);
   const auto role = [](std::string_view name, std::string_view verb) {
@@ -72,7 +72,7 @@ TEST(StoredPolicyTest, ValuesStayWithTheirObjects) {
   EXPECT_EQ(read(), "b=watch c=list e=get ");
 }
 
-TEST(StoredPolicyTest, VisitsUntilToldToStop) {
+TEST(StoredPolicyTest, StopsVisitingOnFalse) {
   ObjectTable objects;
   const StoredPolicy policy(objects);
   const auto put = [&](std::string_view resource, std::string_view ns, std::string_view name) {

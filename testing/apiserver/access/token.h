@@ -1,5 +1,4 @@
-// A ServiceAccount's token: claims in the shape of the API server's JWTs, signed with a key that
-// only one server knows.
+// A ServiceAccount's token: the claims of the API server's JWTs, signed with a symmetric key.
 #ifndef TESTING_APISERVER_ACCESS_TOKEN_H_
 #define TESTING_APISERVER_ACCESS_TOKEN_H_
 
@@ -25,11 +24,11 @@ struct TokenClaims {
   std::string issuer;
   std::string jti;
   std::vector<std::string> audiences;
-  absl::Time issued;  // and not to be used before
+  absl::Time issued;  // the token is not valid before this time
   absl::Time expires;
   std::string ns;
   NameAndUid service_account;
-  // What the token is bound to, at most one; a Pod may bring its Node along.
+  // The bound object: at most one, except that the token of a Pod may name its Node, too.
   std::optional<NameAndUid> pod;
   std::optional<NameAndUid> secret;
   std::optional<NameAndUid> node;
@@ -37,11 +36,11 @@ struct TokenClaims {
   bool operator==(const TokenClaims&) const = default;
 };
 
-// "<header>.<payload>.<signature>", signed with HMAC-SHA256: a real server's keys are asymmetric,
-// which nobody but the server itself could tell.
+// "<header>.<payload>.<signature>", signed with HMAC-SHA256. A real server's keys are asymmetric; a
+// client cannot see the difference, as it does not verify signatures.
 std::string SignToken(const TokenClaims& claims, std::string_view key);
 
-// The inverse. kInvalidArgument for what is no token of that key.
+// The inverse. kInvalidArgument if the token was not signed with that key.
 absl::StatusOr<TokenClaims> OpenToken(std::string_view token, std::string_view key);
 
 }  // namespace mandate::apiserver

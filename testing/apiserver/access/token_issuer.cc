@@ -19,8 +19,9 @@ namespace {
 
 constexpr char kGroup[] = "authentication.k8s.io";
 constexpr int64_t kDefaultSeconds = 3600;
+constexpr int64_t kLeastSeconds = 600;
 constexpr int64_t kMostSeconds = int64_t{1} << 32;
-// What projected volumes ask for: a Pod's token of exactly this life is good for a year.
+// Projected volumes request exactly this life: such a token of a Pod is valid for a year.
 constexpr int64_t kProjectedSeconds = 3607;
 constexpr absl::Duration kProjectedLife = absl::Hours(24 * 365);
 
@@ -34,9 +35,9 @@ struct TokenIssuer::Binding {
   std::optional<NameAndUid> pod, secret, node;
 };
 
-TokenIssuer::TokenIssuer(TokenIssuerOptions options, const Authenticator& authenticator,
+TokenIssuer::TokenIssuer(absl::Duration max_life, const Authenticator& authenticator,
                          std::function<std::string()> new_uid)
-    : options_(options), authenticator_(authenticator), new_uid_(std::move(new_uid)) {}
+    : max_life_(max_life), authenticator_(authenticator), new_uid_(std::move(new_uid)) {}
 
 absl::StatusOr<std::shared_ptr<const StoredObject>> TokenIssuer::Get(
     const std::string& resource, const std::string& ns, const std::string& name) const {
@@ -94,23 +95,20 @@ absl::StatusOr<absl::Duration> TokenIssuer::Life(const Request& request, Json::V
   }
   const int64_t seconds = spec["expirationSeconds"].asInt64();
   constexpr char kField[] = "spec.expirationSeconds";
-  if (absl::Seconds(seconds) < options_.min_life) {
+  if (seconds < kLeastSeconds) {
     return Invalid("", InvalidField(kField, StrCat(seconds),
-                                    StrCat("may not specify a duration less than ",
-                                           options_.min_life == absl::Minutes(10)
-                                               ? "10 minutes"
-                                               : absl::FormatDuration(options_.min_life))));
+                                    "may not specify a duration less than 10 minutes"));
   }
   if (seconds > kMostSeconds) {
     return Invalid("", InvalidField(kField, StrCat(seconds),
                                     "may not specify a duration larger than 2^32 seconds"));
   }
-  const int64_t most = absl::ToInt64Seconds(options_.max_life);
+  const int64_t most = absl::ToInt64Seconds(max_life_);
   if (most > 0 && seconds > most) {
     request.notes->warnings.push_back(
         StrCat("requested expiration of ", seconds, " seconds shortened to ", most, " seconds"));
     spec["expirationSeconds"] = Json::Int64{most};
-    return options_.max_life;
+    return max_life_;
   }
   return absl::Seconds(seconds);
 }
@@ -134,27 +132,24 @@ absl::StatusOr<Json::Value> TokenIssuer::Issue(const Request& request, Json::Val
                ") does not match the UID of the service account (", account->uid, ")"));
   }
   ASSIGN_OR_RETURN(absl::Duration life, Life(request, spec));
-  Json::Value& ref = spec["boundObjectRef"];  // a real server answers null, too
+  Json::Value& ref = spec["boundObjectRef"];  // the real server's response has null, too
   Binding binding;
   if (!ref.isNull()) {
     ASSIGN_OR_RETURN(binding, Bind(ns, name, ref));
   }
 
-  const AuthenticatorOptions& own = authenticator_.options();
-  if (Member(spec, "audiences").empty()) spec["audiences"] = JsonList(own.audiences);
+  if (Member(spec, "audiences").empty()) spec["audiences"] = JsonList({kIssuer});
   std::vector<std::string> audiences = Texts(spec, "audiences");
   const absl::Time now =
       absl::FromUnixSeconds(absl::ToUnixSeconds(authenticator_.clock().TimeNow()));
   const absl::Time expires = now + life;
   const bool for_server =
-      std::all_of(audiences.begin(), audiences.end(), [&](const std::string& audience) {
-        return std::find(own.audiences.begin(), own.audiences.end(), audience) !=
-               own.audiences.end();
-      });
+      std::all_of(audiences.begin(), audiences.end(),
+                  [](const std::string& audience) { return audience == kIssuer; });
   if (binding.pod && for_server && life == absl::Seconds(kProjectedSeconds)) life = kProjectedLife;
 
   const std::string jti = new_uid_();
-  const std::string token = SignToken({.issuer = own.issuer,
+  const std::string token = SignToken({.issuer = kIssuer,
                                        .jti = jti,
                                        .audiences = std::move(audiences),
                                        .issued = now,
@@ -164,7 +159,7 @@ absl::StatusOr<Json::Value> TokenIssuer::Issue(const Request& request, Json::Val
                                        .pod = binding.pod,
                                        .secret = binding.secret,
                                        .node = binding.node},
-                                      own.signing_key);
+                                      kSigningKey);
   metadata["name"] = name;
   metadata["namespace"] = ns;
   metadata["uid"] = account->uid;

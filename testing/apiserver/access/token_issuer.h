@@ -17,23 +17,17 @@
 
 namespace mandate::apiserver {
 
-struct TokenIssuerOptions {
-  // The shortest life that may be asked for. The real server has this one; tests of renewal want a
-  // minute.
-  absl::Duration min_life = absl::Minutes(10);
-  // Longer lives are cut to this one, with a warning; zero: not.
-  absl::Duration max_life = absl::ZeroDuration();
-};
-
 // Loop thread only.
 class TokenIssuer {
  public:
-  // Borrows the authenticator that shall accept the tokens. `new_uid` makes the ids of credentials.
-  TokenIssuer(TokenIssuerOptions options, const Authenticator& authenticator,
+  // `max_life` is the longest life of a token: a longer request is shortened, with a warning; zero
+  // means no limit. Borrows the authenticator that accepts the tokens. `new_uid` makes the ids of
+  // credentials.
+  TokenIssuer(absl::Duration max_life, const Authenticator& authenticator,
               std::function<std::string()> new_uid);
 
-  // The answer to a POST of `object`, or the error. Leaves the new credential's id with the
-  // request, as an annotation of its audit event.
+  // The response to a POST of `object`, or the error. Adds the new credential's id to the
+  // annotations of the request's audit event.
   absl::StatusOr<Json::Value> Issue(const Request& request, Json::Value object) const;
 
  private:
@@ -45,7 +39,7 @@ class TokenIssuer {
                                                           const std::string& name) const;
   absl::StatusOr<absl::Duration> Life(const Request& request, Json::Value& spec) const;
 
-  const TokenIssuerOptions options_;
+  const absl::Duration max_life_;
   const Authenticator& authenticator_;
   const std::function<std::string()> new_uid_;
 };

@@ -24,7 +24,7 @@ TokenClaims Claims() {
           .node = std::nullopt};
 }
 
-TEST(TokenTest, OpensWhatItSigned) {
+TEST(TokenTest, OpenReversesSign) {
   TokenClaims bound_to_pod = Claims();
   bound_to_pod.secret = std::nullopt;
   bound_to_pod.pod = NameAndUid{.name = "web-1", .uid = "u3"};
@@ -39,7 +39,7 @@ TEST(TokenTest, OpensWhatItSigned) {
   }
 }
 
-TEST(TokenTest, ThePayloadIsThatOfAKubernetesToken) {
+TEST(TokenTest, PayloadHasTheClaimsOfAKubernetesToken) {
   const std::string token = SignToken(Claims(), "key");
   const std::vector<std::string> parts = absl::StrSplit(token, '.');
   ASSERT_EQ(parts.size(), 3u);
@@ -52,7 +52,7 @@ TEST(TokenTest, ThePayloadIsThatOfAKubernetesToken) {
             R"("sub":"system:serviceaccount:ops:builder"})");
 }
 
-TEST(TokenTest, RefusesWhatThisKeyDidNotSign) {
+TEST(TokenTest, RejectsOtherKeysAndForgedText) {
   const std::string token = SignToken(Claims(), "key");
   std::string forged = token;
   forged[forged.find('.') + 5] ^= 1;

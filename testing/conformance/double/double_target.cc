@@ -46,7 +46,7 @@ DoubleTarget::~DoubleTarget() = default;
 absl::StatusOr<std::unique_ptr<DoubleTarget>> DoubleTarget::Create() {
   auto parts = std::make_unique<Parts>();
   apiserver::ServerOptions options;
-  options.access.audit.sink = [parts = parts.get()](std::string line) {
+  options.access.audit_sink = [parts = parts.get()](std::string line) {
     MutexLock lock(parts->mutex);
     StrAppend(&parts->log, line, "\n");
   };

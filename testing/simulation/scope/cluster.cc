@@ -74,7 +74,7 @@ std::string PathOf(const GroupResource& kind, std::string_view ns, std::string_v
 apiserver::SimOptions Cluster::ServerOptions(uint64_t seed) {
   apiserver::SimOptions options;
   options.core.seed = options.core.access.seed = seed;
-  options.core.access.audit.sink = [this, trace = std::getenv("TRACE") !=
+  options.core.access.audit_sink = [this, trace = std::getenv("TRACE") !=
                                                   nullptr](const std::string& line) {
     const Json::Value event = *ParseJson(line);
     if (trace) Trace(loop_.clock().TimeNow(), event);
@@ -82,7 +82,7 @@ apiserver::SimOptions Cluster::ServerOptions(uint64_t seed) {
   };
   apiserver::User base;
   static_cast<rbac::UserInfo&>(base) = rbac::ServiceAccountInfo(kManagerNamespace, kBaseAccount);
-  options.core.access.authentication.fixed_tokens[kBaseToken] = base;
+  options.core.access.fixed_tokens[kBaseToken] = base;
   for (const Json::Value& object : InstalledObjects()) {
     options.core.objects.push_back(WriteJson(object));
   }
