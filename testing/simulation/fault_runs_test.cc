@@ -175,7 +175,7 @@ class FaultRun {
   std::vector<std::unique_ptr<DemandHandle>> demands_;
 };
 
-TEST(FaultRuns, NothingIsLostOrDoubledWhateverHappens) {
+TEST(FaultRuns, EventsMatchTheHistory) {
   Totals totals;
   const int64_t ran = RunSeeds(200, [&](uint64_t seed) { FaultRun(seed, false).Run(totals); });
   if (ran < 100) return;
@@ -184,7 +184,7 @@ TEST(FaultRuns, NothingIsLostOrDoubledWhateverHappens) {
   EXPECT_GT(totals.relists, 2 * ran);
 }
 
-TEST(FaultRuns, EveryChangeIsToldOnceAndInOrderWhereNoListIsNeeded) {
+TEST(FaultRuns, EventsAreCompleteAndOrderedWithoutRelists) {
   Totals totals;
   const int64_t ran = RunSeeds(200, [&](uint64_t seed) { FaultRun(seed, true).Run(totals); });
   if (ran < 100) return;

@@ -23,17 +23,17 @@ PROXY_SECONDS = 300
 LIES = {
     "drop-bookmarks": ["watchlist: an empty state is the bookmark alone", "watch: a bookmark moves past events"],
     "reorder-events": ["watch: two watches see the same events in the same order",
-                       "watch: a watch from a resourceVersion brings what came after, in order"],
+                       "watch: a watch from a resourceVersion brings the later events in order"],
     "double-events": ["watch: a finalizer makes a deletion a MODIFIED event first"],
     "lose-deletions": ["watch: a write that changes nothing is no event"],
     "allow-forbidden-delete": ["rbac: a verb that no rule has is forbidden"],
     "forget-preconditions": ["delete: delete with another uid as precondition conflicts"],
     "hide-gone": ["watch: a watch from before the history brings 410 as an event, and ends"],
     "say-ok": ["crud: create answers with the stored object and its system fields"],
-    "omit-reasons": ["crud: create of a name that is taken is refused"],
+    "omit-reasons": ["crud: create of a name that is taken is rejected"],
     "strip-managed-fields": ["rbac: a role without rules says so"],
     "shift-versions": ["crud: create answers with the stored object and its system fields"],
-    "stale-lists": ["list: a list has what was written before it, and no more what was deleted"],
+    "stale-lists": ["list: a list has all objects written before it and no deleted ones"],
 }
 
 

@@ -40,10 +40,10 @@ class DoubleTest : public testing::Test {
   }
 };
 
-TEST_F(DoubleTest, DoesWhatTheRowsSay) { Run("testing/conformance/rows"); }
+TEST_F(DoubleTest, PassesTheRows) { Run("testing/conformance/rows"); }
 
 // What it does not do, it refuses in words.
-TEST_F(DoubleTest, RefusesTheRest) { Run("testing/conformance/double/rows"); }
+TEST_F(DoubleTest, RejectsUnsupportedRequests) { Run("testing/conformance/double/rows"); }
 
 }  // namespace
 }  // namespace mandate::conformance
