@@ -8,7 +8,7 @@
 
 namespace mandate::apiserver {
 
-// With kAdminToken, and the user agent of kubectl. `content_type` is sent with a body only.
+// Has kAdminToken and the user agent of kubectl, and `content_type` if the body is not empty.
 HttpRequest AdminRequest(std::string method, std::string target, std::string body = "",
                          std::string content_type = "application/json");
 

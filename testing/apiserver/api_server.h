@@ -33,7 +33,7 @@ class ApiServer {
   // Runs `work` on the server's loop and waits for it.
   void OnLoop(const std::function<void(ServerCore&)>& work);
 
-  // Connections: GOAWAY, half-open ones, counts.
+  // The connections: sends GOAWAY, makes them half-open, counts them.
   H2Server& connections() { return *h2_; }
 
  private:
@@ -43,7 +43,7 @@ class ApiServer {
 
   TestCa ca_;
   std::unique_ptr<H2Server> h2_;
-  std::unique_ptr<ServerCore> core_;  // of the loop's thread
+  std::unique_ptr<ServerCore> core_;  // used on the loop's thread only
 };
 
 }  // namespace mandate::apiserver

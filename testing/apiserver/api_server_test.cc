@@ -54,7 +54,7 @@ TEST_F(ApiServerTest, ServesOverHttps) {
   EXPECT_EQ(stranger->code, 401);
 }
 
-TEST_F(ApiServerTest, StreamsAndForgetsWhoLeft) {
+TEST_F(ApiServerTest, StreamsUntilTheClientCloses) {
   Watch watch = Open(Request(std::string(kMaps) + "?watch=1", kAdminToken));
   const auto watches = [this] {
     size_t count = 0;
@@ -69,7 +69,7 @@ TEST_F(ApiServerTest, StreamsAndForgetsWhoLeft) {
   EXPECT_TRUE(Eventually([&] { return watches() == 0; }));
 }
 
-TEST_F(ApiServerTest, GoesAwayWithoutLosingAWatch) {
+TEST_F(ApiServerTest, GoAwayKeepsWatchesOpen) {
   Watch watch = Open(Request(std::string(kMaps) + "?watch=1", kAdminToken));
   ASSERT_TRUE(Eventually([&] { return watch.sink->code() == 200; }));
   double_->connections().GoAway();
@@ -79,7 +79,7 @@ TEST_F(ApiServerTest, GoesAwayWithoutLosingAWatch) {
   EXPECT_GE(double_->connections().stats().accepted, 2u);
 }
 
-TEST_F(ApiServerTest, AbortsByScript) {
+TEST_F(ApiServerTest, FaultDropsTheConnection) {
   double_->OnLoop([](ServerCore& core) {
     core.faults().Add({.verb = "list", .times = 1, .fault = {.drop = true}});
   });

@@ -38,7 +38,7 @@ std::vector<GroupVersion> Groups() {
       {"admissionregistration.k8s.io",
        api::admissionregistration::v1::ValidatingWebhookConfiguration::descriptor()->file()},
       {"apps", api::apps::v1::Deployment::descriptor()->file()},
-      // These two have nothing that is stored; virtual resources find their messages by name.
+      // These two groups store no objects; virtual resources find their messages by name.
       {"authentication.k8s.io", api::authentication::v1::TokenReview::descriptor()->file()},
       {"authorization.k8s.io", api::authorization::v1::SubjectAccessReview::descriptor()->file()},
       {"batch", api::batch::v1::Job::descriptor()->file()},
@@ -111,7 +111,7 @@ constexpr std::array<ShortName, 13> kShortNames = {{{"ConfigMap", "cm"},
                                                     {"ServiceAccount", "sa"},
                                                     {"StatefulSet", "sts"}}};
 
-// Kubernetes' plurals, of which Endpoints is the odd one.
+// Kubernetes' plurals. Endpoints is the only irregular one.
 std::string PluralOf(std::string_view singular) {
   std::string plural(singular);
   if (plural == "endpoints") return plural;

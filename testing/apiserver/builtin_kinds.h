@@ -9,8 +9,8 @@
 
 namespace mandate::apiserver {
 
-// Each message X of the groups served for which there is an XList. What descriptors do not say
-// (scope, generation) stands in a table here; of a kind it does not name, the common case holds.
+// Returns each message X of the served groups that has a message XList. A table has the properties
+// that descriptors lack (scope, generation); a kind that is not in the table has the usual ones.
 std::vector<std::shared_ptr<const ResourceType>> BuiltinKinds();
 
 }  // namespace mandate::apiserver

@@ -17,7 +17,7 @@
 namespace mandate::apiserver {
 namespace {
 
-// The first item that a list by keys or a set has twice; nullopt: none.
+// The first repeated item of a list with keys or of a set; nullopt if there is none.
 std::optional<std::string> FindDuplicate(const Json::Value& value, const Shape& shape,
                                          const std::string& path) {
   const Merging merging = shape.MergingOf(value);
@@ -40,7 +40,7 @@ std::optional<std::string> FindDuplicate(const Json::Value& value, const Shape& 
   return std::nullopt;
 }
 
-// The first item of a list by keys or of a set that can be none of its items; nullopt: none.
+// The first invalid item of a list with keys or of a set; nullopt if there is none.
 std::optional<std::string> FindUnkeyed(const Json::Value& value, const Shape& shape,
                                        const std::string& path) {
   const Merging merging = shape.MergingOf(value);
@@ -65,10 +65,10 @@ std::optional<std::string> FindUnkeyed(const Json::Value& value, const Shape& sh
   return std::nullopt;
 }
 
-// What is wrong with it; nullopt: nothing.
+// The error of the configuration; nullopt if it is valid.
 std::optional<std::string> Problem(const Json::Value& config, const ResourceType& type) {
   Json::Value readable = config;
-  // A custom kind's times may be anything that is no list and no object.
+  // A time of a custom kind may be anything except for a list or an object.
   if (type.custom()) DropUnreadableTimes(readable);
   if (const auto normal = Normalise(readable, type); !normal.ok()) {
     return std::string(AsStd(normal.status().message()));

@@ -24,7 +24,7 @@ ResourceType Widget() {
   return type;
 }
 
-TEST(ConfigurationTest, MustFitItsKind) {
+TEST(ConfigurationTest, RejectsObjectsThatDoNotFitTheSchema) {
   const struct {
     const char* object;
     const char* problem;  // "": none

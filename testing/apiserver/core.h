@@ -1,4 +1,4 @@
-// What the parts of the double share.
+// The state that all parts of the double share.
 #ifndef TESTING_APISERVER_CORE_H_
 #define TESTING_APISERVER_CORE_H_
 
@@ -16,18 +16,18 @@
 
 namespace mandate::apiserver {
 
-// Loop thread only; outlives all that borrows it.
+// Loop thread only. It outlives the objects that borrow it.
 struct Core {
   Core(Loop& on, uint64_t seed, Store::Options store_options)
       : loop(on), random(seed), store(store_options) {}
 
-  // As metadata has it: whole seconds, UTC.
+  // The time in the format of metadata: whole seconds, UTC.
   std::string Now() const;
   // A random UUID.
   std::string NewUid();
-  // What the server appends to a generateName: five letters and digits.
+  // The server's suffix of a generateName: five letters and digits.
   std::string NewSuffix();
-  // Runs `task` on the loop, later, unless this is gone by then.
+  // Runs `task` on the loop, later, unless this object has been destroyed by then.
   void Post(std::function<void()> task);
 
   Loop& loop;

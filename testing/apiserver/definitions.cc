@@ -99,7 +99,7 @@ absl::Status Definitions::Check(const Json::Value& definition) {
 
 Definitions::Definitions(Core& core) : core_(core) {
   core_.store.Subscribe(kDefinitions, [this](const Change& change) {
-    // A listener must not write.
+    // A listener must not write, so this runs later.
     core_.Post([this, change] {
       if (change.type == Change::Type::kDeleted) {
         Remove(*change.object);

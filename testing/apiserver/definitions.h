@@ -1,5 +1,4 @@
-// Custom resource definitions: the kinds they bring, and what the API server says of them in their
-// status.
+// Custom resource definitions: registers their kinds and writes their status.
 #ifndef TESTING_APISERVER_DEFINITIONS_H_
 #define TESTING_APISERVER_DEFINITIONS_H_
 
@@ -13,14 +12,14 @@
 
 namespace mandate::apiserver {
 
-// Serves the kinds of the definitions that are stored, as they come and go, and marks the
-// definitions as established. Loop thread only.
+// Serves the kinds of the stored definitions, and marks these definitions as established. Loop
+// thread only.
 class Definitions {
  public:
   // `core` outlives this.
   explicit Definitions(Core& core);
 
-  // 501 for a definition with something that the double does not do, OK for any other.
+  // 501 for a definition with a feature that the double does not support, otherwise OK.
   static absl::Status Check(const Json::Value& definition);
 
  private:

@@ -42,7 +42,7 @@ class DefinitionsTest : public ::testing::Test {
   Definitions definitions_{core_};
 };
 
-TEST_F(DefinitionsTest, ServesWhatIsServedAndSaysSo) {
+TEST_F(DefinitionsTest, ServesServedVersionsAndWritesStatus) {
   core_.store.Put(kDefinitions, Definition(Version("v1", true, R"(,"subresources":{"status":{}})") +
                                            "," + Version("v1alpha1", false)));
   const auto type = core_.kinds.OfKind("example.com/v1", "Foo");
@@ -62,7 +62,7 @@ TEST_F(DefinitionsTest, ServesWhatIsServedAndSaysSo) {
   EXPECT_EQ(core_.store.revision(), revision) << "and once";
 }
 
-TEST_F(DefinitionsTest, WithADefinitionGoesAllThatItDefined) {
+TEST_F(DefinitionsTest, DeletedDefinitionDeletesItsObjects) {
   core_.store.Put(kDefinitions, Definition(Version("v1", true)));
   core_.store.Put(kFoos, Parse(R"({"apiVersion":"example.com/v1","kind":"Foo",)"
                                R"("metadata":{"namespace":"n","name":"a"}})"));
@@ -73,7 +73,7 @@ TEST_F(DefinitionsTest, WithADefinitionGoesAllThatItDefined) {
   EXPECT_EQ(core_.kinds.OfKind("example.com/v1", "Foo"), nullptr);
 }
 
-TEST_F(DefinitionsTest, RefusesWhatItDoesNotDo) {
+TEST_F(DefinitionsTest, RejectsUnsupportedFeatures) {
   Json::Value converted = Definition(Version("v1", true));
   converted["spec"]["conversion"]["strategy"] = "Webhook";
   EXPECT_FALSE(Definitions::Check(converted).ok());

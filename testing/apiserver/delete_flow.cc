@@ -24,7 +24,8 @@ namespace {
 
 namespace meta = k8s::io::apimachinery::pkg::apis::meta::v1;
 
-// The kinds that the decoder of the options knows in every version, and those of meta.k8s.io alone.
+// The kinds that the decoder of the options knows in every version, and those that it knows only in
+// meta.k8s.io.
 constexpr std::array<std::string_view, 5> kUnversioned = {"Status", "APIVersions", "APIGroupList",
                                                           "APIGroup", "APIResourceList"};
 constexpr std::array<std::string_view, 8> kMetaKinds = {
@@ -36,7 +37,7 @@ bool Contains(const std::array<std::string_view, kSize>& kinds, std::string_view
   return std::find(kinds.begin(), kinds.end(), kind) != kinds.end();
 }
 
-// DeleteOptions are there in every group and version.
+// DeleteOptions exist in every group and version.
 absl::Status CheckOptionsType(const Json::Value& given) {
   constexpr std::string_view kMeta = "meta.k8s.io/v1";
   const std::string kind = StringAt(given, "kind");
@@ -56,7 +57,7 @@ absl::Status CheckOptionsType(const Json::Value& given) {
                            rbac::Quote(version), " in scheme \"pkg/runtime/scheme.go:111\""));
 }
 
-// The object in a body that is not empty.
+// The object in a non-empty body.
 absl::StatusOr<Json::Value> ReadBody(const Request& request) {
   ASSIGN_OR_RETURN(const Encoding encoding, BodyEncoding(request));
   if (encoding == Encoding::kProtobuf) {
@@ -147,12 +148,12 @@ absl::Status DeleteFlow::ReadOptions() {
   return absl::OkStatus();
 }
 
-// Without a body, they stand in the query.
+// Without a body, the query has the options.
 absl::Status DeleteFlow::ReadParameters() {
   if (const auto policy = request().Query("propagationPolicy")) {
     options_["propagationPolicy"] = *policy;
   }
-  // Go's conversion of a query's booleans: everything but these is true.
+  // Go's conversion of a query's booleans: any other value is true.
   if (const auto orphan = request().Query("orphanDependents")) {
     options_["orphanDependents"] = *orphan != "0" && *orphan != "false";
   }
@@ -177,7 +178,7 @@ absl::Status DeleteFlow::Delete(const std::shared_ptr<const StoredObject>& live)
   std::shared_ptr<const StoredObject> last = Mark(*live);
   gone_ = last == nullptr;
   if (gone_) last = dry_run_ ? live : core_.store.Delete(type_.name, live->ns, live->name);
-  // A collection answers with what it found, not with what became of it.
+  // The response for a collection has the objects before the deletion.
   deleted_.push_back(collection_ ? live : std::move(last));
   return absl::OkStatus();
 }
@@ -249,7 +250,7 @@ void DeleteFlow::Answer() {
   } else {
     body = WriteObject(*deleted_.back(), type_, answer_);
   }
-  // To who knows since when dependents may go later.
+  // 202 if orphanDependents is false and the object remains.
   const Json::Value* orphan = FindMember(options_, "orphanDependents");
   const bool later = !collection_ && !gone_ && orphan != nullptr && !orphan->asBool();
   exchange_.Respond({.code = later ? 202 : 200,

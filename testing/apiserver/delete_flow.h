@@ -1,4 +1,4 @@
-// One DELETE on its way: of an object or, one after the other, of a collection.
+// Executes one DELETE of an object, or of each object of a collection in turn.
 #ifndef TESTING_APISERVER_DELETE_FLOW_H_
 #define TESTING_APISERVER_DELETE_FLOW_H_
 
@@ -28,14 +28,14 @@ class DeleteFlow {
   DeleteFlow(Core& core, Exchange& exchange, const ResourceType& type, Encoding answer)
       : core_(core), exchange_(exchange), type_(type), answer_(answer) {}
 
-  // Errors are the answer.
+  // Errors become the response.
   absl::Status Run();
   absl::Status Prepare();
   absl::Status ReadOptions();
   absl::Status ReadParameters();
   absl::Status Delete(const std::shared_ptr<const StoredObject>& live);
   absl::Status CheckPreconditions(const StoredObject& live) const;
-  // Marks an object that something still holds; null: nothing does.
+  // Marks an object that a finalizer or its dependents keep; null if nothing keeps it.
   std::shared_ptr<const StoredObject> Mark(const StoredObject& live);
   void Answer();
   std::string Success(const StoredObject& object) const;
@@ -49,11 +49,11 @@ class DeleteFlow {
   bool collection_ = false;
   bool dry_run_ = false;
   Json::Value options_;    // DeleteOptions
-  std::string finalizer_;  // which the propagation policy asks for; empty: none
+  std::string finalizer_;  // required by the propagation policy, or empty
   std::vector<std::pair<std::string, std::string>> targets_;
-  ListMeta list_;                                             // of a collection
-  std::vector<std::shared_ptr<const StoredObject>> deleted_;  // as they last were
-  bool gone_ = false;                                         // the last of them is no longer there
+  ListMeta list_;                                             // for a collection
+  std::vector<std::shared_ptr<const StoredObject>> deleted_;  // their last versions
+  bool gone_ = false;                                         // the last object has been removed
 };
 
 }  // namespace mandate::apiserver

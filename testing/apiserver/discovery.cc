@@ -29,7 +29,7 @@ const std::vector<std::string>& AllVerbs() {
   return verbs;
 }
 
-// The same, in the order that groups of CRDs have.
+// The same, in the order of CRD groups.
 const std::vector<std::string>& CustomVerbs() {
   static const auto& verbs = *new std::vector<std::string>{
       "delete", "deletecollection", "get", "list", "patch", "create", "update", "watch"};
@@ -44,7 +44,7 @@ std::string KindOf(const VirtualResource& resource) {
   return resource.message.substr(resource.message.rfind('.') + 1);
 }
 
-// Every group and its versions, those of virtual resources too.
+// Every group and its versions, including those of virtual resources.
 std::map<std::string, std::map<std::string, bool>> Groups(const Core& core,
                                                           const Virtual& virtual_resources) {
   std::map<std::string, std::map<std::string, bool>> groups;
@@ -116,7 +116,7 @@ Json::Value ResourceList(const Core& core, const Virtual& virtual_resources,
   return out;
 }
 
-// apidiscovery.k8s.io/v2.
+// Aggregated discovery, apidiscovery.k8s.io/v2.
 Json::Value Aggregated(const Core& core, const Virtual& virtual_resources, bool core_group) {
   Json::Value out(Json::objectValue);
   out["kind"] = "APIGroupDiscoveryList";
@@ -189,8 +189,8 @@ void RespondJson(Exchange& exchange, const Json::Value& value,
                     .body = WriteJson(value)});
 }
 
-// A message of meta/v1, in what the client accepts. `routed`: by a part of the server that looks at
-// media types before it looks at their parameters.
+// Responds with a message of meta/v1 in an encoding that the client accepts. `routed`: the response
+// of the part of the server that checks media types before their parameters.
 void RespondMessage(Exchange& exchange, const Json::Value& value, bool routed) {
   const Request& request = exchange.request();
   const auto encoding = AcceptedEncoding(request);
@@ -219,7 +219,7 @@ bool WantsAggregated(const Request& request) {
           accept.ends_with("v=v2"));
 }
 
-// Whether it is a group of CRDs.
+// Whether the group has custom resources.
 bool IsCustom(const Core& core, const std::string& group) {
   const auto found = core.kinds.groups().find(group);
   if (found == core.kinds.groups().end()) return false;
@@ -265,7 +265,7 @@ void AnswerPath(const Core& core, const Virtual& virtual_resources, Exchange& ex
   while (path.size() > 1 && path.ends_with('/')) path.remove_suffix(1);
   constexpr char kAggregated[] =
       "application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList";
-  // Some paths have methods, and some answer to any.
+  // Some paths accept only GET, and some any method.
   if (request.method != "GET" && (path == "/version" || path == "/api" || path == "/api/v1")) {
     return exchange.Fail(MethodNotAllowed());
   }

@@ -1,4 +1,4 @@
-// What the server says of itself: versions, health, groups and resources.
+// Discovery: version, health, groups and resources.
 #ifndef TESTING_APISERVER_DISCOVERY_H_
 #define TESTING_APISERVER_DISCOVERY_H_
 
@@ -11,8 +11,9 @@
 
 namespace mandate::apiserver {
 
-// Answers a request that is none for a resource: /version, /healthz, /livez, /readyz, /api, /apis
-// and what is below them (aggregated, too: apidiscovery.k8s.io/v2), 404 for other paths.
+// Answers a request that names no resource: /version, /healthz, /livez, /readyz, /api, /apis and
+// the paths below them (also aggregated: apidiscovery.k8s.io/v2). The response for any other path
+// is 404.
 void AnswerPath(const Core& core, const std::vector<VirtualResource>& virtual_resources,
                 Exchange& exchange);
 

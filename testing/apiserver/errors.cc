@@ -25,7 +25,7 @@ void SetDetails(ApiStatusProto& status, std::string_view group, std::string_view
   if (!name.empty()) details->set_name(std::string(name));
 }
 
-// "roles.rbac.authorization.k8s.io".
+// The resource with its group: "roles.rbac.authorization.k8s.io".
 std::string Qualified(std::string_view group, std::string_view what) {
   return group.empty() ? std::string(what) : StrCat(what, ".", group);
 }

@@ -1,5 +1,5 @@
-// The API server's errors, in its words (k8s.io/apimachinery pkg/api/errors, release 1.36). Each
-// is an absl::Status that carries its metav1.Status.
+// The API server's errors with its messages (k8s.io/apimachinery pkg/api/errors, release 1.36).
+// Each is an absl::Status with the metav1.Status as payload.
 #ifndef TESTING_APISERVER_ERRORS_H_
 #define TESTING_APISERVER_ERRORS_H_
 
@@ -13,61 +13,62 @@
 
 namespace mandate::apiserver {
 
-// One thing wrong with one field.
+// One error of one field.
 struct Cause {
   std::string reason;   // "FieldValueRequired"
   std::string message;  // "Required value: name or generateName is required"
   std::string field;    // "metadata.name"
 };
 
-// Of a field, as apimachinery's field.Error prints them. `value` as Go's %q or %v.
+// Errors of a field, as apimachinery's field.Error prints them. `value` is formatted as by Go's %q
+// or %v.
 Cause RequiredField(std::string_view field, std::string_view detail);
 Cause InvalidField(std::string_view field, std::string_view value, std::string_view detail);
 Cause ForbiddenField(std::string_view field, std::string_view detail);
 Cause UnsupportedValue(std::string_view field, std::string_view value,
                        const std::vector<std::string>& supported);
 
-// Any other: details are empty where `kind` and `name` are.
+// Any other error. If `kind` and `name` are empty, it has no details.
 absl::Status ApiErrorOf(int code, std::string_view reason, std::string_view message,
                         std::string_view group = "", std::string_view kind = "",
                         std::string_view name = "");
 
 absl::Status BadRequest(std::string_view message);
 absl::Status NotFoundError(const GroupResource& resource, std::string_view name);
-// No such path: what an unknown resource or group is answered with.
+// The response for an unknown resource or group.
 absl::Status NoSuchResource();
 struct TakenName {
-  bool deleting = false;   // the one that is there waits for its finalizers
+  bool deleting = false;   // the existing object waits for its finalizers
   bool generated = false;  // the object has a generateName
 };
 absl::Status AlreadyExistsError(const GroupResource& resource, std::string_view name,
                                 TakenName taken = {});
 absl::Status ConflictError(const GroupResource& resource, std::string_view name,
                            std::string_view message);
-// The optimistic lock failed.
+// Another write changed the object first (optimistic locking).
 absl::Status ModifiedError(const GroupResource& resource, std::string_view name);
-// `kind` of the object, not its resource.
+// `kind` is the object's kind, not its resource.
 absl::Status InvalidError(std::string_view group, std::string_view kind, std::string_view name,
                           const std::vector<Cause>& causes);
 absl::Status ForbiddenError(const GroupResource& resource, std::string_view name,
                             std::string_view message);
 absl::Status MethodNotAllowed();
-// 500 without a reason, as errors that are no API errors show. What carries a Status gives every
-// one a reason; this one is taken off again on its way out.
+// 500 without a reason: the response for an error of the server that is not an API error. Every
+// payload needs a reason, so the encoder removes this one.
 inline constexpr char kNoReason[] = "-";
 absl::Status PlainError(std::string_view message);
 absl::Status ExpiredError(std::string_view message);
-// A resourceVersion that is yet to come.
+// The requested resourceVersion is higher than the current one.
 absl::Status TooLargeVersion(int64_t wanted, int64_t current);
 absl::Status TooManyRequests(std::string_view message, int retry_after_seconds);
-// Of a request whose Accept header names nothing that can be written.
+// The Accept header has no media type that the server can write.
 absl::Status NotAcceptableError(std::string_view types);
 absl::Status UnsupportedMediaType(std::string_view types);
-// The same of a patch.
+// The same error for a patch.
 absl::Status UnsupportedPatchType();
 absl::Status InternalError(std::string_view message);
 
-// What the double does not do, 501: "the double does not serve <what>; …".
+// 501 for a feature that the double does not support: "the double does not serve <what>; …".
 absl::Status Unsupported(std::string_view what);
 
 }  // namespace mandate::apiserver

@@ -14,7 +14,7 @@ void Exchange::Respond(Response response) {
   if (request_.method == "HEAD") response.body.clear();
   if (closed_ || answered_) return;
   Answer(response);
-  // An observer may have lost it.
+  // An observer may have closed it.
   if (closed_) return;
   WriteWhole(response);
   Close();
@@ -74,7 +74,7 @@ void Exchange::MarkGone() {
 
 void Exchange::Close() {
   closed_ = true;
-  // An observer may hold what holds this.
+  // An observer may own this exchange indirectly, so release the observers.
   const auto self = weak_from_this().lock();
   const auto observers = std::move(on_closed_);
   on_closed_.clear();

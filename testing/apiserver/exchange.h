@@ -1,9 +1,8 @@
-// What passes between the stages of the double: a request, its answer, and what a stage may see of
-// the objects that are stored.
+// A request and its response, which pass through the stages of the double.
 //
 //   front end -> filters (authenticate, audit, impersonate, authorize) -> resources -> store
 //
-// Everything happens on one Loop, in order; a stage may answer at once or later.
+// All stages run on one Loop, in order; a stage may respond at once or later.
 #ifndef TESTING_APISERVER_EXCHANGE_H_
 #define TESTING_APISERVER_EXCHANGE_H_
 
@@ -19,8 +18,8 @@
 
 namespace mandate::apiserver {
 
-// A request under way, and the means of answering it: Respond(), or Open(), Send()… and End().
-// After it is closed they do nothing. Loop thread only.
+// A request, and the functions to respond: Respond(), or Open(), Send()… and End(). After it is
+// closed these functions do nothing. Loop thread only.
 class Exchange : public std::enable_shared_from_this<Exchange> {
  public:
   explicit Exchange(Request request) : request_(std::move(request)) {}
@@ -29,37 +28,37 @@ class Exchange : public std::enable_shared_from_this<Exchange> {
   Request& request() { return request_; }
   const Request& request() const { return request_; }
 
-  // The whole answer.
+  // Sends the whole response.
   void Respond(Response response);
-  // The metav1.Status that `status` carries (manager/object/api_error.h), in the encoding that the
-  // request accepts; a status without one is a 500.
+  // Responds with the metav1.Status of `status` (manager/object/api_error.h), in the encoding that
+  // the request accepts. A status without this payload becomes a 500.
   void Fail(const absl::Status& status);
 
-  // A stream, piece by piece. `head.body` is empty.
+  // Starts a stream, sends a part of it, ends it. `head.body` is empty.
   void Open(Response head);
   void Send(std::string frame);
   void End();
-  // Ends it as a broken connection does, whether it is open yet or not.
+  // Ends the exchange like a broken connection, before or after the response has started.
   void Abort();
 
-  // Answered in full, ended, or the client is gone.
+  // Whether the response is complete or the client has left.
   bool closed() const { return closed_; }
-  // The answer has begun.
+  // Whether the response has started.
   bool answered() const { return answered_; }
 
-  // Runs when the answer begins, before it is sent: its code, headers, and of a whole answer the
-  // body, which may be changed.
+  // Adds an observer that runs when the response starts, before it is sent. It may change the code,
+  // the headers and, unless the response is a stream, the body.
   void OnAnswer(std::function<void(Response&)> observer);
-  // Runs once, when it is closed.
+  // Adds an observer that runs once, when the exchange is closed.
   void OnClosed(std::function<void()> observer);
 
-  // What a stream sends goes to `relay` instead, its end as nullopt; the relay passes on by
-  // Deliver() what shall arrive.
+  // Redirects the parts of a stream to `relay`, and its end as nullopt. The relay passes parts on
+  // to the client with Deliver().
   using Relay = std::function<void(std::optional<std::string> frame)>;
   void SetRelay(Relay relay) { relay_ = std::move(relay); }
   void Deliver(std::optional<std::string> frame);
 
-  // For the front end: the client is gone.
+  // Called by the front end when the client has left.
   void MarkGone();
 
  protected:
@@ -83,7 +82,7 @@ class Exchange : public std::enable_shared_from_this<Exchange> {
 };
 
 using Handler = std::function<void(std::shared_ptr<Exchange>)>;
-// Calls `next`, at once or later, or answers itself.
+// Calls `next`, at once or later, or responds itself.
 using Filter = std::function<void(std::shared_ptr<Exchange>, Handler next)>;
 
 }  // namespace mandate::apiserver

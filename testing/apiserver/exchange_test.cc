@@ -16,7 +16,7 @@ Request Get(std::string target, Headers headers = {}) {
   return Request::Parse("GET", std::move(target), std::move(headers), "").value();
 }
 
-TEST(RequestTest, IsComputedFromTheWire) {
+TEST(RequestTest, ParsesTargetAndAttributes) {
   const Request request =
       Get("/api/v1/namespaces/a%2Db/pods?fieldSelector=x%3D1&watch=1&watch=0&empty");
   EXPECT_EQ(request.path, "/api/v1/namespaces/a-b/pods");
@@ -29,7 +29,7 @@ TEST(RequestTest, IsComputedFromTheWire) {
   EXPECT_FALSE(Request::Parse("GET", "/%zz", {}, "").ok());
 }
 
-TEST(ExchangeTest, AnswersOnceAndTellsObservers) {
+TEST(ExchangeTest, RespondsOnceAndCallsObservers) {
   auto exchange = std::make_shared<RecordedExchange>(Get("/version"));
   std::vector<std::string> order;
   exchange->OnAnswer([&](Response& response) {
@@ -46,7 +46,7 @@ TEST(ExchangeTest, AnswersOnceAndTellsObservers) {
   EXPECT_THAT(order, ElementsAre("answer 201", "closed"));
 }
 
-TEST(ExchangeTest, StreamsUntilTheClientIsGone) {
+TEST(ExchangeTest, StreamsUntilTheClientCloses) {
   auto exchange = std::make_shared<RecordedExchange>(Get("/api/v1/pods?watch=1"));
   int closed = 0;
   exchange->OnClosed([&] { ++closed; });
@@ -83,7 +83,7 @@ TEST(NegotiationTest, FollowsTheAcceptHeader) {
   EXPECT_EQ(AcceptedEncoding(Get("/")), Encoding::kJson);
 }
 
-TEST(NegotiationTest, RefusesBodiesOfOtherTypes) {
+TEST(NegotiationTest, RejectsUnsupportedContentTypes) {
   EXPECT_EQ(*BodyEncoding(Get("/", {{"content-type", "application/json; charset=utf-8"}})),
             Encoding::kJson);
   EXPECT_EQ(HttpCode(BodyEncoding(Get("/", {{"content-type", "text/plain"}})).status()), 415);
@@ -93,7 +93,7 @@ TEST(NegotiationTest, RefusesBodiesOfOtherTypes) {
   EXPECT_EQ(HttpCode(BodyEncoding(Get("/", {{"content-type", "application/yaml"}})).status()), 501);
 }
 
-TEST(ErrorsTest, AreWrittenAsTheServerDoes) {
+TEST(ErrorsTest, EncodesStatusAsTheServerDoes) {
   auto exchange = std::make_shared<RecordedExchange>(Get("/"));
   exchange->Fail(NotFoundError({"rbac.authorization.k8s.io", "roles"}, "x"));
   EXPECT_EQ(exchange->head().code, 404);

@@ -57,7 +57,7 @@ void Faults::Meet(std::shared_ptr<Exchange> exchange, const Handler& next) {
   if (chosen == nullptr) return next(std::move(exchange));
   const Fault fault = *chosen;
   if (fault.ignore) {
-    // Until the client gives up; the exchange would close itself.
+    // Keeps the exchange open until the client leaves; its destructor would close it.
     exchange->OnClosed([keep = std::make_shared<std::shared_ptr<Exchange>>(exchange)] {});
     return;
   }

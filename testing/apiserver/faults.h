@@ -1,5 +1,5 @@
-// What goes wrong, by script or by dice: refusals, lost connections and answers, and streams that
-// are cut, slow, stalled or without bookmarks.
+// Scripted and random faults: errors, lost connections and responses, and streams that are cut,
+// slow, stalled or without bookmarks.
 //
 //   faults.Add({.verb = "watch", .times = 1, .fault = {.refuse = ExpiredError("too old")}});
 //   faults.Add({.verb = "watch", .probability = 0.1, .fault = {.end_after = 3, .cut = true}});
@@ -23,41 +23,41 @@
 namespace mandate::apiserver {
 
 struct Fault {
-  // Instead of serving the request. `refuse` carries the metav1.Status to answer with
+  // Faults that prevent the request from being served. `refuse` is the error to respond with
   // (testing/apiserver/errors.h): 410, 429 with Retry-After, 5xx.
   std::optional<absl::Status> refuse = {};
-  bool ignore = false;  // no answer, ever: half-open
-  bool drop = false;    // the connection fails before anything was done
-  // It is served, and then the connection fails before the answer.
+  bool ignore = false;  // there is no response: a half-open connection
+  bool drop = false;    // the connection fails before the request is served
+  // The request is served, and then the connection fails before the response.
   bool lose_answer = false;
-  // Before it is served.
+  // The request is served after this delay.
   absl::Duration delay = absl::ZeroDuration();
 
-  // Of a stream. After so many frames it ends: cleanly, with an ERROR event, or (`cut`) as a broken
-  // connection does, a part of the next frame before it.
+  // Faults of a stream. After this number of frames it ends: cleanly, with an ERROR event, or
+  // (`cut`) like a broken connection, after a part of the next frame.
   std::optional<size_t> end_after = {};
   std::optional<absl::Status> error_event = {};
   bool cut = false;
-  // After so many frames nothing more comes, and it stays open.
+  // After this number of frames no more are sent, and the stream stays open.
   std::optional<size_t> stall_after = {};
-  // Between a frame and the next: a slow stream.
+  // The delay between a frame and the next one.
   absl::Duration frame_delay = absl::ZeroDuration();
-  // The share of bookmarks that never come, and how much later than what follows them others do.
+  // The share of bookmarks that are dropped.
   double drop_bookmarks = 0;
-  // The share of frames before which comes one that is no event.
+  // The share of frames that follow an invalid frame.
   double garbage = 0;
-  bool late_bookmarks = false;  // each only when the next frame has been sent
+  bool late_bookmarks = false;  // each bookmark is sent after the next frame
 };
 
 struct FaultRule {
-  // Which requests: what is set must match.
-  std::string verb = {};           // as authorization has it: "list", "watch", "create"
+  // The requests that the rule matches: each non-empty field must match.
+  std::string verb = {};           // of the authorizer: "list", "watch", "create"
   std::string path_prefix = {};    // "/api/v1/"
   std::string resource = {};       // "configmaps"
-  std::string parameter = {};      // that the query has: "continue"
+  std::string parameter = {};      // a parameter of the query: "continue"
   std::string bearer = {};         // the token
-  std::string except_bearer = {};  // the token whose requests it never matches
-  size_t skip = 0;                 // so many of them go unharmed first
+  std::string except_bearer = {};  // requests with this token never match
+  size_t skip = 0;                 // the number of matching requests to spare first
   size_t times = std::numeric_limits<size_t>::max();
   double probability = 1;
   Fault fault = {};
@@ -69,14 +69,15 @@ class Faults {
   // `loop` outlives this.
   Faults(Loop& loop, uint64_t seed) : loop_(loop), random_(seed) {}
 
-  // Of the rules that match a request, the first that strikes does. The id takes it away again.
+  // The first rule that matches a request and whose probability applies is used. Returns the id for
+  // Remove().
   uint64_t Add(FaultRule rule);
   void Remove(uint64_t id);
   void Clear() { rules_.clear(); }
-  // How often any rule struck.
+  // The number of requests that a fault was applied to.
   size_t struck() const { return struck_; }
 
-  // Serves the exchange by `next`, or not.
+  // Applies a fault to the exchange, and calls `next` unless the fault prevents it.
   void Meet(std::shared_ptr<Exchange> exchange, const Handler& next);
 
  private:
@@ -85,7 +86,7 @@ class Faults {
     FaultRule rule;
   };
 
-  // Null: none.
+  // Null if no rule applies.
   const Fault* Choose(const Request& request);
 
   Loop& loop_;

@@ -27,7 +27,7 @@ bool IsStep(std::string_view step) {
   return value.ok() && (value->isObject() || step.starts_with("v:"));
 }
 
-// Whether it is written as FieldsV1 is.
+// Whether it is valid FieldsV1.
 bool IsFieldSet(const Json::Value& fields) {
   if (!fields.isObject()) return false;
   for (const std::string& step : fields.getMemberNames()) {
@@ -134,7 +134,8 @@ bool KeepOwnVersions(const ResourceType& type, FieldManagerEntries& entries) {
     const std::string group =
         slash == entry.api_version.npos ? "" : entry.api_version.substr(0, slash);
     if (readable && group == type.name.group) return false;
-    // A built-in kind's converter knows that there is no such version, a custom kind's only fails.
+    // The converter of a built-in kind reports an unknown version; that of a custom kind just
+    // fails.
     managed = managed && readable && !type.custom();
     return true;
   });

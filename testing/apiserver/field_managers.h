@@ -1,4 +1,4 @@
-// The list metadata.managedFields: who manages which fields of an object.
+// The list metadata.managedFields: the managers of an object's fields.
 #ifndef TESTING_APISERVER_FIELD_MANAGERS_H_
 #define TESTING_APISERVER_FIELD_MANAGERS_H_
 
@@ -15,9 +15,10 @@ namespace mandate::apiserver {
 
 // One entry. A value.
 struct FieldManagerEntry {
-  // Whose it is, as the server sorts it: all but what and when, and of an apply, but the version.
+  // The entry's identity, by which the server sorts: all members except for fields and time, and
+  // for an apply also except for the version.
   std::string Identity() const;
-  // As conflicts name it: "m" with subresource "status" using v1.
+  // The name in the message of a conflict: "m" with subresource "status" using v1.
   std::string Readable() const;
 
   std::string manager = {};
@@ -29,27 +30,27 @@ struct FieldManagerEntry {
 };
 using FieldManagerEntries = std::vector<FieldManagerEntry>;
 
-// None where there is no list; nullopt when one of its entries is none.
+// Empty if there is no list; nullopt if an entry is invalid.
 std::optional<FieldManagerEntries> ReadFieldManagers(const Json::Value& object);
 
-// Replaces the object's list: without entries that manage nothing, in the server's order.
+// Replaces the object's list. Entries without fields are omitted; the order is the server's.
 void WriteFieldManagers(FieldManagerEntries entries, Json::Value& object);
 
-// The entries from which a write that is no apply goes on: those that `object` brings, else
-// `live`'s. A list that is empty, or of one empty entry, takes them all away. In a subresource,
-// what is brought does not count.
+// The entries that a write other than apply starts from: those in `object`, or else those of
+// `live`. An empty list, or a list of one empty entry, removes all entries. For a subresource the
+// entries in `object` are ignored.
 FieldManagerEntries FieldManagersOfUpdate(const Json::Value& live, const Json::Value& object,
                                           bool subresource);
 
-// Gives `object` the list of `live`, where the times of its entries are all that differs: a write
-// that changes nothing else is none.
+// Gives `object` the list of `live` if the two objects differ only in the times of the entries, so
+// that a write without a change stays one.
 void KeepManagerTimes(const Json::Value& live, Json::Value& object);
 
-// Leaves those whose version is of the kind's group. False: one of the others makes the server give
-// up managing the object.
+// Keeps the entries whose version belongs to the kind's group. False if another entry makes the
+// server stop tracking the object's managers.
 bool KeepOwnVersions(const ResourceType& type, FieldManagerEntries& entries);
 
-// The entry of the same identity as `wanted`, which is added when there is none.
+// The entry with the same identity as `wanted`; it is added if it is absent.
 FieldManagerEntry& FindOrAdd(FieldManagerEntries& entries, const FieldManagerEntry& wanted);
 
 }  // namespace mandate::apiserver

@@ -15,7 +15,7 @@ Json::Value With(const std::string& managers) {
 }
 
 // "manager Operation version", in their order.
-std::string Told(const FieldManagerEntries& entries) {
+std::string Text(const FieldManagerEntries& entries) {
   std::string text;
   for (const auto& entry : entries) {
     StrAppend(&text, text.empty() ? "" : "; ", entry.manager, " ", entry.operation, " ",
@@ -29,7 +29,7 @@ constexpr char kLive[] =
 constexpr char kBrought[] =
     R"([{"manager":"own","operation":"Apply","apiVersion":"v1","fieldsType":"FieldsV1","fieldsV1":{"f:data":{"f:k":{}}}}])";
 
-TEST(FieldManagersTest, AnUpdateGoesOnFromWhatItBrings) {
+TEST(FieldManagersTest, UpdateStartsFromTheGivenEntries) {
   const struct {
     const char* what;
     std::string brought;
@@ -51,29 +51,29 @@ TEST(FieldManagersTest, AnUpdateGoesOnFromWhatItBrings) {
       {"no field set",
        R"([{"manager":"m","operation":"Update","apiVersion":"v1","fieldsType":"FieldsV1","fieldsV1":{"x":{}}}])",
        "live Update v1"},
-      {"a key that is none",
+      {"an invalid key",
        R"([{"manager":"m","operation":"Update","apiVersion":"v1","fieldsType":"FieldsV1","fieldsV1":{"k:x":{}}}])",
        "live Update v1"},
   };
   for (const auto& c : kCases) {
-    EXPECT_EQ(Told(FieldManagersOfUpdate(With(kLive), With(c.brought), false)), c.expected)
+    EXPECT_EQ(Text(FieldManagersOfUpdate(With(kLive), With(c.brought), false)), c.expected)
         << c.what;
-    EXPECT_EQ(Told(FieldManagersOfUpdate(With(kLive), With(c.brought), true)), "live Update v1")
+    EXPECT_EQ(Text(FieldManagersOfUpdate(With(kLive), With(c.brought), true)), "live Update v1")
         << c.what << ", in a subresource";
   }
 }
 
-TEST(FieldManagersTest, OfTwoWithOneIdentityTheLastCounts) {
+TEST(FieldManagersTest, LastEntryOfAnIdentityCounts) {
   const auto entries = ReadFieldManagers(With(
       R"([{"manager":"m","operation":"Apply","apiVersion":"v1","fieldsType":"FieldsV1","fieldsV1":{"f:a":{}}},
           {"manager":"m","operation":"Apply","apiVersion":"v2","fieldsType":"FieldsV1","fieldsV1":{"f:b":{}}},
           {"manager":"m","operation":"Update","apiVersion":"v1","fieldsType":"FieldsV1","fieldsV1":{"f:c":{}}},
           {"manager":"m","operation":"Update","apiVersion":"v2","fieldsType":"FieldsV1","fieldsV1":{"f:d":{}}}])"));
   ASSERT_TRUE(entries);
-  EXPECT_EQ(Told(*entries), "m Apply v2; m Update v1; m Update v2");
+  EXPECT_EQ(Text(*entries), "m Apply v2; m Update v1; m Update v2");
 }
 
-TEST(FieldManagersTest, VersionsOfOtherGroups) {
+TEST(FieldManagersTest, DropsVersionsOfOtherGroups) {
   const ResourceType builtin{.name = {"rbac.authorization.k8s.io", "roles"}, .version = "v1"};
   const struct {
     const char* version;
@@ -94,7 +94,7 @@ TEST(FieldManagersTest, VersionsOfOtherGroups) {
   }
 }
 
-TEST(FieldManagersTest, AreWrittenInOrder) {
+TEST(FieldManagersTest, WritesEntriesInOrder) {
   FieldManagerEntries entries(3);
   entries[0] = {.manager = "b", .operation = "Update", .api_version = "v1", .fields = {}};
   entries[1] = {
@@ -108,12 +108,12 @@ TEST(FieldManagersTest, AreWrittenInOrder) {
   entries.push_back(empty);
   Json::Value object = With("[]");
   WriteFieldManagers(entries, object);
-  EXPECT_EQ(Told(*ReadFieldManagers(object)), "c Apply v1; b Update v1; a Update v1");
+  EXPECT_EQ(Text(*ReadFieldManagers(object)), "c Apply v1; b Update v1; a Update v1");
   WriteFieldManagers({}, object);
   EXPECT_FALSE(object["metadata"].isMember("managedFields"));
 }
 
-TEST(FieldManagersTest, ATimeAloneIsNoChange) {
+TEST(FieldManagersTest, KeepsTimesWithoutAnotherChange) {
   const Json::Value live = With(R"([{"manager":"m","time":"1"},{"manager":"n"}])");
   const struct {
     const char* managers;
@@ -134,7 +134,7 @@ TEST(FieldManagersTest, ATimeAloneIsNoChange) {
   }
 }
 
-TEST(FieldManagersTest, AreNamedForPeople) {
+TEST(FieldManagersTest, ReadableNames) {
   FieldManagerEntry entry{.manager = "m",
                           .operation = "Update",
                           .api_version = "v1",

@@ -17,8 +17,8 @@ const FieldSet& ChildOf(const FieldSet& set, const std::string& step) {
   return child == nullptr ? None() : *child;
 }
 
-// Whether the part at `step` goes as a whole: with it goes what nobody manages in it. `declared`:
-// its kind has a name for it, which is removed as soon as anything in it is.
+// Whether the part at `step` is removed as a whole, including its unmanaged fields. `declared`: the
+// schema declares it, so it is removed as soon as any field in it is.
 bool Goes(const FieldSet& removed, const FieldSet& kept, const std::string& step, bool declared) {
   const FieldSet& part = ChildOf(removed, step);
   return (declared ? !part.empty() : part.member) && ChildOf(kept, step).empty();
@@ -27,7 +27,7 @@ bool Goes(const FieldSet& removed, const FieldSet& kept, const std::string& step
 }  // namespace
 
 Json::Value MergeFields(const Json::Value& live, const Json::Value& wanted, const Shape& shape) {
-  // Null has no members to merge.
+  // Null has no members to merge into.
   if (wanted.isNull() && shape.MergingOf(live) != Merging::kAtomic) return live;
   const Merging merging = shape.MergingOf(wanted);
   if (merging == Merging::kAtomic || live.type() != wanted.type()) return wanted;
@@ -66,7 +66,7 @@ Json::Value RemoveFields(Json::Value value, const FieldSet& removed, const Field
       const bool had = !value[name].empty();
       value[name] = RemoveFields(std::move(value[name]), ChildOf(removed, step),
                                  ChildOf(kept, step), shape.Member(name));
-      // A container that only held what went, went with it.
+      // A container that had only removed fields has been removed, too.
       if (had && !value[name].isNull() && value[name].empty() && ChildOf(kept, step).empty()) {
         value.removeMember(name);
       }

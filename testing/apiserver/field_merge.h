@@ -1,4 +1,4 @@
-// Merging and removing by places, as server-side apply does.
+// Merges and removes fields by path, as server-side apply does.
 #ifndef TESTING_APISERVER_FIELD_MERGE_H_
 #define TESTING_APISERVER_FIELD_MERGE_H_
 
@@ -9,11 +9,11 @@
 
 namespace mandate::apiserver {
 
-// `live` with what `wanted` says: items of a list by their keys, members by their names, all else
-// as a whole. New items come after those that are there.
+// `live` with the values of `wanted`: list items are matched by their keys, members by their names,
+// and all other values are replaced. New items follow the existing ones.
 Json::Value MergeFields(const Json::Value& live, const Json::Value& wanted, const Shape& shape);
 
-// `value` without the places in `removed`, unless they or what is below them are in `kept`.
+// `value` without the paths in `removed`, except for those that, or a part of which, `kept` has.
 Json::Value RemoveFields(Json::Value value, const FieldSet& removed, const FieldSet& kept,
                          const Shape& shape);
 

@@ -8,7 +8,7 @@
 namespace mandate::apiserver {
 namespace {
 
-// A value's parts by their steps.
+// The parts of a value by their steps.
 struct Part {
   const Json::Value* value;
   Shape shape;
@@ -49,7 +49,7 @@ void AddApplied(const Json::Value& value, const Shape& shape, FieldSet& set) {
     }
     AddApplied(*part.value, part.shape, child);
     if (merging != Merging::kStruct) child.member = true;
-    // An atomic item is named by its keys alone.
+    // The path of an atomic item has only its keys.
     if (child.empty()) set.children.erase(step);
   }
 }
@@ -101,7 +101,7 @@ std::string Readable(const std::string& step) {
   return StrCat("[", out, "]");
 }
 
-// Those of one depth before what is in them.
+// Appends the paths of one depth before those below them.
 void AddPaths(const FieldSet& set, const std::string& path, std::vector<std::string>& paths) {
   for (const auto& [step, child] : set.children) {
     if (child.member) paths.push_back(path + Readable(step));

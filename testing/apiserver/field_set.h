@@ -1,4 +1,4 @@
-// A set of places in an object, as metadata.managedFields writes it (FieldsV1).
+// A set of paths in an object, in the format of metadata.managedFields (FieldsV1).
 #ifndef TESTING_APISERVER_FIELD_SET_H_
 #define TESTING_APISERVER_FIELD_SET_H_
 
@@ -12,38 +12,38 @@
 
 namespace mandate::apiserver {
 
-// A value. Each step of a path is written as in FieldsV1: "f:name" a member, k:{"type":"Ready"} an
-// item by its keys, v:"x" an item by its value.
+// A value. The steps of a path are written as in FieldsV1: "f:name" is a member, k:{"type":"Ready"}
+// an item with these keys, v:"x" an item with this value.
 class FieldSet {
  public:
   static FieldSet FromJson(const Json::Value& fields);
   Json::Value ToJson() const;
 
-  // What an applied configuration says: its leaves, and the items and map entries it names.
+  // The paths of an applied configuration: its leaves, and its list items and map entries.
   static FieldSet Applied(const Json::Value& value, const Shape& shape);
-  // Every place of a value, containers too.
+  // Every path of a value, including its containers.
   static FieldSet Everything(const Json::Value& value, const Shape& shape);
 
   bool empty() const { return !member && children.empty(); }
   FieldSet Union(const FieldSet& other) const;
   FieldSet Minus(const FieldSet& other) const;
   FieldSet Intersection(const FieldSet& other) const;
-  // The child at a step; null: there is none.
+  // The child at a step; null if it is absent.
   const FieldSet* Child(const std::string& step) const;
-  // As people read them, .status.conditions[type="Ready"].reason, those at one depth of a place
-  // before what is in them.
+  // The paths in readable form, .status.conditions[type="Ready"].reason. The paths of one depth
+  // precede those below them.
   std::vector<std::string> Paths() const;
   bool operator==(const FieldSet&) const = default;
 
-  bool member = false;  // the place itself is in the set
+  bool member = false;  // the path itself is in the set
   std::map<std::string, FieldSet> children;
 };
 
-// The step to an item of a list by keys or of a set.
+// The step to an item of a list with keys or of a set.
 std::string StepTo(const Json::Value& item, const Shape& list, Merging merging);
 inline std::string StepTo(const std::string& member) { return "f:" + member; }
 
-// What is another or new in `now`, and what of `old` is no more. Null is nothing.
+// The paths that `now` added or changed, and those that it removed. Null counts as absent.
 struct FieldChanges {
   FieldSet changed;
   FieldSet removed;

@@ -13,7 +13,7 @@ HttpResponse ToHead(const Response& response) {
     if (name == "retry-after" && absl::SimpleAtoi(value, &seconds)) {
       head.retry_after = absl::Seconds(seconds);
     }
-    // 299 - "the text"
+    // Removes the prefix and the quotes of: 299 - "the text"
     const size_t quote = value.find('"');
     if (name == "warning" && quote != value.npos && value.size() > quote + 1) {
       head.warnings.push_back(value.substr(quote + 1, value.size() - quote - 2));

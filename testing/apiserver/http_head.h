@@ -1,4 +1,4 @@
-// An answer of the double as a transport hands it over.
+// A response of the double in the form of the transport.
 #ifndef TESTING_APISERVER_HTTP_HEAD_H_
 #define TESTING_APISERVER_HTTP_HEAD_H_
 
@@ -7,7 +7,7 @@
 
 namespace mandate::apiserver {
 
-// All but the body.
+// The response without its body.
 HttpResponse ToHead(const Response& response);
 
 }  // namespace mandate::apiserver

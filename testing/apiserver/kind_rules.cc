@@ -73,7 +73,7 @@ void CheckImmutableData(const Json::Value& object, const Json::Value& old,
   }
 }
 
-// Keys of data are file names.
+// The keys of data must be file names.
 void CheckDataKeys(const Json::Value& object, std::vector<Cause>& causes) {
   constexpr std::string_view kAllowed =
       "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-._";
@@ -103,7 +103,7 @@ void CheckSecret(const Json::Value& object, std::vector<Cause>& causes) {
   }
 }
 
-// Of a Namespace whose status is updated.
+// Validates an update of a Namespace's status.
 void CheckPhase(const Json::Value& object, std::vector<Cause>& causes) {
   const bool deleting = IsDeleting(object);
   const std::string wanted = deleting ? "Terminating" : "Active";
@@ -138,7 +138,7 @@ void CheckEvent(const Json::Value& object, std::vector<Cause>& causes) {
   }
 }
 
-// What a status' update leaves alone.
+// Restores the fields that an update of the status cannot change.
 void KeepAllButStatus(const ResourceType& type, const Json::Value& old, Json::Value& object) {
   const Json::Value status = object["status"];
   const Json::Value metadata = MetadataOf(object);
@@ -147,7 +147,7 @@ void KeepAllButStatus(const ResourceType& type, const Json::Value& old, Json::Va
   object.removeMember("status");
   if (has_status) object["status"] = status;
   if (!type.custom()) {
-    // Built-in kinds take over metadata; Namespaces alone do so with their labels.
+    // For built-in kinds such an update also writes metadata; labels only for Namespaces.
     const Json::Value labels = MetadataOf(old)["labels"];
     object["metadata"] = metadata;
     if (Is(type, "Namespace")) return;

@@ -1,5 +1,4 @@
-// What the API server does for one kind that it does not do for others: defaults, what a client may
-// not set, what is valid.
+// The rules of single kinds: defaults, fields that clients cannot set, validation.
 #ifndef TESTING_APISERVER_KIND_RULES_H_
 #define TESTING_APISERVER_KIND_RULES_H_
 
@@ -13,22 +12,23 @@
 
 namespace mandate::apiserver {
 
-// PUT of an object that is not there creates it.
+// Whether a PUT of an absent object creates it.
 bool AllowsCreateOnUpdate(const ResourceType& type);
-// PUT without a resourceVersion replaces whatever is there.
+// Whether a PUT without a resourceVersion replaces the object.
 bool AllowsUnconditionalUpdate(const ResourceType& type);
 
-// Fills in what the client left out.
+// Sets the defaults of absent fields.
 void SetDefaults(const ResourceType& type, Json::Value& object);
-// Takes away what a client cannot set on creation.
+// Removes the fields that a client cannot set on creation.
 void PrepareForCreate(const ResourceType& type, Json::Value& object);
-// Gives `object` what this request cannot change of `old`: status, or all but status.
+// Copies from `old` the fields that this request cannot change: the status, or all except the
+// status.
 void PrepareForUpdate(const ResourceType& type, std::string_view subresource,
                       const Json::Value& old, Json::Value& object);
 
-// Whether the object is of the kind that it should be.
+// Checks the object's apiVersion and kind.
 std::vector<Cause> CheckType(const ResourceType& type, const Json::Value& object);
-// `old` is null of a creation.
+// `old` is null for a creation.
 std::vector<Cause> CheckKind(const ResourceType& type, std::string_view subresource,
                              const Json::Value& object, const Json::Value& old);
 

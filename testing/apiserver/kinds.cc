@@ -8,7 +8,7 @@
 namespace mandate::apiserver {
 namespace {
 
-// Custom resource definitions have no .proto among the published ones of k8s.io/api.
+// k8s.io/api has no .proto file for custom resource definitions.
 std::shared_ptr<const ResourceType> DefinitionType() {
   auto type = std::make_shared<ResourceType>();
   type->name = {"apiextensions.k8s.io", "customresourcedefinitions"};

@@ -1,5 +1,5 @@
-// Which resources the double serves: the built-in ones, found in the published protobuf
-// descriptors, and custom ones as they come and go.
+// The resources that the double serves: the built-in ones, from the published protobuf descriptors,
+// and the custom ones of the stored definitions.
 #ifndef TESTING_APISERVER_KINDS_H_
 #define TESTING_APISERVER_KINDS_H_
 
@@ -35,34 +35,34 @@ struct ResourceType {
   std::vector<std::string> categories = {};
   bool namespaced = true;
   bool has_status = false;
-  // Whether metadata.generation counts the changes of what is not status.
+  // Whether metadata.generation counts the changes outside the status.
   bool has_generation = false;
-  // Whether a DELETE that is done answers with the object, not with a Status.
+  // Whether the response to a complete DELETE is the object and not a Status.
   bool returns_deleted = false;
-  const google::protobuf::Descriptor* message = nullptr;  // null: JSON alone
-  std::shared_ptr<const Schema> schema = {};              // of a custom resource
+  const google::protobuf::Descriptor* message = nullptr;  // null if there is only JSON
+  std::shared_ptr<const Schema> schema = {};              // for a custom resource
 };
 
 // Loop thread only.
 class Kinds {
  public:
-  // With the built-in ones.
+  // Contains the built-in kinds.
   Kinds();
 
-  // Null: not served.
+  // Null if it is not served.
   std::shared_ptr<const ResourceType> Find(std::string_view group, std::string_view version,
                                            std::string_view resource) const;
   // The first served version.
   std::shared_ptr<const ResourceType> Find(const GroupResource& name) const;
-  // By the kind of an object; null: not served.
+  // Looks up an object's kind; null if it is not served.
   std::shared_ptr<const ResourceType> OfKind(std::string_view api_version,
                                              std::string_view kind) const;
 
-  // Group to version to resources, sorted; what discovery shows.
+  // Group to version to resources, sorted, for discovery.
   using Versions = std::map<std::string, std::vector<std::shared_ptr<const ResourceType>>>;
   const std::map<std::string, Versions>& groups() const { return groups_; }
 
-  // Replaces all versions of the resource; none: it is served no more.
+  // Replaces all versions of the resource. An empty list removes the resource.
   void SetCustom(const GroupResource& name,
                  std::vector<std::shared_ptr<const ResourceType>> versions);
 

@@ -22,7 +22,7 @@ using Operator = LabelRequirement::Operator;
 constexpr std::string_view kSpace = " \t\r\n";
 constexpr std::string_view kSpecial = "=!(),<>";
 
-// A word, or one of ! != = == > < ( ) , and "" at the end.
+// A token: a word, one of ! != = == > < ( ) , or "" at the end.
 struct Token {
   bool IsWord() const { return !text.empty() && kSpecial.find(text[0]) == kSpecial.npos; }
   std::string text;
@@ -128,7 +128,7 @@ class Reader {
     return absl::OkStatus();
   }
 
-  // "(a,b)"; nothing within them, before or after a comma is the empty value.
+  // "(a,b)". An absent value inside the parentheses or next to a comma is the empty value.
   absl::Status Set(std::vector<std::string>& values) {
     if (!Accept("(")) return Error(StrCat(Found(), " expected: '('"));
     if (Accept(")")) {

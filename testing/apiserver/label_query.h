@@ -1,4 +1,4 @@
-// The labelSelector of a query, read as the API server does, and refused in its words
+// Parses the labelSelector of a query with the API server's grammar and error messages
 // (apimachinery, pkg/labels).
 #ifndef TESTING_APISERVER_LABEL_QUERY_H_
 #define TESTING_APISERVER_LABEL_QUERY_H_
@@ -10,7 +10,7 @@
 
 namespace mandate::apiserver {
 
-// 400 for what is no selector.
+// 400 for an invalid selector.
 absl::StatusOr<LabelSelector> ParseLabelQuery(std::string_view text);
 
 }  // namespace mandate::apiserver

@@ -18,7 +18,7 @@
 namespace mandate::apiserver {
 namespace {
 
-// Fields beside the names by which objects of a kind can be selected.
+// The fields, in addition to the names, that a kind supports in field selectors.
 struct Selectable {
   std::string_view kind;
   std::string_view field;
@@ -81,7 +81,7 @@ absl::StatusOr<std::optional<int64_t>> IntegerParameter(const Request& request,
   return std::optional<int64_t>(value);
 }
 
-// Go's conversion of a query's booleans: everything but these is true.
+// Go's conversion of a query's booleans: any other value is true.
 std::optional<bool> BooleanParameter(const Request& request, std::string_view name) {
   const auto text = request.Query(name);
   if (!text) return std::nullopt;
@@ -99,7 +99,7 @@ std::vector<Cause> CheckTogether(const Request& request, const ListQuery& query)
   const auto unsupported = [&](std::vector<std::string> supported) {
     causes.push_back(UnsupportedValue("resourceVersionMatch", rbac::Quote(match), supported));
   };
-  // A watch by its old path is no watch to these rules.
+  // These rules do not apply to a watch by the old path.
   if (BooleanParameter(request, "watch").value_or(false)) {
     if (query.initial_events && match != "NotOlderThan") {
       forbid("resourceVersionMatch",
@@ -110,7 +110,7 @@ std::vector<Cause> CheckTogether(const Request& request, const ListQuery& query)
              "resourceVersionMatch is forbidden for watch unless sendInitialEvents is provided");
     }
     if (!match.empty() && match != "NotOlderThan") unsupported({"NotOlderThan"});
-    // A watch from the beginning asks for the initial state, which says how versions match.
+    // A watch from the start implies an initial state, and thus a resourceVersionMatch.
     const bool from_start = !query.initial_events && (version.empty() || version == "0");
     if (continued && (!match.empty() || from_start)) {
       forbid("resourceVersionMatch", "resourceVersionMatch is forbidden when continue is provided");
@@ -137,7 +137,7 @@ std::vector<Cause> CheckTogether(const Request& request, const ListQuery& query)
   return causes;
 }
 
-// Whether a selector of fields can be read; which fields a kind has is asked later.
+// Whether a field selector has valid syntax. The fields of the kind are checked later.
 absl::Status CheckFieldTerms(const std::string& text) {
   for (const std::string& term : Split(text, ',')) {
     if (!term.empty() && term.find('=') == term.npos) {
@@ -206,7 +206,7 @@ absl::StatusOr<ObjectFilter> ObjectFilter::Create(const Request& request,
     FieldRequirement requirement;
     requirement.equal = equals == 0 || term[equals - 1] != '!';
     const std::string field = term.substr(0, requirement.equal ? equals : equals - 1);
-    if (term == "=" || term == "==") continue;  // asks for nothing
+    if (term == "=" || term == "==") continue;  // selects everything
     size_t value = equals + 1;
     if (value < term.size() && term[value] == '=') ++value;
     requirement.value = term.substr(value);
@@ -256,7 +256,7 @@ absl::StatusOr<ListQuery> ListQuery::Parse(const Request& request, const Resourc
   if (timeout && *timeout > 0) query.timeout = absl::Seconds(*timeout);
   ASSIGN_OR_RETURN(const std::optional<int64_t> limit, IntegerParameter(request, "limit"));
   query.limit = std::max<int64_t>(limit.value_or(0), 0);
-  // Labels are read before the parameters are compared, fields after.
+  // The server parses labels before it compares the parameters, and fields after that.
   RETURN_IF_ERROR(ParseLabelQuery(request.Query("labelSelector").value_or("")).status());
   RETURN_IF_ERROR(CheckFieldTerms(request.Query("fieldSelector").value_or("")));
   if (const auto causes = CheckTogether(request, query); !causes.empty()) {

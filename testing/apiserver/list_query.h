@@ -1,4 +1,4 @@
-// The query of a list or watch (metav1.ListOptions), read and checked as the API server does.
+// The query of a list or watch (metav1.ListOptions), with the API server's checks.
 #ifndef TESTING_APISERVER_LIST_QUERY_H_
 #define TESTING_APISERVER_LIST_QUERY_H_
 
@@ -16,23 +16,23 @@
 
 namespace mandate::apiserver {
 
-// Where a list that was cut at its limit goes on.
+// The position where the next page of a list starts.
 struct Continuation {
-  int64_t revision = 0;  // -1: of the latest state, after an expired token
-  std::string after;     // "namespace/name" or "name" of the last object that was listed
+  int64_t revision = 0;  // -1: the latest state, after an expired token
+  std::string after;     // "namespace/name" or "name" of the last listed object
 
   std::string Encode() const;
   static absl::StatusOr<Continuation> Decode(std::string_view token);
 };
 
-// Which objects are meant. Immutable.
+// The selected objects. Immutable.
 class ObjectFilter {
  public:
-  // 400 for a selector that cannot be read or a field that the kind cannot be selected by.
+  // 400 for an invalid selector or a field that the kind does not support.
   static absl::StatusOr<ObjectFilter> Create(const Request& request, const ResourceType& type);
 
   bool Matches(const StoredObject& object) const;
-  // Asks for one name: there is nothing to continue with.
+  // Whether it selects one name, so that there are no pages.
   bool names_one() const;
   bool everything() const { return labels_.MatchesEverything() && fields_.empty(); }
 
@@ -49,17 +49,17 @@ class ObjectFilter {
 };
 
 struct ListQuery {
-  // 400 for what cannot be read, 422 for what does not go together.
+  // 400 for an invalid parameter, 422 for an invalid combination.
   static absl::StatusOr<ListQuery> Parse(const Request& request, const ResourceType& type);
 
   ObjectFilter filter;
   bool watch = false;
   bool bookmarks = false;
   std::optional<bool> initial_events;
-  std::optional<int64_t> revision;  // nullopt: the parameter is absent or empty
-  bool any_version = false;         // resourceVersion is 0, written so
+  std::optional<int64_t> revision;  // nullopt if the parameter is absent or empty
+  bool any_version = false;         // the resourceVersion is "0"
   std::string match;                // "", "Exact", "NotOlderThan"
-  int64_t limit = 0;                // 0: none
+  int64_t limit = 0;                // 0: no limit
   std::optional<Continuation> continuation;
   std::optional<absl::Duration> timeout;
 };

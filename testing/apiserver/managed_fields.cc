@@ -16,13 +16,13 @@
 namespace mandate::apiserver {
 namespace {
 
-// What is applied: the configuration without what is nobody's to say.
+// The applied fields: the configuration without the fields that no client manages.
 Json::Value Wanted(const Json::Value& config, const ResourceType& type, bool status) {
   Json::Value wanted = config;
   MutableMetadata(wanted).removeMember("managedFields");
   for (const std::string& name : config.getMemberNames()) {
     const bool typed = name == "apiVersion" || name == "kind";
-    // The status of a custom object has no metadata, that of a built-in one has.
+    // An apply to a custom object's status cannot change metadata; to a built-in one's it can.
     const bool kept = !status         ? name != "status" || !type.has_status
                       : type.custom() ? name == "status"
                                       : name == "status" || name == "metadata";
@@ -34,7 +34,7 @@ Json::Value Wanted(const Json::Value& config, const ResourceType& type, bool sta
   return wanted;
 }
 
-// The object without what nobody manages.
+// The object without the fields that no manager can have.
 Json::Value Unstamped(Json::Value object) {
   if (object.isNull()) return object;
   object.removeMember("apiVersion");
@@ -48,7 +48,7 @@ Json::Value Unstamped(Json::Value object) {
   return object;
 }
 
-// And without the lists that a built-in kind writes though there are none.
+// The same, without the lists that Go writes for a built-in kind even if they are absent.
 Json::Value Managed(const ResourceType& type, Json::Value object) {
   if (object.isNull()) return object;
   object = Unstamped(std::move(object));
@@ -60,8 +60,8 @@ Json::Value Managed(const ResourceType& type, Json::Value object) {
   return object;
 }
 
-// A member that a built-in kind writes though there is nothing in it is there still: who empties it
-// has changed it.
+// Go writes some members of built-in kinds even if they are empty. Such a member still exists, so
+// the manager that empties it has changed it.
 void KeepEmptied(const Json::Value& live, const Json::Value& object, Json::Value& now) {
   for (const std::string& name : live.isObject() ? live.getMemberNames() : Json::Value::Members()) {
     const Json::Value* member = FindMember(object, name);
@@ -69,13 +69,13 @@ void KeepEmptied(const Json::Value& live, const Json::Value& object, Json::Value
   }
 }
 
-// But for who manages them.
+// Compares the objects without managedFields.
 bool IsSame(Json::Value a, Json::Value b) {
   for (Json::Value* object : {&a, &b}) MutableMetadata(*object).removeMember("managedFields");
   return WriteJson(a) == WriteJson(b);
 }
 
-// Built-in kinds have these always, and so nobody adds them.
+// Built-in kinds always have these members, so no manager adds them.
 Json::Value WithStructs(Json::Value object, const ResourceType& type, const Json::Value& like) {
   if (object.isNull()) object = Json::Value(Json::objectValue);
   MutableMetadata(object);
@@ -89,8 +89,8 @@ Json::Value WithStructs(Json::Value object, const ResourceType& type, const Json
   return object;
 }
 
-// Whether the configuration would change what of the object is not set where it is applied: the
-// server takes that back only when it has compared the two.
+// Whether the configuration changes fields outside of the applied subresource. The server compares
+// the two objects first and restores these fields later.
 bool SetsMore(const Json::Value& config, const ResourceType& type, const Json::Value& before,
               const Shape& shape) {
   if (!type.has_status) return false;
@@ -104,7 +104,7 @@ struct Conflict {
   std::string path;
 };
 
-// `conflicts` by manager.
+// Groups `conflicts` by manager.
 absl::Status ConflictStatus(const std::vector<Conflict>& conflicts) {
   ApiStatusProto status;
   for (const Conflict& conflict : conflicts) {
@@ -139,7 +139,7 @@ void TrackUpdate(const ResourceType& type, const Json::Value& live, const FieldM
                  Json::Value& object) {
   if (!manager.typed) return WriteFieldManagers({}, object);
   FieldManagerEntries entries = FieldManagersOfUpdate(live, object, !manager.subresource.empty());
-  // What nobody managed before is managed by the first apply at the earliest.
+  // The fields of an object without managers get one only at the first apply.
   if (entries.empty() && !live.isNull()) return WriteFieldManagers({}, object);
   if (!KeepOwnVersions(type, entries)) return WriteFieldManagers({}, object);
   Json::Value now = Managed(type, object);
@@ -192,7 +192,7 @@ absl::StatusOr<Json::Value> ApplyConfiguration(const ResourceType& type, const J
   FieldSet last;
   FieldSet others;
   std::vector<Conflict> conflicts;
-  // As they are told.
+  // In the order of the message.
   std::sort(entries.begin(), entries.end(),
             [](const auto& a, const auto& b) { return a.Identity() < b.Identity(); });
   for (FieldManagerEntry& entry : entries) {
@@ -207,11 +207,11 @@ absl::StatusOr<Json::Value> ApplyConfiguration(const ResourceType& type, const J
   }
   if (!conflicts.empty() && !force) return ConflictStatus(conflicts);
   FieldSet kept = others.Union(applied);
-  // Its name is nobody's, but keeps the metadata that it stands in.
+  // No manager has the name, but it keeps metadata from being removed.
   if (config.isMember("metadata")) kept.children["f:metadata"].member = true;
   merged = RemoveFields(std::move(merged), last.Minus(applied), kept, shape);
   FieldManagerEntry& own = FindOrAdd(entries, self);
-  // What changes nothing but ownership takes no time.
+  // A write that changes only ownership has no time.
   if (live.isNull() || !IsSame(merged, before) || SetsMore(config, type, before, shape)) {
     own.time = manager.now;
   }

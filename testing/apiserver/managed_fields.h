@@ -1,5 +1,4 @@
-// Who manages which fields of an object: server-side apply (KEP-555) and what other writes leave
-// for it in metadata.managedFields.
+// Server-side apply (KEP-555), and the upkeep of metadata.managedFields by all other writes.
 #ifndef TESTING_APISERVER_MANAGED_FIELDS_H_
 #define TESTING_APISERVER_MANAGED_FIELDS_H_
 
@@ -15,20 +14,20 @@ namespace mandate::apiserver {
 struct FieldManager {
   std::string name;
   std::string subresource;  // "status"
-  std::string now;          // as metadata has times
-  // Whether what was sent has the types of its schema: of a custom object that has not, nobody
-  // manages anything.
+  std::string now;          // in the format of metadata
+  // Whether the sent object has the types of its schema. A custom object that has not loses its
+  // managers.
   bool typed = true;
 };
 
-// Of a write that is no apply: what it changed is the manager's now, and nobody else's. `live` is
-// null of a creation; what `object` has in metadata.managedFields counts as what was managed before
-// (field_managers.h), and is replaced.
+// For a write other than apply: the manager becomes the only one of the fields that it changed.
+// `live` is null for a creation. The entries in `object` are the previous ones (field_managers.h),
+// and are replaced.
 void TrackUpdate(const ResourceType& type, const Json::Value& live, const FieldManager& manager,
                  Json::Value& object);
 
-// The object that results when `config` is applied to `live`, null of a creation. Without `force`
-// a 409 names what others manage and `config` would change.
+// The result of applying `config` to `live`, which is null for a creation. Without `force`, a 409
+// names the fields of other managers that `config` would change.
 absl::StatusOr<Json::Value> ApplyConfiguration(const ResourceType& type, const Json::Value& live,
                                                const Json::Value& config,
                                                const FieldManager& manager, bool force);

@@ -25,7 +25,7 @@ constexpr std::string_view kKeyWords =
     "name part must consist of alphanumeric characters, '-', '_' or '.', and must start and end "
     "with an alphanumeric character (e.g. 'MyName',  or 'my.name',  or '123-abc', regex used for "
     "validation is '([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9]')";
-// Of a key with more than one slash.
+// The error of a key with more than one slash.
 constexpr std::string_view kKeyStart = "a valid label key must consist of ";
 constexpr std::string_view kKeyEnd =
     " with an optional DNS subdomain prefix and '/' (e.g. 'example.com/MyName')";
@@ -46,7 +46,7 @@ bool IsQualified(std::string_view finalizer) {
          finalizer == kForeground || finalizer == "kubernetes";
 }
 
-// Kinds that take finalizers without a domain.
+// The kinds that accept finalizers without a domain.
 bool TakesAnyFinalizer(const ResourceType& type) {
   constexpr std::array<std::string_view, 4> kGroups = {"admissionregistration.k8s.io",
                                                        "apiextensions.k8s.io",
@@ -163,7 +163,7 @@ std::vector<Cause> CheckNames(const ResourceType& type, const Json::Value& objec
   std::vector<Cause> causes;
   const std::string name = MetaString(object, "name");
   if (std::string generate = MetaString(object, "generateName"); !generate.empty()) {
-    // A dash at its end is completed by what is appended.
+    // A dash at the end is valid, because a suffix follows it.
     while (generate.size() > 1 && generate.back() == '-') generate.pop_back();
     if (const std::string problem = NameProblem(type, generate); !problem.empty()) {
       causes.push_back(InvalidField("metadata.generateName",

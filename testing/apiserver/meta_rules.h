@@ -1,4 +1,4 @@
-// What every object's metadata must satisfy (apimachinery's ValidateObjectMeta and its update).
+// Validates metadata (apimachinery's ValidateObjectMeta and ValidateObjectMetaUpdate).
 #ifndef TESTING_APISERVER_META_RULES_H_
 #define TESTING_APISERVER_META_RULES_H_
 
@@ -13,22 +13,22 @@
 
 namespace mandate::apiserver {
 
-// The words for a name that the kind does not allow; "" when it does.
+// The message for a name that the kind does not allow; "" if it is valid.
 std::string NameProblem(const ResourceType& type, std::string_view name);
 
-// The same of a label's key, which is an annotation's too, and of its value.
+// The same for the key of a label or annotation, and for the value of a label.
 std::string LabelKeyProblem(std::string_view key);
 std::string LabelValueProblem(std::string_view value);
 
-// Leaves the first of owner references that are the same; the uids of the others.
+// Removes repeated owner references, and returns the uids of the removed ones.
 std::vector<std::string> DropRepeatedOwners(Json::Value& object);
 
-// What is wrong with the name and the generateName.
+// Validates the name and the generateName.
 std::vector<Cause> CheckNames(const ResourceType& type, const Json::Value& object);
-// Whether they are looked at again when the object is updated.
+// Whether an update validates them again.
 bool ChecksNamesOnUpdate(const ResourceType& type);
 std::vector<Cause> CheckMeta(const ResourceType& type, const Json::Value& object);
-// What is told to who writes a custom resource with new finalizers that have no domain.
+// The warnings for new finalizers without a domain in a custom resource.
 std::vector<std::string> FinalizerWarnings(const ResourceType& type, const Json::Value& object,
                                            const Json::Value& old);
 std::vector<Cause> CheckMetaUpdate(const Json::Value& object, const Json::Value& old);

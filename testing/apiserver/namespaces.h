@@ -1,4 +1,4 @@
-// What the API server's NamespaceLifecycle admission says of a new object.
+// The NamespaceLifecycle admission of a new object.
 #ifndef TESTING_APISERVER_NAMESPACES_H_
 #define TESTING_APISERVER_NAMESPACES_H_
 
@@ -10,7 +10,7 @@
 
 namespace mandate::apiserver {
 
-// 404 when the namespace is not there, 403 when it is being deleted; OK for cluster scope.
+// 404 if the namespace is absent, 403 if it is being deleted; OK for a cluster-scoped object.
 absl::Status CheckNamespace(const ObjectReader& objects, const ResourceType& type,
                             std::string_view ns, std::string_view name);
 

@@ -19,7 +19,7 @@ std::string_view Trim(std::string_view text) {
   return AsStd(absl::StripAsciiWhitespace(AsAbsl(text)));
 }
 
-// Cuts off what stands before `separator`.
+// Returns the part before `separator`, and removes both.
 std::string_view Take(std::string_view& rest, char separator) {
   const std::string_view part = rest.substr(0, rest.find(separator));
   rest.remove_prefix(std::min(rest.size(), part.size() + 1));
@@ -52,7 +52,7 @@ std::vector<Range> ParseAccept(std::string_view accept) {
   return ranges;
 }
 
-// What the server would name; YAML it has and the double has not.
+// The types in the server's message. The double does not support YAML.
 std::string Types(bool protobuf) {
   return StrCat("application/json, application/yaml",
                 protobuf ? ", application/vnd.kubernetes.protobuf" : "");
@@ -100,7 +100,7 @@ absl::StatusOr<Encoding> BodyEncoding(const Request& request, bool protobuf) {
   const std::string wanted = absl::AsciiStrToLower(AsAbsl(Take(type, ';')));
   if (wanted.empty() || wanted == kJson) return Encoding::kJson;
   if (wanted == kProtobuf && protobuf) return Encoding::kProtobuf;
-  // At which kube-apiserver panics, more often than not.
+  // kube-apiserver usually panics here.
   if (wanted == kProtobuf) return Unsupported("protobuf bodies of custom resources");
   if (wanted == "application/yaml") return Unsupported("bodies in YAML");
   return UnsupportedMediaType(Types(true));

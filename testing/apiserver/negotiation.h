@@ -1,4 +1,4 @@
-// Which encoding a request's body has, and which its answer shall have.
+// The encodings of a request's body and of its response.
 #ifndef TESTING_APISERVER_NEGOTIATION_H_
 #define TESTING_APISERVER_NEGOTIATION_H_
 
@@ -13,24 +13,24 @@ namespace mandate::apiserver {
 
 // "application/json", "application/vnd.kubernetes.protobuf".
 std::string_view MediaType(Encoding encoding);
-// Of a watch's frames: ";stream=watch" follows where the server writes it.
+// The content type of a watch's frames, with ";stream=watch" if the server writes this.
 std::string_view WatchMediaType(Encoding encoding);
 
-// The first encoding that the Accept header names and that can be written, JSON without a header;
-// nullopt: none, a 406. `protobuf`: whether the resource has it, which custom ones do not.
+// The first encoding in the Accept header that the server can write; JSON without a header; nullopt
+// if there is none (406). `protobuf`: whether the resource supports it; custom ones do not.
 std::optional<Encoding> AcceptedEncoding(const Request& request, bool protobuf = true);
 
-// Whether the Accept header has JSON in it, whatever its parameters; true without a header.
+// Whether the Accept header has JSON, with any parameters; true without a header.
 bool TakesJson(const Request& request);
 
-// Of the body, by its content type; JSON without one. The error is a 415 that names what would do.
+// The body's encoding by its content type; JSON without one. The error is a 415 with the supported
+// types.
 absl::StatusOr<Encoding> BodyEncoding(const Request& request, bool protobuf = true);
 
-// The 406 of a request that accepts nothing that can be written; of custom resources it has other
-// words.
+// The 406 for an Accept header without a supported type. The message for custom resources differs.
 absl::Status NotAcceptable(const Request& request, bool builtin);
-// The same of discovery, which has no tables; `routed`: as a part of the server says it that looks
-// at media types before it looks at their parameters.
+// The 406 of discovery, which has no tables. `routed`: the message of the part of the server that
+// checks media types before their parameters.
 absl::Status NotAcceptableDiscovery(const Request& request, bool routed);
 
 }  // namespace mandate::apiserver

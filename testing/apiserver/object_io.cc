@@ -30,7 +30,7 @@ std::unique_ptr<Message> New(const Descriptor& type) {
       google::protobuf::MessageFactory::generated_factory()->GetPrototype(&type)->New());
 }
 
-// Only messages that came through FromJson or a parser get here.
+// Cannot fail: the message was made by FromJson or a parser.
 Json::Value ToTree(const Message& message) {
   const absl::StatusOr<std::string> json = ToJson(message);
   return json.ok() ? ParseJson(*json).value_or(Json::Value(Json::objectValue))
@@ -44,7 +44,7 @@ constexpr std::array<std::pair<std::string_view, std::string_view>, 5> kStructs 
      {"Namespace", "spec"},
      {"Namespace", "status"}}};
 
-// Members that Go's types write even when there is nothing in them.
+// The members that Go's types write even if they are empty.
 void WriteAlways(std::string_view kind, Json::Value& object) {
   if ((kind == "Role" || kind == "ClusterRole") && !object.isMember("rules")) {
     object["rules"] = Json::Value();
@@ -64,7 +64,7 @@ bool IsEmptyList(const Json::Value* value) {
   return value != nullptr && value->isArray() && value->empty();
 }
 
-// Go writes a number without a fraction as an integer, whatever it was read from.
+// Go writes a number without a fraction as an integer, whatever its notation was.
 void WholeNumbers(Json::Value& value) {
   if (value.type() == Json::realValue && value.isInt64()) value = Json::Value(value.asInt64());
   if (value.isArray() || value.isObject()) {
@@ -72,7 +72,7 @@ void WholeNumbers(Json::Value& value) {
   }
 }
 
-// Members of metadata that Go's type does not write when they are empty, though they were given.
+// The members of metadata that Go's type does not write if they are empty.
 void DropEmpty(Json::Value& metadata) {
   for (const std::string& name : metadata.getMemberNames()) {
     const Json::Value& member = metadata[name];
@@ -85,7 +85,7 @@ absl::Status AnotherVersion(std::string_view api_version, const ResourceType& ty
                            ") does not match the expected API version (", type.ApiVersion(), ")"));
 }
 
-// Of a built-in kind; a custom kind says only in validation that it is another.
+// For a built-in kind. A custom object of another kind is rejected by validation.
 absl::Status CheckTypeMeta(std::string_view api_version, std::string_view kind,
                            const ResourceType& type) {
   if (!api_version.empty() && api_version != type.ApiVersion()) {
@@ -104,8 +104,8 @@ void SetTypeMeta(Json::Value& object, const ResourceType& type) {
   object["kind"] = type.kind;
 }
 
-// In Go's words, where ours tell of a value of another type: "data[k]: expected a string, got a
-// number".
+// Converts our message for a value of another type ("data[k]: expected a string, got a number") to
+// Go's.
 std::string GoError(std::string_view type, std::string_view message) {
   constexpr std::string_view kExpected = ": expected ";
   constexpr std::string_view kGot = ", got ";
@@ -128,7 +128,7 @@ std::string GoError(std::string_view type, std::string_view message) {
 const std::string& ProtobufOf(const StoredObject& object, const ResourceType& type) {
   if (object.protobuf.empty()) {
     const std::unique_ptr<Message> message = New(*type.message);
-    // What is stored came through Normalise: it fits.
+    // Cannot fail: Normalise() accepted the stored object.
     if (FromJson(object.json, *message).ok()) object.protobuf = message->SerializeAsString();
   }
   return object.protobuf;
@@ -142,7 +142,7 @@ std::string JsonOf(const StoredObject& object, const ResourceType& type) {
   return head + object.json.substr(object.type_meta);
 }
 
-// A length-delimited field.
+// Appends a length-delimited field.
 void AppendField(int number, std::string_view bytes, std::string* out) {
   google::protobuf::io::StringOutputStream stream(out);
   google::protobuf::io::CodedOutputStream coded(&stream);
@@ -191,7 +191,7 @@ absl::StatusOr<Json::Value> Normalise(const Json::Value& object, const ResourceT
     }
   } else if (type.custom() && FindMember(out, "metadata") != nullptr) {
     meta::ObjectMeta metadata;
-    // Go reads null into a struct as nothing.
+    // Go ignores a null that it reads into a struct.
     const Json::Value& given = out["metadata"];
     const absl::Status status = FromJson(given.isNull() ? "{}" : WriteJson(given), metadata);
     if (!status.ok()) return unreadable("ObjectMeta", status);
@@ -255,7 +255,7 @@ absl::StatusOr<Json::Value> ReadObject(std::string_view body, Encoding encoding,
         "the object provided is unrecognized (must be of type ", type.kind,
         "): couldn't get version/kind; json parse error: ", AsStd(object.status().message())));
   }
-  // To a built-in kind, null is an object with nothing in it.
+  // For a built-in kind, null is an empty object.
   if (object->isNull() && !type.custom()) object = Json::Value(Json::objectValue);
   if (!object->isObject() && !object->isNull()) {
     return BadRequest(StrCat("the object provided is unrecognized (must be of type ", type.kind,
@@ -325,7 +325,7 @@ std::string WriteList(const std::vector<std::shared_ptr<const StoredObject>>& it
     for (const auto& item : items) AppendField(2, ProtobufOf(*item, type), &out);
     return WriteEnvelope({.api_version = api_version, .kind = type.list_kind, .raw = out});
   }
-  // Lists of custom kinds say that there is no more.
+  // Lists of custom kinds have an empty continue token.
   const std::string meta =
       type.custom() && list.continue_token.empty()
           ? StrCat(R"({"continue":"",)", ToJson(message).value_or("{}").substr(1))
@@ -334,7 +334,7 @@ std::string WriteList(const std::vector<std::shared_ptr<const StoredObject>>& it
                WriteJson(api_version), R"(,"metadata":)", meta, R"(,"items":[)");
   for (size_t i = 0; i < items.size(); ++i) {
     if (i > 0) out += ',';
-    // Items of built-in kinds come without their kind.
+    // Items of built-in kinds have no apiVersion and kind.
     if (type.protobuf()) {
       out += '{';
       out.append(items[i]->json, items[i]->type_meta);

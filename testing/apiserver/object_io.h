@@ -1,4 +1,4 @@
-// Objects in and out of the bodies of requests and answers.
+// Decodes objects from request bodies and encodes them for responses.
 #ifndef TESTING_APISERVER_OBJECT_IO_H_
 #define TESTING_APISERVER_OBJECT_IO_H_
 
@@ -18,23 +18,23 @@
 
 namespace mandate::apiserver {
 
-// The object in a body, as it would be stored: of a built-in kind only what the kind knows. The
-// errors are the 400s of a body that cannot be read or is of another kind.
+// The object in a body, as it would be stored: a built-in kind keeps only its known fields. The
+// error is a 400 if the body is invalid or has another kind.
 absl::StatusOr<Json::Value> ReadObject(std::string_view body, Encoding encoding,
                                        const ResourceType& type);
-// 400 for an object that says that it is of another version, where that is told after its unknown
-// members: of a custom kind. Of a built-in kind ReadObject tells it.
+// 400 for an object of a custom kind in another version. The server reports this after the unknown
+// members; for a built-in kind ReadObject reports it.
 absl::Status CheckApiVersion(const Json::Value& object, const ResourceType& type);
-// What reading leaves of an object that is JSON already; 400 when it does not fit its kind. A
-// custom kind keeps the apiVersion and kind that were given. Lists that are given and empty, of
-// which Go's types know that they are not null, stay where that matters to who manages them
-// (DropEmptyLists).
+// A JSON object as decoding would leave it; 400 if it does not fit its kind. A custom kind keeps
+// the given apiVersion and kind. Given empty lists, which Go's types distinguish from null, are
+// kept where field management depends on them (DropEmptyLists).
 absl::StatusOr<Json::Value> Normalise(const Json::Value& object, const ResourceType& type);
 
-// Takes from an object's metadata the times that are none.
+// Removes the null times of an object's metadata.
 void DropUnreadableTimes(Json::Value& object);
 
-// Of an object that is to be stored: protobuf does not tell such lists from none.
+// Removes empty lists from an object before it is stored: protobuf does not distinguish them from
+// absent ones.
 void DropEmptyLists(const ResourceType& type, Json::Value& object);
 
 // A message of any kind, such as DeleteOptions, in JSON or protobuf, as JSON; an empty body is an

@@ -1,4 +1,4 @@
-// The metadata of an object in JSON. Nothing here throws, whatever the object looks like.
+// Reads the metadata of a JSON object. No function throws for any object.
 #ifndef TESTING_APISERVER_OBJECT_META_H_
 #define TESTING_APISERVER_OBJECT_META_H_
 
@@ -12,21 +12,22 @@
 
 namespace mandate::apiserver {
 
-// A member that is a string; "" otherwise.
+// The member if it is a string, otherwise "".
 std::string StringAt(const Json::Value& value, std::string_view key);
-// The object's metadata; an empty object when it has none.
+// The object's metadata; an empty object if it is absent.
 const Json::Value& MetadataOf(const Json::Value& object);
-// A string of the metadata; "" when it is absent.
+// A string of the metadata; "" if it is absent.
 std::string MetaString(const Json::Value& object, std::string_view key);
 int64_t GenerationOf(const Json::Value& object);
 std::map<std::string, std::string> LabelsOf(const Json::Value& object);
 std::vector<std::string> FinalizersOf(const Json::Value& object);
 bool IsDeleting(const Json::Value& object);
 
-// Makes metadata an object if it is none.
+// Replaces metadata by an empty object if it is not an object.
 Json::Value& MutableMetadata(Json::Value& object);
 
-// The object without apiVersion, kind, metadata and status: what generation counts.
+// The object without apiVersion, kind, metadata and status. metadata.generation counts the changes
+// of the rest.
 Json::Value ContentOf(const Json::Value& object);
 
 }  // namespace mandate::apiserver

@@ -110,7 +110,7 @@ bool Same(const Json::Value& a, const Json::Value& b) {
   return a == b;
 }
 
-// Carries out operations on one document.
+// Applies operations to one document.
 class JsonPatcher {
  public:
   JsonPatcher(Json::Value* document, const PatchLimits& limits)

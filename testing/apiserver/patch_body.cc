@@ -25,7 +25,7 @@ constexpr char kMergePatch[] = "application/merge-patch+json";
 constexpr char kStrategicPatch[] = "application/strategic-merge-patch+json";
 constexpr char kApplyPatch[] = "application/apply-patch+yaml";
 
-// What follows "cannot be handled as a X: " in the error of a kind.
+// The part after "cannot be handled as a X: " in the error of a kind.
 std::string WhyUnreadable(const absl::Status& status) {
   const std::string_view message = AsStd(status.message());
   const size_t colon = message.find("cannot be handled as a ");
@@ -35,7 +35,7 @@ std::string WhyUnreadable(const absl::Status& status) {
 
 absl::Status NoPatch() { return BadRequest("Invalid JSON Patch"); }
 
-// A 422 that does not say why.
+// A 422 without a cause.
 absl::Status Rejected() {
   ApiStatusProto status = *ApiStatus(
       ApiErrorOf(422, "Invalid", "the server rejected our request due to an error in our request"));
@@ -43,7 +43,7 @@ absl::Status Rejected() {
   return StatusFromApi(status);
 }
 
-// Whether the JSON pointer leads to a member that an object which is there does not have.
+// Whether the JSON pointer leads to an absent member of an existing object.
 bool IsMissing(const Json::Value& object, std::string_view pointer) {
   const Json::Value* at = &object;
   while (pointer.starts_with('/')) {
@@ -57,8 +57,8 @@ bool IsMissing(const Json::Value& object, std::string_view pointer) {
   return false;
 }
 
-// The server's library does not look at what stands before a pointer's first slash, and finds
-// nothing where there is none. False: there is none.
+// The server's library ignores the text before a pointer's first slash. False if there is no slash:
+// such a pointer leads nowhere.
 bool SkipToSlash(Json::Value& operation) {
   for (const char* member : {"path", "from"}) {
     if (!operation.isObject() || !operation.isMember(member)) continue;
@@ -70,7 +70,7 @@ bool SkipToSlash(Json::Value& operation) {
   return true;
 }
 
-// As Go's strconv.Atoi reads it.
+// Parses a number like Go's strconv.Atoi.
 std::optional<int64_t> ReadIndex(std::string_view text) {
   int64_t index = 0;
   if (text.empty() || text.find_first_not_of("+-0123456789") != text.npos) return std::nullopt;
@@ -82,8 +82,9 @@ std::string Unescaped(std::string_view name) {
   return absl::StrReplaceAll(AsAbsl(name), {{"~1", "/"}, {"~0", "~"}});
 }
 
-// The server's library counts an index below zero from the end of its list, and reads one as any
-// number. `adds`: the last step may lead behind the end. `in_list` tells where it leads.
+// Replaces indexes as the server's library does: it parses them as any number, and counts a
+// negative one from the end. `adds`: the last step may be the end. Sets `in_list` if it leads to a
+// list item.
 std::string CountFromEnd(const Json::Value& object, std::string_view pointer, bool adds,
                          bool* in_list) {
   std::string counted;
@@ -108,7 +109,7 @@ std::string CountFromEnd(const Json::Value& object, std::string_view pointer, bo
   return counted;
 }
 
-// Gives an operation the indexes that it means. False: what it replaces is an item of a list.
+// Replaces the indexes of an operation. False if it replaces a list item.
 bool CountIndexes(const Json::Value& object, Json::Value& operation) {
   const std::string op = StringAt(operation, "op");
   bool in_list = false;
@@ -131,7 +132,7 @@ bool CountIndexes(const Json::Value& object, Json::Value& operation) {
   return !in_list;
 }
 
-// The server's library adds what is to be replaced and is not there.
+// The server's library adds an absent member that is to be replaced.
 absl::StatusOr<Json::Value> ApplyOperations(Json::Value object, Json::Value patch) {
   for (Json::Value& operation : patch) {
     if (!SkipToSlash(operation)) return absl::InvalidArgumentError("a pointer without a slash");
@@ -143,7 +144,7 @@ absl::StatusOr<Json::Value> ApplyOperations(Json::Value object, Json::Value patc
       one[0]["op"] = "add";
       result = ApplyJsonPatch(object, one);
     }
-    // To it, a member that is not there is null.
+    // The server's library treats an absent member as null.
     const std::string op = StringAt(operation, "op");
     if (!result.ok() && op == "copy" && IsMissing(object, StringAt(operation, "from"))) {
       one[0]["op"] = "add";
@@ -159,7 +160,7 @@ absl::StatusOr<Json::Value> ApplyOperations(Json::Value object, Json::Value patc
   return object;
 }
 
-// In Go's words.
+// The message of Go's library.
 std::string_view KindOf(const Json::Value& value) {
   if (value.isString()) return "string";
   if (value.isBool()) return "bool";
@@ -175,7 +176,7 @@ absl::Status CannotUnmarshal(std::string_view prefix, const Json::Value& value,
       StrCat(prefix, "json: cannot unmarshal ", KindOf(value), " into Go value of type ", type));
 }
 
-// `checked`: unknown members are looked for, by a decoder of its own.
+// `checked`: another decoder, which finds unknown members, is used.
 absl::Status CheckOperations(const Json::Value& patch, bool checked) {
   const std::string_view prefix = checked ? kUndecoded : "";
   const std::string_view one = checked ? "handlers.jsonPatchOp" : "jsonpatch.Operation";
@@ -190,7 +191,7 @@ absl::Status CheckOperations(const Json::Value& patch, bool checked) {
   return absl::OkStatus();
 }
 
-// Why the type of what a patch has made cannot be read; "": it can.
+// The error of the apiVersion and kind of a patched object; "" if they are valid.
 std::string WhyNoType(const Json::Value& result, const ResourceType& type) {
   for (const char* member : {"apiVersion", "kind"}) {
     const Json::Value* value = FindMember(result, member);
@@ -254,7 +255,7 @@ absl::StatusOr<Json::Value> ReadPatch(const Request& request, const ResourceType
   if (content_type == kApplyPatch) return ReadConfiguration(request, type);
   absl::StatusOr<Json::Value> patch = ParseJson(request.body);
   const bool checked = request.Query("fieldValidation").value_or("") != "Ignore";
-  // Whoever looks for no unknown members does not read a merge patch before it is applied.
+  // Without a check of unknown members, a merge patch is parsed only when it is applied.
   if (content_type == kMergePatch && !checked) {
     if (!patch.ok() || !(patch->isObject() || patch->isArray())) return NoPatch();
     return patch;
@@ -271,8 +272,8 @@ absl::StatusOr<Json::Value> ReadPatch(const Request& request, const ResourceType
 
 namespace {
 
-// An object without an apiVersion is to the server one of its internal version, of which it knows
-// no member by its name in JSON.
+// The server decodes an object without an apiVersion as its internal version, in which no JSON
+// member is known.
 absl::Status Untyped(const Request& request, const Json::Value& result) {
   const std::string validation = request.Query("fieldValidation").value_or("");
   std::string unknown;

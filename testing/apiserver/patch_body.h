@@ -1,4 +1,4 @@
-// The body of a PATCH: which kind of patch it is, and what it makes of an object.
+// The body of a PATCH: its type, and its application to an object.
 #ifndef TESTING_APISERVER_PATCH_BODY_H_
 #define TESTING_APISERVER_PATCH_BODY_H_
 
@@ -10,18 +10,18 @@
 
 namespace mandate::apiserver {
 
-// 415 for a content type that is no patch's, 501 for a strategic merge patch.
+// 415 for a content type other than a patch's, 501 for a strategic merge patch.
 absl::Status CheckPatchType(const Request& request, const ResourceType& type);
 
-// A JSON patch, a merge patch, or the configuration of an apply, by the content type: 501 for YAML
-// that is not JSON, 400 for what cannot be read.
+// Parses a JSON patch, a merge patch, or the configuration of an apply, by the content type. 501
+// for YAML that is not JSON, 400 for an invalid body.
 absl::StatusOr<Json::Value> ReadPatch(const Request& request, const ResourceType& type);
 
-// The 422 of a patch whose result cannot be had, as `why` says.
+// The 422 of a patch that cannot be applied, with the cause `why`.
 absl::Status BadPatch(const Json::Value& result, const absl::Status& why);
 
-// A JSON or merge patch, applied. 422 when it does not fit the object, or the result not its kind.
-// `given` gets the result with members that the kind does not have.
+// Applies a JSON or merge patch. 422 if it does not fit the object, or if the result does not fit
+// its kind. Sets `given` to the result including unknown members.
 absl::StatusOr<Json::Value> PatchObject(const Request& request, const Json::Value& object,
                                         const Json::Value& patch, const ResourceType& type,
                                         Json::Value* given);

@@ -13,7 +13,7 @@ std::string Merge(const char* target, const char* patch) {
   return WriteJson(ApplyMergePatch(*ParseJson(target), *ParseJson(patch)));
 }
 
-// The example table of RFC 7386, appendix A, and what it leaves out.
+// The example table of RFC 7386, appendix A, and cases that it lacks.
 TEST(MergePatchTest, Rfc7386) {
   const struct {
     const char* target;
@@ -75,13 +75,13 @@ TEST(JsonPatchTest, Operations) {
       {R"({"a/b":{"~1":1}})", R"([{"op":"remove","path":"/a~1b/~01"}])", R"({"a/b":{}})"},
       {R"({"":{"":1}})", R"([{"op":"remove","path":"//"}])", R"({"":{}})"},
       {R"({"0":1})", R"([{"op":"replace","path":"/0","value":2}])", R"({"0":2})"},
-      // What the server ignores in an operation.
+      // The server ignores these members of an operation.
       {R"({})", R"([{"op":"add","path":"/a","value":1,"from":3,"x":[]}])", R"({"a":1})"},
   };
   for (const auto& c : kCases) EXPECT_EQ(Patch(c.document, c.patch), c.result) << c.patch;
 }
 
-TEST(JsonPatchTest, RefusesWithTheOperationsNumber) {
+TEST(JsonPatchTest, ErrorsHaveTheOperationsNumber) {
   const struct {
     const char* document;
     const char* patch;
@@ -142,11 +142,11 @@ TEST(JsonPatchTest, RefusesWithTheOperationsNumber) {
   for (const auto& c : kCases) EXPECT_EQ(Patch(c.document, c.patch), c.error) << c.patch;
 }
 
-TEST(JsonPatchTest, KeepsToItsLimits) {
+TEST(JsonPatchTest, EnforcesItsLimits) {
   const char* const two = R"([{"op":"test","path":"","value":{}},{"op":"remove","path":""}])";
   EXPECT_EQ(Patch("{}", two, {.max_operations = 2}), "null");
   EXPECT_THAT(Patch("{}", two, {.max_operations = 1}), testing::HasSubstr("RESOURCE_EXHAUSTED"));
-  // A value that is moved onto itself makes nothing deeper, not even what is too deep already.
+  // A move of a value onto itself is accepted even if the document is too deep already.
   EXPECT_EQ(
       Patch(R"({"a":{"b":{}}})", R"([{"op":"move","from":"/a","path":"/a"}])", {.max_depth = 1}),
       R"({"a":{"b":{}}})");

@@ -1,4 +1,4 @@
-// How access control (testing/apiserver/access) plugs into the double.
+// The interface between the double and access control (testing/apiserver/access).
 #ifndef TESTING_APISERVER_PLUGIN_H_
 #define TESTING_APISERVER_PLUGIN_H_
 
@@ -28,7 +28,7 @@ struct GroupResource {
   auto operator<=>(const GroupResource&) const = default;
 };
 
-// One revision of an object. Immutable but for what it keeps for later. Loop thread only.
+// One revision of an object. Immutable except for its caches. Loop thread only.
 struct StoredObject {
   std::string ns;
   std::string name;
@@ -37,46 +37,46 @@ struct StoredObject {
   std::map<std::string, std::string> labels;
   bool deleting = false;
   bool owned = false;    // has an owner
-  std::string json;      // whole, in the stored version, apiVersion and kind first
-  size_t type_meta = 0;  // where in it what follows those two begins
-  // As protobuf, without an envelope, once anybody asked for it.
+  std::string json;      // the whole object in the stored version; apiVersion and kind come first
+  size_t type_meta = 0;  // the position after these two in `json`
+  // A cache: the object as protobuf, without an envelope.
   mutable std::string protobuf = {};
-  // What access control made of it: the kind decides the type.
+  // A cache of access control; the object's kind determines the type.
   mutable std::shared_ptr<const void> derived = {};
 
   Json::Value Parse() const;
 };
 
-// `object` at that revision, which becomes its resourceVersion; 0: it has none; kOwnRevision: the
-// one that it says.
+// `object` with `revision` as its resourceVersion. 0 means no resourceVersion, kOwnRevision the
+// object's own.
 inline constexpr int64_t kOwnRevision = -1;
 std::shared_ptr<StoredObject> MakeStored(Json::Value object, int64_t revision);
 
-// The latest state. Loop thread only.
+// Reads the latest state. Loop thread only.
 class ObjectReader {
  public:
   virtual ~ObjectReader() = default;
-  // Null when there is none.
+  // Null if it is absent.
   virtual std::shared_ptr<const StoredObject> Get(const GroupResource& resource,
                                                   std::string_view ns,
                                                   std::string_view name) const = 0;
-  // By namespace and name; `ns` empty: of all.
+  // Sorted by namespace and name. An empty `ns` means all namespaces.
   virtual std::vector<std::shared_ptr<const StoredObject>> List(const GroupResource& resource,
                                                                 std::string_view ns = "") const = 0;
 };
 
-// A create or update on its way. Borrows.
+// A create or update that is being checked. It borrows the request.
 struct WriteAttributes {
   const Request* request = nullptr;
   bool creates = false;
   GroupResource resource;
-  std::string name;  // empty when generateName has not made one yet
+  std::string name;  // empty before a name is generated
   Json::Value object;
-  Json::Value old_object;  // null when it creates
+  Json::Value old_object;  // null for a creation
 };
 
-// The checks between a decoded request and the store. Errors carry the metav1.Status that the
-// client shall see. Loop thread only.
+// Checks decoded requests before they are stored. Errors have the metav1.Status for the client.
+// Loop thread only.
 class WriteHooks {
  public:
   virtual ~WriteHooks() = default;
@@ -86,23 +86,24 @@ class WriteHooks {
   virtual absl::Status CheckCreate(const Request& request) = 0;
 };
 
-// Creates what is never stored: an access review, a token. `object` is decoded and of the right
-// kind; the name in the request's attributes is the parent's, of a subresource. `done` gets the
-// object to answer with (201), without apiVersion and kind.
+// Creates an object that is never stored: an access review, a token. `object` is decoded and has
+// the right kind. For a subresource the request's attributes have the parent's name. `done` gets
+// the object of the response (201), without apiVersion and kind.
 using Creator = std::function<void(const Request& request, Json::Value object,
                                    absl::AnyInvocable<void(absl::StatusOr<Json::Value>) &&> done)>;
 
 struct VirtualResource {
-  std::string group, version;  // of the URL
+  std::string group, version;  // in the URL
   std::string resource;        // "subjectaccessreviews", "serviceaccounts/token"
   bool namespaced = false;
-  std::string message;  // of the body: "k8s.io.api.authorization.v1.SubjectAccessReview"
-  // Of the body's apiVersion, where that is not `group`: "authentication.k8s.io" of a token.
+  std::string message;  // the body's type: "k8s.io.api.authorization.v1.SubjectAccessReview"
+  // The group of the body's apiVersion if it differs from `group`: "authentication.k8s.io" for a
+  // token.
   std::string kind_group = {};
   Creator create;
 };
 
-// All that a plug-in adds. What it points to outlives the server.
+// The additions of a plug-in. Everything that it refers to outlives the server.
 struct Plugin {
   std::vector<Filter> filters;  // the first is outermost
   WriteHooks* hooks = nullptr;

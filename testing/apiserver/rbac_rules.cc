@@ -102,7 +102,7 @@ void CheckRoleRef(const Json::Value& object, bool namespaced, std::vector<Cause>
   }
 }
 
-// As the server prints its internal type.
+// The text of the server's internal type.
 std::string RefText(const Json::Value& ref) {
   return StrCat(R"({"APIGroup":)", WriteJson(StringAt(ref, "apiGroup")), R"(,"Kind":)",
                 WriteJson(StringAt(ref, "kind")), R"(,"Name":)", WriteJson(StringAt(ref, "name")),

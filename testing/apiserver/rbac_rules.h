@@ -1,4 +1,4 @@
-// What makes a role or a binding valid (k8s.io/kubernetes pkg/apis/rbac/validation).
+// Validates roles and bindings (k8s.io/kubernetes pkg/apis/rbac/validation).
 #ifndef TESTING_APISERVER_RBAC_RULES_H_
 #define TESTING_APISERVER_RBAC_RULES_H_
 
@@ -11,10 +11,10 @@
 
 namespace mandate::apiserver {
 
-// The API groups of a binding's role and subjects, where they are left out.
+// Sets the default API groups of a binding's role and subjects.
 void DefaultBinding(Json::Value& object);
 
-// `old` is null of a creation.
+// `old` is null for a creation.
 std::vector<Cause> CheckRbac(const ResourceType& type, const Json::Value& object,
                              const Json::Value& old);
 

@@ -21,7 +21,7 @@ void Respond(Exchange& exchange, std::string body, Encoding answer) {
                     .body = std::move(body)});
 }
 
-// Runs `done` now or after a wait for `wanted`, and fails the exchange when it does not come.
+// Runs `done` now or when the store reaches `wanted`, or fails the exchange after a timeout.
 void WhenFresh(Core& core, const std::shared_ptr<Exchange>& exchange, int64_t wanted,
                std::function<void()> done) {
   if (wanted <= core.store.revision()) return done();
@@ -45,7 +45,7 @@ absl::Status ExpiredContinue(const Continuation& at) {
   return StatusFromApi(status);
 }
 
-// Which revision the list is of; -1: the latest. `one`: of one object, which has no pages.
+// The revision of the list; -1 is the latest. `one`: for one object, which has no pages.
 int64_t RevisionOf(const ListQuery& query, bool one) {
   if (query.continuation) return query.continuation->revision;
   const int64_t wanted = query.revision.value_or(0);
@@ -81,7 +81,7 @@ absl::StatusOr<std::string> ListBody(const Core& core, const ResourceType& type,
 }  // namespace
 
 Objects TakePage(const Objects& all, const ListQuery& query, ListMeta& list) {
-  // What is asked for at any version comes whole.
+  // A list at any version has no pages.
   const int64_t limit = query.any_version ? 0 : query.limit;
   Objects items;
   int64_t remaining = 0;
@@ -93,7 +93,7 @@ Objects TakePage(const Objects& all, const ListQuery& query, ListMeta& list) {
       items.push_back(object);
     }
   }
-  // Whether any of what follows is selected is not looked at.
+  // The server does not check whether the selector matches any remaining object.
   if (remaining > 0 && !query.filter.names_one()) {
     list.continue_token = Continuation{list.revision, KeyOf(*items.back())}.Encode();
     if (query.filter.everything()) list.remaining = remaining;

@@ -14,11 +14,11 @@ namespace mandate::apiserver {
 
 using Objects = std::vector<std::shared_ptr<const StoredObject>>;
 
-// The objects of `all`, which are in the order of their names, that a list of `query` brings; says
-// in `list`, whose revision is set, how it goes on.
+// Selects the page of `query` from `all`, which is sorted by name. Sets the continue token in
+// `list`, whose revision is already set.
 Objects TakePage(const Objects& all, const ListQuery& query, ListMeta& list);
 
-// Answer, at once or, for a resourceVersion that is yet to come, within Core::watch.fresh_wait.
+// These functions respond at once, or for a future resourceVersion within Core::watch.fresh_wait.
 // `core` outlives the exchange.
 void AnswerGet(Core& core, std::shared_ptr<Exchange> exchange,
                std::shared_ptr<const ResourceType> type, Encoding answer);

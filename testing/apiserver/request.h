@@ -1,4 +1,4 @@
-// A request as the stages of the double see it, and the answer to it. Plain values.
+// A request and its response as plain values.
 #ifndef TESTING_APISERVER_REQUEST_H_
 #define TESTING_APISERVER_REQUEST_H_
 
@@ -19,47 +19,47 @@ namespace mandate::apiserver {
 
 using Headers = std::vector<std::pair<std::string, std::string>>;  // names in lower case
 
-// Who asks. Empty until a filter has authenticated the request.
+// The user of a request. Empty until a filter has authenticated the request.
 struct User : rbac::UserInfo {
   std::string uid;
   std::map<std::string, std::vector<std::string>> extra;
 };
 
-// Of the verified certificate that a client showed; none: empty.
+// The names in the client's verified certificate; empty without a certificate.
 struct ClientCertificateNames {
   std::string common_name;
   std::vector<std::string> organisations;
 };
 
-// What stages leave behind on the way of a request.
+// Notes that the stages add to a request.
 struct Notes {
-  std::map<std::string, std::string> annotations;  // of its audit event
-  std::vector<std::string> warnings;               // of its answer, a Warning header each
+  std::map<std::string, std::string> annotations;  // for its audit event
+  std::vector<std::string> warnings;               // for the response, one Warning header each
 };
 
 struct Request {
-  // The value of the first header of this lower-case name; nullopt: there is none.
+  // The value of the first header with this lower-case name; nullopt if it is absent.
   std::optional<std::string_view> Header(std::string_view name) const;
-  // The first value of a query parameter, decoded; nullopt: there is none.
+  // The first value of a query parameter, decoded; nullopt if it is absent.
   std::optional<std::string> Query(std::string_view name) const;
-  // All of them, in their order.
+  // All values of it, in their order.
   std::vector<std::string> QueryAll(std::string_view name) const;
   bool HasQuery(std::string_view name) const { return Query(name).has_value(); }
 
-  // From what stands on the wire: path, query and attributes are computed (manager/rbac's
-  // request_info.h). kInvalidArgument as AttributesOf.
+  // Parses a request from its parts on the wire: computes path, query and attributes
+  // (manager/rbac's request_info.h). kInvalidArgument as AttributesOf.
   static absl::StatusOr<Request> Parse(std::string method, std::string target, Headers headers,
                                        std::string body);
 
   std::string method;  // "GET"
-  std::string target;  // path and query, as on the wire
+  std::string target;  // path and query, encoded
   std::string path;    // decoded
-  std::string query;   // what follows the "?", not decoded
+  std::string query;   // the part after the "?", encoded
   Headers headers;
   std::string body;
   ClientCertificateNames certificate;
   std::string source_ip = "127.0.0.1";
-  absl::Time received;  // by the loop's clock
+  absl::Time received;  // the time of the loop's clock
   rbac::Attributes attributes;
   User user;
   // Shared by all copies of the request; never null.

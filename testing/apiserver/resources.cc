@@ -23,13 +23,12 @@
 namespace mandate::apiserver {
 namespace {
 
-// /api/v1/watch/…, the way to watch before there was a parameter.
+// /api/v1/watch/…, the deprecated form of a watch.
 bool IsOldWatch(const Request& request) {
   return request.attributes.verb == "watch" && request.path.find("/watch/") != std::string::npos;
 }
 
-// The part of the path after the version that names neither namespace, resource, name nor
-// subresource: there must be none.
+// The rest of the path after namespace, resource, name and subresource. It must be empty.
 bool HasMoreParts(const Request& request) {
   const rbac::Attributes& a = request.attributes;
   std::string path = a.api_group.empty() ? StrCat("/api/", a.api_version)
@@ -37,19 +36,19 @@ bool HasMoreParts(const Request& request) {
   if (IsOldWatch(request)) StrAppend(&path, "/watch");
   if (!a.ns.empty() && a.resource != "namespaces") StrAppend(&path, "/namespaces/", a.ns);
   StrAppend(&path, "/", a.resource);
-  // A name may come from a field selector.
+  // The name may be from a field selector.
   if (!a.name.empty() && request.path.size() > path.size()) StrAppend(&path, "/", a.name);
   if (!a.subresource.empty()) StrAppend(&path, "/", a.subresource);
   return request.path != path && request.path != path + "/";
 }
 
-// Whether the name stands in the path.
+// Whether the path has the name.
 bool IsNamed(const Request& request) {
   return !request.attributes.name.empty() &&
          request.path.find("/" + request.attributes.resource + "/") != std::string::npos;
 }
 
-// To custom kinds, HEAD is a GET without a body.
+// For custom kinds, HEAD is a GET without a body.
 std::string MethodOf(const Request& request, const ResourceType& type) {
   return type.custom() && request.method == "HEAD" ? "GET" : request.method;
 }
@@ -66,7 +65,7 @@ bool AllowsMethod(const Request& request, const ResourceType& type) {
   return method == "GET" || (!all_namespaces && (method == "POST" || method == "DELETE"));
 }
 
-// A group of definitions alone is served by a part of the server with words of its own.
+// Another part of the server, with other messages, serves the groups that have only custom kinds.
 bool IsCustom(const Kinds::Versions& group) {
   return std::all_of(group.begin(), group.end(), [](const auto& version) {
     return std::all_of(version.second.begin(), version.second.end(),
@@ -74,7 +73,7 @@ bool IsCustom(const Kinds::Versions& group) {
   });
 }
 
-// What is refused wherever it stands.
+// The features that are unsupported for every resource.
 absl::Status CheckParameters(const Request& request) {
   const std::string timeout = request.Query("timeout").value_or("");
   absl::Duration unused;
@@ -193,7 +192,7 @@ void Resources::Create(const VirtualResource& resource, std::shared_ptr<Exchange
   const auto encoding = BodyEncoding(request);
   if (!encoding.ok()) return exchange->Fail(encoding.status());
   ResourceType type;
-  // A token travels in a group of its own.
+  // A TokenRequest has a group of its own.
   type.name.group = resource.kind_group.empty() ? resource.group : resource.kind_group;
   type.version = resource.version;
   type.kind = message->name();

@@ -1,4 +1,4 @@
-// From a path to a resource and a verb: what the filters let through is served here.
+// Serves the resource requests that have passed the filters.
 #ifndef TESTING_APISERVER_RESOURCES_H_
 #define TESTING_APISERVER_RESOURCES_H_
 
@@ -19,7 +19,7 @@ class Resources {
   // `core` outlives this.
   Resources(Core& core, std::vector<VirtualResource> virtual_resources);
 
-  // Answers a resource request: its attributes are of one.
+  // Responds to a request whose attributes name a resource.
   void Handle(std::shared_ptr<Exchange> exchange);
 
   const std::vector<VirtualResource>& virtual_resources() const { return virtual_; }

@@ -1,5 +1,4 @@
-// What makes an object valid, and what the server gives it, beyond what the rows of
-// testing/conformance ask.
+// Validation and defaults: cases that the rows of testing/conformance do not have.
 #include <gtest/gtest.h>
 
 #include <string>
@@ -112,7 +111,7 @@ TEST_F(RulesTest, Metadata) {
   }
 }
 
-TEST_F(RulesTest, OwnersThatAreTheSameAreOne) {
+TEST_F(RulesTest, RepeatedOwnersAreDropped) {
   Json::Value object = Parse(R"({"metadata":{"ownerReferences":[
       {"name":"n","uid":"u"},{"name":"m","uid":"u"},{"name":"n","uid":"u"},
       {"name":"n","uid":"u","controller":false},{"name":"m","uid":"u"},{"uid":""},{"uid":""}]}})");
@@ -200,8 +199,8 @@ TEST_F(RulesTest, Kinds) {
   }
 }
 
-TEST_F(RulesTest, WhatAWriteCannotSet) {
-  // Status is not created, nor is it changed but by its own subresource, which changes no spec.
+TEST_F(RulesTest, KeepsFieldsThatAWriteCannotSet) {
+  // Only the status subresource changes the status, and it does not change the spec.
   const ResourceType& type = Type("apps/v1", "Deployment");
   Json::Value created = Parse(R"({"metadata":{"generation":7},"spec":{"replicas":1},"status":{}})");
   PrepareForCreate(type, created);

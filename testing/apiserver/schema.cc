@@ -75,7 +75,7 @@ const Json::Value* SchemaOfMember(const Json::Value& schema, const std::string& 
   return any != nullptr && any->isObject() ? any : nullptr;
 }
 
-// Members of every object, which its schema does not describe.
+// The members that every object has and that its schema does not describe.
 bool IsTypeOrMetadata(std::string_view name) {
   return name == "apiVersion" || name == "kind" || name == "metadata";
 }
@@ -176,7 +176,7 @@ class Validator {
 
   void CheckNumber(const Json::Value& value, const Json::Value& schema, const std::string& path) {
     if (StringAt(schema, "type") == "integer" && !value.isIntegral()) {
-      // The server's check of ranges does not know where it stands.
+      // The server's check of ranges reports no path.
       causes_.push_back(
           InvalidField("<nil>", "\"\"",
                        StrCat("Checked value must be of type integer (default format) in ", path)));
@@ -211,7 +211,7 @@ class Validator {
     CheckKeys(value, schema, path);
   }
 
-  // Two items of a set, or of a list by keys, must not be the same.
+  // The items of a set, or of a list with keys, must be unique.
   void CheckKeys(const Json::Value& value, const Json::Value& schema, const std::string& path) {
     const std::string list_type = StringAt(schema, "x-kubernetes-list-type");
     if (list_type != "map" && list_type != "set") return;
@@ -235,7 +235,7 @@ class Validator {
   std::vector<Cause>& causes_;
 };
 
-// As structured-merge-diff has types: numbers are of one.
+// The types of structured-merge-diff, which has one type for all numbers.
 std::optional<std::string> FirstProblem(const Json::Value& value, const Json::Value& schema,
                                         const std::string& path, bool root) {
   const std::string wanted = StringAt(schema, "type");
@@ -263,8 +263,8 @@ std::optional<std::string> FirstProblem(const Json::Value& value, const Json::Va
   return std::nullopt;
 }
 
-// Calls `visit(object, schema, root)` for the value and all in it that are objects with a schema,
-// outer ones first.
+// Calls `visit(object, schema, root)` for the value and each object in it that has a schema, outer
+// ones first.
 template <typename Visit>
 void Walk(Json::Value& value, const Json::Value& schema, bool root, const Visit& visit) {
   if (value.isArray()) {
@@ -295,7 +295,7 @@ void DefaultObject(Json::Value& value, const Json::Value& schema, bool root) {
     if (root && IsTypeOrMetadata(name)) continue;
     const Json::Value* member = SchemaOfMember(schema, name);
     if (member == nullptr || !value[name].isNull() || FlagAt(*member, "nullable")) continue;
-    // What is null and cannot be is as if it were not there.
+    // A null that is not allowed counts as absent.
     if (const Json::Value* fallback = FindMember(*member, "default")) value[name] = *fallback;
   }
   const Json::Value* properties = FindMember(schema, "properties");

@@ -1,5 +1,5 @@
-// The structural schema of a custom resource (apiextensions/v1 JSONSchemaProps): it validates,
-// prunes and fills in.
+// The structural schema of a custom resource (apiextensions/v1 JSONSchemaProps): validates objects,
+// prunes them and sets defaults.
 #ifndef TESTING_APISERVER_SCHEMA_H_
 #define TESTING_APISERVER_SCHEMA_H_
 
@@ -21,19 +21,20 @@ class Schema {
   // `definition` is the root's openAPIV3Schema.
   explicit Schema(Json::Value definition) : definition_(std::move(definition)) {}
 
-  // The first keyword in it that the double does not know, such as "x-kubernetes-validations";
-  // "": it knows them all.
+  // The first keyword that the double does not support, such as "x-kubernetes-validations"; "" if
+  // it supports all.
   std::string UnknownKeyword() const;
 
-  // What is wrong with an object, in the server's words.
+  // The errors of an object, with the server's messages.
   std::vector<Cause> Validate(const Json::Value& object) const;
-  // The first value of another type than the schema's, null being of any; nullopt: there is none.
+  // The first value whose type differs from the schema's; null fits any type. nullopt if all fit.
   std::optional<std::string> TypeProblem(const Json::Value& object) const;
-  // Without members that the schema does not know. apiVersion, kind and metadata stay as they are.
+  // The object without unknown members. apiVersion, kind and metadata are kept.
   Json::Value Prune(const Json::Value& object) const;
-  // And with its defaults.
+  // The same, with the schema's defaults.
   Json::Value PruneAndDefault(const Json::Value& object) const;
-  // Without members that are null, cannot be and have no default: what reading leaves of them.
+  // The object without null members that are neither nullable nor have a default, as after
+  // decoding.
   Json::Value DropNulls(const Json::Value& object) const;
 
   const Json::Value& definition() const { return definition_; }

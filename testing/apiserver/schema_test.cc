@@ -36,7 +36,7 @@ std::vector<std::string> Problems(std::string_view spec) {
   return out;
 }
 
-TEST(SchemaTest, ValidatesInTheServersWords) {
+TEST(SchemaTest, ErrorsHaveTheServersMessages) {
   const struct {
     const char* spec;
     const char* problem;
@@ -64,14 +64,14 @@ TEST(SchemaTest, ValidatesInTheServersWords) {
   EXPECT_EQ(missing[0].field, "spec");
 }
 
-TEST(SchemaTest, PrunesAndFillsIn) {
+TEST(SchemaTest, PrunesAndSetsDefaults) {
   EXPECT_EQ(WriteJson(Things().PruneAndDefault(
                 Json(R"({"kind":"Thing","zoo":1,"spec":{"zoo":1,"any":{"zoo":1},)"
                      R"("list":[{"k":"a","zoo":1}]}})"))),
             R"({"kind":"Thing","spec":{"any":{"zoo":1},"list":[{"k":"a"}],"size":3}})");
 }
 
-TEST(SchemaTest, NullInAMapHasItsType) {
+TEST(SchemaTest, NullInAMapMustFitItsType) {
   const Schema schema(Json(R"({"properties":{
     "map":{"type":"object","additionalProperties":{"type":"string"}},
     "nulls":{"type":"object","additionalProperties":{"type":"string","nullable":true}},
@@ -82,7 +82,7 @@ TEST(SchemaTest, NullInAMapHasItsType) {
   EXPECT_EQ(schema.Validate(schema.PruneAndDefault(object))[0].field, "map.a");
 }
 
-TEST(SchemaTest, DropsWhatIsNullAndCannotBe) {
+TEST(SchemaTest, DropsNullsThatAreNotAllowed) {
   const Schema schema(Json(R"({"properties":{
     "plain":{"type":"string"},"null":{"type":"string","nullable":true},
     "filled":{"type":"string","default":"x"},
@@ -94,7 +94,7 @@ TEST(SchemaTest, DropsWhatIsNullAndCannotBe) {
             R"({"filled":null,"kind":null,"list":[null,{}],"map":{},"null":null,"other":null})");
 }
 
-TEST(SchemaTest, NamesKeywordsThatItDoesNotKnow) {
+TEST(SchemaTest, ReportsUnsupportedKeywords) {
   EXPECT_EQ(Things().UnknownKeyword(), "");
   EXPECT_EQ(Schema(Json(R"({"properties":{"a":{"items":{"oneOf":[]}}}})")).UnknownKeyword(),
             "oneOf");

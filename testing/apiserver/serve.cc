@@ -1,4 +1,4 @@
-// Serves the double until it is told to stop: for a look at it with curl, and to run rows on it.
+// Serves the double until it gets a signal, for use with curl and for conformance rows.
 //
 //   serve --dir /tmp/double     writes kubeconfig, ca.crt and audit.log there, and prints the URL
 #include <CLI/CLI.hpp>

@@ -24,7 +24,7 @@ AccessOptions WithAdmin(AccessOptions options) {
   return options;
 }
 
-// Tests of a component that has such rules must not pass as if they had been tried.
+// A test of a component with such rules must not pass as if the double had checked them.
 void WarnOfWhatIsNotChecked(const Json::Value& object) {
   const absl::Status status = Definitions::Check(object);
   if (status.ok()) return;
@@ -64,7 +64,7 @@ ServerCore::ServerCore(Loop& loop, ServerOptions options)
       std::abort();
     }
   }
-  // A server that has just started knows nothing of what was before.
+  // A new server has no history.
   core_.store.Compact(core_.store.revision());
 }
 

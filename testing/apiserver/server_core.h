@@ -1,5 +1,5 @@
-// The double of an API server, without a socket: a request comes in as an Exchange, by whichever
-// front end. api_server.h serves it over HTTPS, sim_server.h in virtual time.
+// The double of an API server, without a socket. Its front ends pass each request in as an
+// Exchange: api_server.h serves it over HTTPS, sim_server.h in virtual time.
 #ifndef TESTING_APISERVER_SERVER_CORE_H_
 #define TESTING_APISERVER_SERVER_CORE_H_
 
@@ -22,7 +22,7 @@
 
 namespace mandate::apiserver {
 
-// What every ServerCore accepts as the administrator's bearer token, in system:masters.
+// The bearer token of an administrator in system:masters, which every ServerCore accepts.
 inline constexpr char kAdminToken[] = "admin-of-the-double";
 
 struct ServerOptions {
@@ -30,9 +30,10 @@ struct ServerOptions {
   Store::Options store;
   WatchOptions watch;
   AccessOptions access;
-  // Objects (JSON, with apiVersion and kind) that exist from the start, beside the namespaces
-  // default, kube-node-lease, kube-public and kube-system and the roles of a fresh cluster. Of
-  // definitions, what the double does not check (CEL) is named on stderr and passed over.
+  // Objects (JSON, with apiVersion and kind) that exist from the start, in addition to the
+  // namespaces default, kube-node-lease, kube-public and kube-system and the roles of a new
+  // cluster. A warning on stderr names the parts of a definition that the double does not check
+  // (CEL).
   std::vector<std::string> objects;
 };
 
@@ -41,15 +42,15 @@ class ServerCore {
  public:
   // `loop` outlives this.
   ServerCore(Loop& loop, ServerOptions options);
-  // Cuts what is open.
+  // Closes the open exchanges.
   ~ServerCore();
   ServerCore(const ServerCore&) = delete;
   ServerCore& operator=(const ServerCore&) = delete;
 
-  // Answers, now or later.
+  // Responds, at once or later.
   void Serve(std::shared_ptr<Exchange> exchange);
 
-  // Puts an object in, unseen by access control and admission; its kind must be known.
+  // Stores an object without access control and admission; its kind must be served.
   absl::Status Load(const std::string& json);
 
   Core& core() { return core_; }
@@ -58,10 +59,10 @@ class ServerCore {
   Faults& faults() { return faults_; }
 
   struct Stats {
-    size_t requests = 0;                    // ever, watches too
-    size_t open = 0;                        // not yet answered, or streaming
-    size_t watches = 0;                     // of those, watches
-    std::map<std::string, size_t> by_verb;  // as authorization has it: "list", "watch"
+    size_t requests = 0;                    // the total, including watches
+    size_t open = 0;                        // without a complete response
+    size_t watches = 0;                     // the open watches
+    std::map<std::string, size_t> by_verb;  // of the authorizer: "list", "watch"
   };
   Stats stats();
 
@@ -74,11 +75,11 @@ class ServerCore {
   Faults faults_;
   Definitions definitions_;
   Upkeep upkeep_;
-  Handler handler_;  // all filters and what is behind them
+  Handler handler_;  // the filters and the stages after them
   std::unique_ptr<Resources> resources_;
   size_t requests_ = 0;
   std::map<std::string, size_t> by_verb_;
-  std::vector<std::weak_ptr<Exchange>> open_;  // and some that are closed
+  std::vector<std::weak_ptr<Exchange>> open_;  // includes some that are closed
   size_t sweep_at_ = 64;
 };
 

@@ -91,7 +91,7 @@ Merging Shape::MergingOf(const Json::Value& value) const {
 Shape Shape::Member(const std::string& name) const {
   static const auto& unknown = *new Json::Value(Json::objectValue);
   const std::string path = path_.empty() ? name : StrCat(path_, ".", name);
-  // Metadata is the same for every kind.
+  // Metadata has the same schema in every kind.
   if (schema_ == nullptr || path == "metadata") return Shape(nullptr, path);
   const Json::Value* properties = FindMember(*schema_, "properties");
   const Json::Value* member = properties == nullptr ? nullptr : FindMember(*properties, name);

@@ -1,4 +1,4 @@
-// How the values at one place of a kind's objects merge under server-side apply.
+// The merge strategy of server-side apply for a path of a kind's objects.
 #ifndef TESTING_APISERVER_SHAPE_H_
 #define TESTING_APISERVER_SHAPE_H_
 
@@ -13,22 +13,22 @@
 namespace mandate::apiserver {
 
 enum class Merging {
-  kAtomic,  // as a whole: scalars, and what is declared so
-  kStruct,  // member by member, the members being declared
-  kMap,     // member by member, whatever they are called
-  kList,    // items told apart by their keys
-  kSet,     // items told apart by their values
+  kAtomic,  // as a whole: scalars and declared atomic values
+  kStruct,  // member by member; the schema declares the members
+  kMap,     // member by member, with any names
+  kList,    // items are identified by their keys
+  kSet,     // items are identified by their values
 };
 
-// Immutable; borrows from its type. Custom kinds say how in their schema. Of built-in kinds, whose
-// .proto files do not, the places that the project's components apply stand in a table; another
-// list of them is atomic, another object a struct.
+// Immutable; borrows from its type. Custom kinds have the strategy in their schema. The .proto
+// files of built-in kinds lack it, so a table has the paths that the project's components apply;
+// any other list is atomic, and any other object is a struct.
 class Shape {
  public:
   static Shape Of(const ResourceType& type);
 
   Merging MergingOf(const Json::Value& value) const;
-  // Of the items of a kList.
+  // The keys of a kList's items.
   const std::vector<std::string>& keys() const { return keys_; }
   Shape Member(const std::string& name) const;
   Shape Item() const;
@@ -36,7 +36,7 @@ class Shape {
  private:
   Shape(const Json::Value* schema, std::string path);
 
-  const Json::Value* schema_;  // null: of a built-in kind, or metadata
+  const Json::Value* schema_;  // null for a built-in kind, and for metadata
   std::string path_;           // "metadata.ownerReferences[]"
   Merging list_ = Merging::kAtomic;
   Merging object_ = Merging::kStruct;

@@ -79,7 +79,7 @@ class SimServer::StreamExchange : public Exchange {
   }
 
  private:
-  // After what was sent before.
+  // Frames must keep their order.
   void Later(std::function<void(FakeStream&)> work) {
     const auto latency = absl::ToInt64Microseconds(max_latency_);
     const absl::Duration wait = latency > 0
@@ -92,7 +92,7 @@ class SimServer::StreamExchange : public Exchange {
       auto next = std::move(queue->front());
       queue->pop_front();
       next(*stream);
-      // The task holds its own timer until it has run.
+      // The task owns its timer until it has run.
       timer->reset();
     });
   }

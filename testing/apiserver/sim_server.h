@@ -1,5 +1,5 @@
-// The double behind a Transport, without sockets: whole systems run on it in virtual time, each
-// seed one schedule.
+// The double behind a Transport, without sockets: whole systems run on it in virtual time. Each
+// seed is one schedule.
 //
 //   SimulatedLoop loop;
 //   SimServer server(loop, options);  // options.core.seed = seed
@@ -22,8 +22,8 @@ namespace mandate::apiserver {
 
 struct SimOptions {
   ServerOptions core;
-  // Each answer and each frame takes a random time up to this; the frames of a stream arrive in
-  // order.
+  // Each response and each frame is delayed randomly by at most this time. The frames of a stream
+  // keep their order.
   absl::Duration max_latency = absl::Milliseconds(5);
 };
 
@@ -31,10 +31,10 @@ struct SimOptions {
 class SimServer {
  public:
   SimServer(Loop& loop, SimOptions options);  // `loop` outlives this
-  // Calls and streams that are open end with kCancelled, later on the loop.
+  // Open calls and streams end with kCancelled, later on the loop.
   ~SimServer();
 
-  // Remembers every request, and can fail them as any FakeTransport.
+  // Records every request, and can fail requests like any FakeTransport.
   FakeTransport& transport() { return transport_; }
   ServerCore& core() { return core_; }
 

@@ -1,4 +1,4 @@
-// A request that came over a socket.
+// A request that was received over a socket.
 #ifndef TESTING_APISERVER_SOCKET_EXCHANGE_H_
 #define TESTING_APISERVER_SOCKET_EXCHANGE_H_
 
@@ -11,7 +11,7 @@
 
 namespace mandate::apiserver {
 
-// As Exchange.
+// Loop thread only.
 class SocketExchange : public Exchange {
  public:
   SocketExchange(Request request, std::shared_ptr<ServerStream> stream)

@@ -1,4 +1,4 @@
-// Errors on their way out: metav1.Status as the API server writes it.
+// Encodes errors as metav1.Status.
 #ifndef TESTING_APISERVER_STATUS_RESPONSE_H_
 #define TESTING_APISERVER_STATUS_RESPONSE_H_
 
@@ -8,12 +8,12 @@
 
 namespace mandate::apiserver {
 
-// The metav1.Status that `status` carries (manager/object/api_error.h); without one it is an
-// internal error with the status' own message.
+// The metav1.Status in the payload of `status` (manager/object/api_error.h). Without a payload it
+// is an internal error with the message of `status`.
 ApiStatusProto StatusOf(const absl::Status& status);
 
-// It as an answer, in the encoding that the request accepts, JSON when it accepts none; with
-// Retry-After where the details ask for it.
+// The response with this Status, in the encoding that the request accepts, or else in JSON. It has
+// a Retry-After header if the details have retryAfterSeconds.
 Response StatusResponse(const absl::Status& status, const Request& request);
 
 }  // namespace mandate::apiserver

@@ -80,7 +80,7 @@ void Store::Record(Change change) {
   changes_.push_back(std::move(change));
   if (changes_.size() > options_.max_changes) Compact(changes_.front().revision);
   const Change recorded = changes_.back();
-  // A listener may unsubscribe itself and others.
+  // A listener may unsubscribe itself or others.
   const auto listeners = listeners_;
   for (const auto& entry : listeners) {
     if (entry->live && entry->resource == recorded.resource) entry->listener(recorded);
@@ -93,7 +93,7 @@ std::unique_ptr<Store::Objects> Store::ListAt(const GroupResource& resource, std
   if (revision < compacted_) return nullptr;
   std::map<std::string, std::shared_ptr<const StoredObject>> then;
   for (auto& object : List(resource, ns)) then[KeyOf(object->ns, object->name)] = object;
-  // Undone, newest first.
+  // Reverts the changes, newest first.
   for (auto it = changes_.rbegin(); it != changes_.rend() && it->revision > revision; ++it) {
     if (it->resource != resource || (!ns.empty() && it->object->ns != ns)) continue;
     const std::string key = KeyOf(it->object->ns, it->object->name);
@@ -136,7 +136,7 @@ uint64_t Store::OnReconnect(std::function<void()> listener) {
 }
 
 void Store::Reconnect() {
-  // Each may unsubscribe itself, or another.
+  // A listener may unsubscribe itself or others.
   std::vector<uint64_t> ids;
   for (const auto& [id, listener] : reconnect_listeners_) ids.push_back(id);
   for (const uint64_t id : ids) {
@@ -150,7 +150,7 @@ void Store::Reconnect() {
 void Store::Unsubscribe(uint64_t id) {
   reconnect_listeners_.erase(id);
   for (const auto& entry : listeners_) {
-    // Record() may be walking over it, or be inside it.
+    // Record() may be iterating over the list, or calling this listener.
     if (entry->id == id) entry->live = false;
   }
   std::erase_if(listeners_, [id](const auto& entry) { return entry->id == id; });

@@ -1,4 +1,4 @@
-// All objects, and the history of their changes: one counter of revisions, as etcd has it.
+// All objects and the history of their changes, with one counter of revisions, like etcd.
 #ifndef TESTING_APISERVER_STORE_H_
 #define TESTING_APISERVER_STORE_H_
 
@@ -25,9 +25,9 @@ struct Change {
   int64_t revision = 0;
   Type type = Type::kAdded;
   GroupResource resource;
-  // As it is now; of a deletion, as it last was, at the revision of the deletion.
+  // The new state; for a deletion the last state, with the revision of the deletion.
   std::shared_ptr<const StoredObject> object;
-  std::shared_ptr<const StoredObject> previous;  // null of kAdded
+  std::shared_ptr<const StoredObject> previous;  // null for kAdded
 };
 
 // Loop thread only.
@@ -35,7 +35,7 @@ class Store : public ObjectReader {
  public:
   struct Options {
     int64_t first_revision = 1;
-    // Older changes are forgotten: watches from there and lists of then are expired.
+    // Older changes are dropped; watches and lists from there get 410.
     size_t max_changes = 100'000;
   };
   explicit Store(Options options) : options_(options), revision_(options.first_revision) {}
@@ -44,36 +44,36 @@ class Store : public ObjectReader {
                                           std::string_view name) const override;
   std::vector<std::shared_ptr<const StoredObject>> List(const GroupResource& resource,
                                                         std::string_view ns = "") const override;
-  // The revision at which any object of the resource last changed; 0: never.
+  // The revision of the last change of any object of the resource; 0 if there was none.
   int64_t LastChange(const GroupResource& resource) const;
-  // Those of which there ever was an object.
+  // The resources that ever had an object.
   std::vector<GroupResource> Resources() const;
 
   int64_t revision() const { return revision_; }
-  // Changes up to this revision are forgotten.
+  // Changes up to this revision have been dropped.
   int64_t compacted() const { return compacted_; }
 
-  // Adds or replaces, at a new revision, which becomes the object's resourceVersion. `object` is
-  // whole and has a name.
+  // Adds or replaces a complete object with a name, at a new revision, which becomes the object's
+  // resourceVersion.
   std::shared_ptr<const StoredObject> Put(const GroupResource& resource, Json::Value object);
-  // Null: there was none.
+  // Null if it was absent.
   std::shared_ptr<const StoredObject> Delete(const GroupResource& resource, std::string_view ns,
                                              std::string_view name);
 
-  // The objects as they were at `revision`, in the order of List. Null: that is forgotten.
+  // The objects at `revision`, in the order of List. Null if this revision has been dropped.
   using Objects = std::vector<std::shared_ptr<const StoredObject>>;
   std::unique_ptr<Objects> ListAt(const GroupResource& resource, std::string_view ns,
                                   int64_t revision) const;
 
-  // All changes that are remembered, of all resources: the judge of what a watch must bring.
+  // All recorded changes of all resources. Tests compare the events of watches with them.
   const std::deque<Change>& changes() const { return changes_; }
-  // Those of one resource after `revision`, oldest first.
+  // The changes of one resource after `revision`, oldest first.
   std::vector<const Change*> ChangesSince(const GroupResource& resource, int64_t revision) const;
 
   void Compact(int64_t revision);
 
-  // As when etcd was away for a moment: whoever reads its changes goes on from where he was, or
-  // cannot, as that is forgotten. Such listeners are called then, until they are unsubscribed.
+  // Simulates a lost connection to etcd: calls the listeners of OnReconnect(), which then continue
+  // from their last revision or, if it has been dropped, end. A listener stays until Unsubscribe().
   void Reconnect();
   uint64_t OnReconnect(std::function<void()> listener);
 

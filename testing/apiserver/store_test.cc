@@ -32,7 +32,7 @@ std::vector<std::string> Names(const Store::Objects& objects) {
   return names;
 }
 
-TEST(StoreTest, CountsRevisionsOverAllResources) {
+TEST(StoreTest, AllResourcesShareTheRevision) {
   Store store({.first_revision = 10});
   EXPECT_EQ(store.Put(kThings, Thing("a", "x"))->revision, 11);
   EXPECT_EQ(store.Put({"g", "others"}, Thing("a", "x"))->revision, 12);
@@ -53,7 +53,7 @@ TEST(StoreTest, ListsInTheOrderOfEtcdsKeys) {
   EXPECT_THAT(Names(store.List(kThings, "a")), ElementsAre("a/x="));
 }
 
-TEST(StoreTest, RemembersHowItWas) {
+TEST(StoreTest, ListsPastRevisions) {
   Store store({});
   store.Put(kThings, Thing("a", "x", "1"));
   const int64_t then = store.Put(kThings, Thing("a", "y", "1"))->revision;
@@ -72,14 +72,14 @@ TEST(StoreTest, RemembersHowItWas) {
   EXPECT_EQ(store.ChangesSince(kThings, 0).size(), 2u);
 }
 
-TEST(StoreTest, ForgetsBeyondItsBound) {
+TEST(StoreTest, DropsChangesBeyondItsLimit) {
   Store store({.first_revision = 1, .max_changes = 3});
   for (int i = 0; i < 5; ++i) store.Put(kThings, Thing("a", "x", std::to_string(i)));
   EXPECT_EQ(store.changes().size(), 3u);
   EXPECT_EQ(store.compacted(), 3);
 }
 
-TEST(StoreTest, TellsListenersUntilTheyLeave) {
+TEST(StoreTest, CallsListenersUntilTheyUnsubscribe) {
   Store store({});
   std::vector<int64_t> seen;
   uint64_t id = 0;
@@ -92,7 +92,7 @@ TEST(StoreTest, TellsListenersUntilTheyLeave) {
   EXPECT_THAT(seen, ElementsAre(3, 4));
 }
 
-TEST(StoreTest, TellsOfReconnectionsUntilToldNotTo) {
+TEST(StoreTest, CallsReconnectListenersUntilTheyUnsubscribe) {
   Store store({});
   std::string told;
   uint64_t second = 0;

@@ -6,7 +6,7 @@
 namespace mandate::apiserver {
 
 Json::Value StoredObject::Parse() const {
-  // What is stored was written by WriteJson.
+  // Cannot fail: WriteJson wrote it.
   return ParseJson(json).value();
 }
 

@@ -8,14 +8,14 @@
 namespace mandate::apiserver {
 namespace {
 
-// In both encodings the type comes first.
+// The type is the first field in both encodings.
 bool IsBookmark(std::string_view frame) {
   return frame.substr(0, 32).find("BOOKMARK") != std::string_view::npos;
 }
 
 bool IsJson(std::string_view frame) { return frame.starts_with('{'); }
 
-// A frame that is whole and no event.
+// A complete frame that is not a valid event.
 std::string GarbageLike(std::string_view frame) {
   return IsJson(frame) ? "{\"type\":\"ADDED\",\"object\":42}\n"
                        : std::string("\0\0\0\2\x0A\x7F", 6);

@@ -1,4 +1,4 @@
-// One stream that something is wrong with.
+// Applies a fault to one stream.
 #ifndef TESTING_APISERVER_STREAM_FAULT_H_
 #define TESTING_APISERVER_STREAM_FAULT_H_
 
@@ -16,7 +16,7 @@
 
 namespace mandate::apiserver {
 
-// Stands between what is sent and what arrives. The exchange keeps it. Loop thread only.
+// A relay between the server and the client. The exchange owns it. Loop thread only.
 class StreamFault : public std::enable_shared_from_this<StreamFault> {
  public:
   // `loop` outlives the exchange.
@@ -26,13 +26,13 @@ class StreamFault : public std::enable_shared_from_this<StreamFault> {
       : loop_(loop), fault_(fault), random_(seed), exchange_(exchange) {}
 
  private:
-  // At least 0, less than 1.
+  // A random number in [0, 1).
   double Roll();
-  // nullopt: the end.
+  // nullopt is the end of the stream.
   void Accept(std::optional<std::string> frame);
-  // Sends what is due, and more when it is.
+  // Sends the frames that are due, and starts a timer for the next one.
   void Pump();
-  // Sends one; false: the stream is over.
+  // Sends one frame. False if the stream has ended.
   bool Send(std::optional<std::string> frame);
   void End(const std::string& next_frame);
 

@@ -15,7 +15,7 @@ std::string Join(const std::string& path, const std::string& name) {
   return path.empty() ? name : StrCat(path, ".", name);
 }
 
-// Of a message; what has the wrong type is told by whoever reads it.
+// The unknown members of a message. Values of wrong types are reported by the decoder.
 void AddUnknown(const Json::Value& given, const MessagePlan& plan, const std::string& path,
                 std::vector<std::string>& paths) {
   if (plan.hook != JsonHook::kNone || !given.isObject()) return;
@@ -44,7 +44,7 @@ void AddUnknown(const Json::Value& given, const MessagePlan& plan, const std::st
   }
 }
 
-// What pruning took.
+// The members that pruning removed.
 void AddPruned(const Json::Value& given, const Json::Value& pruned, const std::string& path,
                std::vector<std::string>& paths) {
   if (given.isArray() && pruned.isArray() && given.size() == pruned.size()) {
@@ -67,7 +67,7 @@ void AddPruned(const Json::Value& given, const Json::Value& pruned, const std::s
 std::vector<std::string> UnknownMembers(const Json::Value& given, const ResourceType& type) {
   std::vector<std::string> paths;
   if (!given.isObject()) return paths;
-  // Definitions have neither message nor schema: anything goes.
+  // Definitions have neither message nor schema, so every member is allowed.
   if (!type.custom() && type.message == nullptr) return paths;
   if (!type.custom()) {
     AddUnknown(given, *PlanOf(*type.message), "", paths);
@@ -77,7 +77,7 @@ std::vector<std::string> UnknownMembers(const Json::Value& given, const Resource
   if (given.isMember("metadata")) {
     AddUnknown(given["metadata"], *PlanOf(*meta::ObjectMeta::descriptor()), "metadata", paths);
   }
-  // Of another kind, nothing is pruned, of another version of the group everything is.
+  // The server prunes nothing of another kind, and everything of another version of the group.
   const std::string api_version = StringAt(given, "apiVersion");
   if (StringAt(given, "kind") != type.kind) return paths;
   if (api_version == type.ApiVersion()) {

@@ -69,7 +69,7 @@ TEST(UnknownMembersTest, OfCustomKinds) {
   }
 }
 
-TEST(UnknownMembersTest, AreToldAsTheClientWishes) {
+TEST(UnknownMembersTest, FollowsFieldValidation) {
   const Json::Value object = Json(R"({"apiVersion":"example.com/v1","kind":"Widget","a":1,"b":1})");
   std::vector<std::string> warnings;
   EXPECT_TRUE(CheckMembers(object, Widget(), "Ignore", warnings).ok());

@@ -40,7 +40,7 @@ void Upkeep::OnChange(const Change& change) {
 
 bool Upkeep::IsAbsent(const Json::Value& owner, const std::string& ns) const {
   const auto type = core_.kinds.OfKind(StringAt(owner, "apiVersion"), StringAt(owner, "kind"));
-  // Nor can an object outside of namespaces have an owner in one: that one is never looked up.
+  // A cluster-scoped object cannot have a namespaced owner, so this owner is never looked up.
   if (type == nullptr || (type->namespaced && ns.empty())) return false;
   const auto found =
       core_.store.Get(type->name, type->namespaced ? ns : "", StringAt(owner, "name"));

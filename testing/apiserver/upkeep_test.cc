@@ -16,7 +16,7 @@ const GroupResource kNamespaces{"", "namespaces"};
 
 class UpkeepTest : public ::testing::Test {
  protected:
-  // `more`: further members of the metadata, each after a comma.
+  // `more`: additional members of the metadata, each after a comma.
   void Put(const std::string& ns, const std::string& name, const std::string& more = "") {
     const auto object =
         ParseJson(StrCat(R"({"apiVersion":"v1","kind":"ConfigMap","metadata":{"namespace":")", ns,
@@ -39,7 +39,7 @@ class UpkeepTest : public ::testing::Test {
     }
     return StrCat(R"(,"ownerReferences":[)", text, "]");
   }
-  // "name", "name*" when it is being deleted, of all that there is.
+  // All objects: "name", or "name*" if it is being deleted.
   std::string Left() {
     loop_.RunReady();
     std::string text;
@@ -56,7 +56,7 @@ class UpkeepTest : public ::testing::Test {
 
 constexpr char kDeleting[] = R"(,"deletionTimestamp":"2026-01-01T00:00:00Z")";
 
-TEST_F(UpkeepTest, DependentsGoWithTheirLastOwner) {
+TEST_F(UpkeepTest, DependentsAreDeletedWithTheirLastOwner) {
   Put("n", "a");
   Put("n", "b");
   Put("n", "of-a", Owners({"a"}));
@@ -71,7 +71,7 @@ TEST_F(UpkeepTest, DependentsGoWithTheirLastOwner) {
   EXPECT_EQ(Left(), "held*");
 }
 
-TEST_F(UpkeepTest, DependentsThatComeAfterTheirOwnerWentGoToo) {
+TEST_F(UpkeepTest, DependentsCreatedAfterTheirOwnerAreDeleted) {
   Put("n", "of-gone", Owners({"gone"}));
   EXPECT_EQ(Left(), "");
   Put("n", "a");
@@ -81,20 +81,20 @@ TEST_F(UpkeepTest, DependentsThatComeAfterTheirOwnerWentGoToo) {
   EXPECT_EQ(left["metadata"]["ownerReferences"].size(), 1u);
 }
 
-TEST_F(UpkeepTest, AnOwnerOfAKindThatIsNotServedMayBeThere) {
+TEST_F(UpkeepTest, OwnerOfAnUnknownKindKeepsItsDependents) {
   Put("n", "of-widget",
       R"(,"ownerReferences":[{"apiVersion":"x.io/v1","kind":"Widget","name":"w","uid":"u"}])");
   EXPECT_EQ(Left(), "of-widget");
 }
 
-TEST_F(UpkeepTest, OrphansStayWithoutTheirOwner) {
+TEST_F(UpkeepTest, OrphansAreKept) {
   Put("n", "of-a", Owners({"a"}));
   Put("n", "a", StrCat(kDeleting, R"(,"finalizers":["orphan"])"));
   EXPECT_EQ(Left(), "of-a");
   EXPECT_FALSE(core_.store.Get(kMaps, "n", "of-a")->owned);
 }
 
-TEST_F(UpkeepTest, InTheForegroundDependentsGoFirst) {
+TEST_F(UpkeepTest, ForegroundDeletesDependentsFirst) {
   Put("n", "of-a", Owners({"a"}));
   Put("n", "a", StrCat(kDeleting, R"(,"finalizers":["foregroundDeletion","x.io/y"])"));
   EXPECT_EQ(Left(), "a*") << "another finalizer holds the owner";
@@ -102,7 +102,7 @@ TEST_F(UpkeepTest, InTheForegroundDependentsGoFirst) {
   EXPECT_EQ(WriteJson(a["metadata"]["finalizers"]), R"(["x.io/y"])");
 }
 
-TEST_F(UpkeepTest, ADeletedNamespaceIsEmptiedAndGoes) {
+TEST_F(UpkeepTest, DeletedNamespaceIsEmptiedFirst) {
   Put("n", "free");
   Put("n", "held", R"(,"finalizers":["x.io/y"])");
   Put("m", "elsewhere");

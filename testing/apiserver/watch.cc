@@ -10,7 +10,7 @@
 namespace mandate::apiserver {
 namespace {
 
-// In etcd's name.
+// The error comes from etcd.
 constexpr char kForgotten[] = "The resourceVersion for the provided watch is too old.";
 
 }  // namespace
@@ -59,7 +59,8 @@ void WatchStream::SendInitialState() {
       exchange_->Send(WriteEvent("ADDED", *object, *type_, encoding_));
     }
   }
-  // Whoever asked for bookmarks is told where the state ends, though it was not asked for by name.
+  // A client that requested bookmarks gets one at the end of the initial state, even without
+  // sendInitialEvents.
   if (query_.bookmarks) {
     exchange_->Send(WriteBookmark(after_, /*initial_events_end=*/true, *type_, encoding_));
   }
@@ -81,7 +82,7 @@ void WatchStream::Follow() {
 }
 
 void WatchStream::OnReconnect() {
-  // The cache of a kind ends with all its watches when it has lost its place.
+  // The cache of a kind ends all its watches when its own position has been compacted.
   const bool lost =
       (uncached() ? seen_ : context_.store.LastChange(type_->name)) < context_.store.compacted();
   if (!lost || exchange_->closed()) return;
@@ -98,14 +99,14 @@ void WatchStream::OnChange(const Change& change) {
   } else if (was && change.type == Change::Type::kDeleted) {
     exchange_->Send(WriteEvent("DELETED", *change.object, *type_, encoding_));
   } else if (was) {
-    // It left the selection: what the client knew of it, as of now.
+    // It left the selection: DELETED with the previous object and the new version.
     exchange_->Send(WriteEvent("DELETED", *MakeStored(change.previous->Parse(), change.revision),
                                *type_, encoding_));
   }
 }
 
 void WatchStream::ScheduleBookmark() {
-  // One more comes shortly before the end, so that the next watch starts from there.
+  // One more bookmark precedes the end, so that the next watch starts from there.
   constexpr absl::Duration kBeforeEnd = absl::Seconds(2);
   const absl::Time now = context_.loop.clock().TimeNow();
   absl::Time due = now + context_.options.bookmark_interval;

@@ -26,7 +26,7 @@
 namespace mandate::apiserver {
 namespace {
 
-// What is kept of a generateName, so that the name is a DNS label.
+// The maximum length of a generateName in a name, so that the name is a DNS label.
 constexpr size_t kMaxGenerated = 58;
 
 std::string_view OptionsOf(const Request& request) {
@@ -34,7 +34,7 @@ std::string_view OptionsOf(const Request& request) {
   return request.method == "PUT" ? "UpdateOptions" : "PatchOptions";
 }
 
-// What clients may leave out, and what they cannot change.
+// Sets the members of metadata that a client may omit or cannot change.
 void KeepSystemFields(const Json::Value& live, Json::Value& metadata) {
   for (const char* field : {"uid", "deletionGracePeriodSeconds"}) {
     if (!metadata.isMember(field) && live.isMember(field)) metadata[field] = live[field];
@@ -44,7 +44,7 @@ void KeepSystemFields(const Json::Value& live, Json::Value& metadata) {
   }
 }
 
-// Whether a resourceVersion can be read; then `version` is it.
+// Parses a resourceVersion into `version`. False if it is invalid.
 bool ReadVersion(const std::string& text, uint64_t* version) {
   *version = 0;
   return text.empty() || absl::SimpleAtoi(text, version);
@@ -82,12 +82,12 @@ absl::Status WriteFlow::Run() {
 }
 
 absl::Status WriteFlow::Prepare() {
-  // Of several mistakes the media type's is told first.
+  // Of several errors, that of the media type is reported first.
   if (request().method == "PATCH") {
     absl::StatusOr<Json::Value> patch = ReadPatch(request(), type_);
     if (!patch.ok() && !IsBadRequest(patch.status())) return patch.status();
     ASSIGN_OR_RETURN(query_, WriteQuery::Parse(request(), OptionsOf(request())));
-    // What cannot be read is told only where there is something to patch.
+    // An invalid body is reported only if the object exists.
     unreadable_ = patch.status();
     if (query_.apply && subresource().empty()) RETURN_IF_ERROR(unreadable_);
     if (patch.ok()) body_ = *std::move(patch);
@@ -154,7 +154,7 @@ absl::StatusOr<Json::Value> WriteFlow::Candidate() {
   MutableMetadata(object).removeMember("namespace");
   if (type_.namespaced) MutableMetadata(object)["namespace"] = ns();
   if (type_.custom()) {
-    // What is applied is merged as it comes, everything else is read first.
+    // An applied configuration is merged without decoding; everything else is decoded first.
     if (!query_.apply) object = type_.schema->DropNulls(object);
     typed_ = CheckType(type_, object).empty() && !type_.schema->TypeProblem(object);
   }
@@ -241,7 +241,7 @@ absl::Status WriteFlow::Complete(Json::Value& object) {
     metadata["uid"] = core_.NewUid();
     metadata["creationTimestamp"] = core_.Now();
   }
-  // A status that is not set here is nobody's.
+  // No manager gets a status that this request does not set.
   if (creating() && type_.custom() && type_.has_status) object.removeMember("status");
   if (!query_.apply) {
     TrackUpdate(type_, live_object_, {query_.manager_name, subresource(), core_.Now(), typed_},
@@ -252,7 +252,7 @@ absl::Status WriteFlow::Complete(Json::Value& object) {
   if (type_.kind == "CustomResourceDefinition") RETURN_IF_ERROR(Definitions::Check(object));
   if (type_.kind.ends_with("WebhookConfiguration")) return Unsupported("admission webhooks");
   if (core_.hooks != nullptr) {
-    // Who may write it is asked before a name is made.
+    // The permission is checked before a name is generated.
     const std::string name = MetaString(request().method == "POST" ? body_ : object, "name");
     RETURN_IF_ERROR(core_.hooks->CheckRules({.request = &request(),
                                              .creates = creating(),
@@ -261,7 +261,7 @@ absl::Status WriteFlow::Complete(Json::Value& object) {
                                              .object = object,
                                              .old_object = live_object_}));
   }
-  // To who may write it, an object without them is another.
+  // For the permission check, an object without these members is a different one.
   if (!creating()) KeepSystemFields(MetadataOf(live_object_), MutableMetadata(object));
   RETURN_IF_ERROR(CheckObject(object));
   for (std::string& warning : FinalizerWarnings(type_, object, live_object_)) {
@@ -275,7 +275,7 @@ absl::Status WriteFlow::CheckObject(const Json::Value& object) const {
   if (api_version.empty()) {
     return InternalError("Object 'apiVersion' is missing in 'object has no apiVersion field'");
   }
-  // Only a custom object can be of another kind by now; then nothing else of it is looked at.
+  // Only a custom object can have another kind here. Then nothing else is validated.
   std::vector<Cause> type = CheckType(type_, object);
   std::vector<Cause> causes;
   const auto add = [&causes](std::vector<Cause> more) {
@@ -304,7 +304,7 @@ absl::Status WriteFlow::Commit() {
     if (const auto other = core_.store.Get(type_.name, ns, name)) return AlreadyExists(*other);
   }
   if (query_.dry_run) {
-    // Of a creation, nobody has written over what was given.
+    // A dry run of a creation keeps the given resourceVersion.
     Answer(*MakeStored(object_, creating() ? kOwnRevision : live_->revision),
            creating() ? 201 : 200);
     return absl::OkStatus();
@@ -317,11 +317,11 @@ absl::Status WriteFlow::Commit() {
   MutableMetadata(object_)["resourceVersion"] = std::to_string(live_->revision);
   KeepManagerTimes(live_object_, object_);
   if (IsDeleting(object_) && FinalizersOf(object_).empty() && type_.kind != "Namespace") {
-    // The last finalizer is gone, and so is the object.
+    // The object is removed together with its last finalizer.
     core_.store.Delete(type_.name, ns, name);
     Answer(*MakeStored(object_, live_->revision), 200);
   } else if (WriteJson(object_) == WriteJson(live_object_)) {
-    Answer(*live_, 200);  // nothing changed: nothing is written
+    Answer(*live_, 200);  // without a change nothing is written
   } else {
     Answer(*core_.store.Put(type_.name, object_), 200);
   }

@@ -12,7 +12,7 @@
 namespace mandate::apiserver {
 namespace {
 
-// What is wrong with the first character that cannot be printed, or "".
+// The error of the first unprintable character, or "".
 std::string NotPrintable(std::string_view text) {
   for (size_t i = 0; i < text.size(); ++i) {
     const auto c = static_cast<unsigned char>(text[i]);
@@ -46,7 +46,7 @@ absl::StatusOr<WriteQuery> WriteQuery::Parse(const Request& request, std::string
   query.manager = request.Query("fieldManager").value_or("");
   query.validation = request.Query("fieldValidation").value_or("");
   const std::vector<std::string> dry_run = request.QueryAll("dryRun");
-  // Only patches know the parameter.
+  // Only patches support the parameter.
   const auto force = request.method == "PATCH" ? request.Query("force") : std::nullopt;
   query.dry_run = !dry_run.empty();
   query.force = force && !force->empty() && *force != "false" && *force != "0";
