@@ -14,21 +14,21 @@
 
 namespace mandate::scope {
 
-// So that the template is reconciled once the last of them has changed, and not, reading all of
-// them, for each. Bindings are texts like "RoleBinding foo/x". Thread-safe; a template's Await() is
-// called by one thread at a time.
+// A template is reconciled when the last of its bindings has changed, and not for each of them, as
+// each reconcile reads them all. Bindings are texts like "RoleBinding foo/x". Thread-safe; one
+// thread at a time calls Await() for a template.
 class AwaitedBindings {
  public:
   using ByRole = std::map<std::string, std::set<std::string>, std::less<>>;
 
-  // Calls `read`, whose result replaces what the template waited for. False: all bindings that it
-  // waits for with one role changed while they were read, so that no event will come.
+  // Calls `read`, and waits for the bindings in its result instead of the previous ones. False if
+  // all bindings of one role changed while they were read, so that no event will follow.
   [[nodiscard]] bool Await(const ObjectKey& of, absl::FunctionRef<ByRole()> read)
       ABSL_LOCKS_EXCLUDED(mutex_);
   void Forget(const ObjectKey& of) ABSL_LOCKS_EXCLUDED(mutex_);
 
-  // A binding of the role was changed or deleted. True: it was the last for which the template
-  // waits with that role.
+  // Reports that a binding of the role was changed or deleted. True if it was the last one that the
+  // template waits for with that role.
   [[nodiscard]] bool NoteChange(const ObjectKey& of, std::string_view role,
                                 const std::string& binding) ABSL_LOCKS_EXCLUDED(mutex_);
 
@@ -36,7 +36,7 @@ class AwaitedBindings {
   struct State {
     bool reading = false;
     ByRole awaited = {};
-    std::set<std::string> changed = {};  // while they are read
+    std::set<std::string> changed = {};  // while the bindings are read
   };
 
   Mutex mutex_;

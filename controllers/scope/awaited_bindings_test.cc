@@ -7,7 +7,7 @@ namespace {
 
 class AwaitedBindingsTest : public testing::Test {
  protected:
-  // `changed`: a binding of the role "r" that changes meanwhile.
+  // `changed`: a binding of the role "r" that changes during the read.
   bool Read(const AwaitedBindings::ByRole& bindings, const std::string& changed = "") {
     return awaited_.Await(key_, [&] {
       EXPECT_FALSE(awaited_.NoteChange(key_, "r", changed));
@@ -32,7 +32,7 @@ TEST_F(AwaitedBindingsTest, TheLastOneTells) {
   EXPECT_TRUE(awaited_.NoteChange(key_, "s", "c")) << "each role for itself";
 }
 
-TEST_F(AwaitedBindingsTest, WhatIsReadTakesThePlaceOfWhatWas) {
+TEST_F(AwaitedBindingsTest, ReadBindingsReplaceEarlierOnes) {
   EXPECT_TRUE(Read({{"r", {"a", "b"}}, {"s", {"c"}}}));
   EXPECT_TRUE(Read({{"r", {"b"}}}));
   EXPECT_FALSE(awaited_.NoteChange(key_, "s", "c"));
@@ -44,8 +44,8 @@ TEST_F(AwaitedBindingsTest, WhatIsReadTakesThePlaceOfWhatWas) {
   EXPECT_FALSE(awaited_.NoteChange(key_, "r", "a"));
 }
 
-// The reader may have seen the binding as it was before.
-TEST_F(AwaitedBindingsTest, WhatChangesWhileItIsReadIsNotWaitedFor) {
+// The reader may have seen the binding's earlier state.
+TEST_F(AwaitedBindingsTest, DoesNotWaitForBindingsChangedWhileReading) {
   EXPECT_TRUE(Read({{"r", {"a", "b"}}}, "a"));
   EXPECT_TRUE(awaited_.NoteChange(key_, "r", "b"));
 

@@ -13,7 +13,7 @@
 
 namespace mandate::scope {
 
-// `key.ns` empty: a ClusterRoleBinding.
+// An empty `key.ns` means a ClusterRoleBinding.
 struct Binding {
   ObjectKey key;
   rbacv1::RoleBinding object;  // a ClusterRoleBinding has the same fields
@@ -23,7 +23,7 @@ struct Binding {
   std::string ToString() const;
 };
 
-// A binding to create. An instance may want thousands for one role, which differ only in name and
+// A binding to create. An instance may want thousands of one role that differ only in name and
 // namespace.
 struct NewBinding {
   ObjectKey key;
@@ -36,8 +36,8 @@ Binding ToBinding(rbacv1::RoleBinding object);
 Binding ToBinding(const rbacv1::ClusterRoleBinding& object);
 rbacv1::ClusterRoleBinding ToClusterRoleBinding(const Binding& binding);
 
-// The binding of one role for `owner` in `ns`, or in the cluster when that is empty; its key, and
-// what it has in common with the role's bindings elsewhere.
+// The key of the binding of one role for `owner` in `ns` (empty: in the cluster), and the object
+// that it shares with the role's other bindings.
 Binding DesiredBinding(const operatorsv1alpha1::ScopeInstance& owner, const RoleTemplate& role,
                        std::string_view ns);
 ObjectKey DesiredKey(const operatorsv1alpha1::ScopeInstance& owner, const RoleTemplate& role,
@@ -52,14 +52,14 @@ bool BelongsToInstance(const Binding& binding, std::string_view instance_uid);
 // The same for any instance, including deleted ones.
 bool BelongsToSomeInstance(const Binding& binding);
 
-// Whether the binding was made for an instance called `name` that is gone: one with another UID
-// than `uid`, which is empty when there is no instance of that name now.
+// Whether the binding was made for a deleted instance called `name`, with another UID than `uid`.
+// An empty `uid` means that no instance has the name now.
 bool BelongsToFormer(const Binding& binding, std::string_view name, std::string_view uid);
 
-// Whether the binding has a name that the instance gives; it may belong to somebody else.
+// Whether the binding has a name that the instance generates. It may have another owner.
 bool HasNameOf(const Binding& binding, std::string_view instance_uid);
 
-// Whether the binding's label or controller names the instance, rightly or not.
+// Whether the binding's label or controller names the instance. Both may be forged.
 bool Claims(const Binding& binding, std::string_view instance_uid);
 
 // roleRef cannot be changed: a binding with another one is replaced.
@@ -67,17 +67,16 @@ bool SameRoleRef(const Binding& a, const Binding& b);
 
 // The first difference of `actual` to `desired`, a DesiredBinding(), for messages: "roleRef",
 // "subjects", "label a/b", "owner reference", "other owner references" (the binding would outlive
-// the instance). Empty: none. Labels that others added do not matter.
+// the instance). Empty if there is none. Labels of other managers do not matter.
 std::string Difference(const Binding& desired, const Binding& actual);
 
-// Whether `actual` has subjects that `desired` has not.
+// Whether `actual` has subjects that `desired` lacks.
 bool HasMoreSubjects(const Binding& desired, const Binding& actual);
 
-// `desired` with those of its subjects that `actual` has already: what may be written without
-// granting anything.
+// `desired` with only the subjects that `actual` has. Writing it grants nothing.
 Binding WithoutNewSubjects(Binding desired, const Binding& actual);
 
-// The same binding without subjects, for a deletion that has to wait: it grants nothing.
+// The same binding without subjects, which grants nothing, for a deletion that has to wait.
 Binding WithoutSubjects(const Binding& actual);
 
 // For messages: `RoleBinding foo/x grants ClusterRole "y" to 2 subjects`.

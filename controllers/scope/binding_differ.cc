@@ -20,7 +20,7 @@ bool IsControlledBy(const Binding& binding, std::string_view uid) {
          IsOfKind(*controller, KindOf<operatorsv1alpha1::ScopeInstance>::value);
 }
 
-// The names of the roles that the template asks for.
+// The names of the roles that the template requests.
 std::set<std::string> RoleNames(const InstanceSnapshot& snapshot) {
   std::set<std::string> names;
   if (!snapshot.scope_template.has_value()) return names;
@@ -40,7 +40,7 @@ BindingDiffer::BindingDiffer(const InstanceSnapshot& snapshot, InstancePlan& pla
     if (BelongsToInstance(binding, meta.uid())) {
       actual_[binding.key] = &binding;
     } else if (BelongsToFormer(binding, meta.name(), meta.uid())) {
-      // Garbage collection would do it too, but a revocation does not wait for that.
+      // Garbage collection would do it too, but later.
       Revoke(binding);
     } else if (IsControlledBy(binding, meta.uid())) {
       plan.pending.push_back(
@@ -71,7 +71,7 @@ void BindingDiffer::Want(const RoleTemplate& role, std::string_view ns, bool may
   Binding desired = wanted.Make();
   const Binding& actual = *found->second;
   if (!SameRoleRef(desired, actual)) {
-    // The binding grants a role that is not wanted: it goes even when the right one must wait.
+    // The binding grants an unwanted role: it is deleted even if its replacement must wait.
     if (may_grant && !IsBeingDeleted(actual) && actual.object.metadata().finalizers().empty()) {
       plan_.replace.emplace_back(actual, std::move(desired));
     } else {
@@ -90,7 +90,7 @@ void BindingDiffer::Want(const RoleTemplate& role, std::string_view ns, bool may
   } else {
     const bool revokes = HasMoreSubjects(desired, actual);
     Binding fewer = WithoutNewSubjects(std::move(desired), actual);
-    // An edit by hand that grants nothing is undone, too.
+    // An edit that grants nothing is reverted, too.
     if (revokes || (!IsBeingDeleted(actual) && !Difference(fewer, actual).empty())) {
       plan_.fix.push_back({std::move(fewer), actual});
     }
@@ -124,7 +124,7 @@ void BindingDiffer::Revoke(const Binding& actual) {
   if (!IsBeingDeleted(actual) && !held) return;
   plan_.pending.push_back(StrCat(GrantText(actual), ", is no longer wanted, and is being deleted: ",
                                  FinalizersText(actual.object.metadata())));
-  // Finalizers keep the object, not what it grants.
+  // Finalizers keep the object, but not its grants.
   const bool grants = IsBeingDeleted(actual) && !actual.object.subjects().empty();
   if (grants) plan_.fix.push_back({WithoutSubjects(actual), actual});
 }

@@ -1,4 +1,4 @@
-// Compares the bindings that are there with those that a ScopeInstance wants.
+// Compares the existing bindings with those that a ScopeInstance wants.
 #ifndef CONTROLLERS_SCOPE_BINDING_DIFFER_H_
 #define CONTROLLERS_SCOPE_BINDING_DIFFER_H_
 
@@ -15,31 +15,30 @@
 
 namespace mandate::scope {
 
-// A step of PlanInstance(): adds to the plan what has to be written, and what no write can end. One
-// thread only.
+// A step of PlanInstance(): adds the required writes to the plan, and the grants that no write can
+// end. One thread only.
 class BindingDiffer {
  public:
   // Both outlive the differ. Bindings of former instances are revoked at once.
   BindingDiffer(const InstanceSnapshot& snapshot, InstancePlan& plan);
 
-  // The role is wanted in `ns` (empty: in the cluster). `may_grant` false: what is there stays, as
-  // far as it is wanted; nothing is granted.
+  // Adds that the role is wanted in `ns` (empty: in the cluster). Without `may_grant`, an existing
+  // binding keeps its wanted subjects, and nothing is granted.
   void Want(const RoleTemplate& role, std::string_view ns, bool may_grant);
 
-  // The bindings that are there and were not named to Want(): each is revoked unless `keep` wants
-  // it.
+  // Revokes each existing binding that no call of Want() named, unless `keep` wants it.
   void Rest(const std::function<bool(const Binding&)>& keep);
   void RevokeRest();
 
  private:
-  // Nothing wants this binding of ours.
+  // Revokes a binding of ours that is not wanted.
   void Revoke(const Binding& actual);
   const std::shared_ptr<const rbacv1::RoleBinding>& Everywhere(const RoleTemplate& role);
 
   const InstanceSnapshot& snapshot_;
   InstancePlan& plan_;
-  std::map<ObjectKey, const Binding*> actual_;  // ours
-  std::set<ObjectKey> taken_;                   // not ours, under a name of ours
+  std::map<ObjectKey, const Binding*> actual_;  // our bindings
+  std::set<ObjectKey> taken_;                   // bindings of others with our names
   std::set<ObjectKey> wanted_;
   std::map<std::string, std::shared_ptr<const rbacv1::RoleBinding>> everywhere_;  // by role
 };

@@ -89,7 +89,7 @@ TEST(BindingTest, AClusterRoleBindingThereAndBack) {
   EXPECT_EQ(Difference(binding, back), "");
 }
 
-TEST(BindingTest, ARoleBindingIsTakenAsItIs) {
+TEST(BindingTest, RoleBindingIsCopied) {
   const Binding binding = DesiredBinding(Instance(), Role(), "foo");
   const Binding from = ToBinding(binding.object);
   EXPECT_EQ(from.key, binding.key);
@@ -97,8 +97,8 @@ TEST(BindingTest, ARoleBindingIsTakenAsItIs) {
   EXPECT_TRUE(MessageDifferencer::Equals(from.object, binding.object));
 }
 
-// A label and an owner reference are claims that others can forge: only with a name of ours they
-// make a binding ours.
+// Others can forge a label and an owner reference: a binding is ours only if its name is ours,
+// too.
 TEST(BindingTest, BelongsByNameAndControllerOrLabel) {
   const Binding good = DesiredBinding(Instance(), Role(), "foo");
   EXPECT_FALSE(BelongsToInstance(good, "another-uid"));
@@ -155,9 +155,9 @@ TEST(BindingTest, SubjectsAreTakenAwayWithoutGivingAny) {
                                      Role().name, "\" to 2 subjects"));
 }
 
-// What somebody may have done to a binding, whether it must be mended, and whether that takes
-// another one.
-TEST(BindingTest, EveryDifferenceIsNamed) {
+// Edits of a binding: whether it must be fixed, and whether this needs
+// another binding.
+TEST(BindingTest, ReportsEveryDifference) {
   using Object = rbacv1::RoleBinding;
   const auto label = [](Object& o, std::string_view key) -> std::string& {
     return (*o.mutable_metadata()->mutable_labels())[std::string(key)];

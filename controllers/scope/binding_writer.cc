@@ -20,7 +20,7 @@ namespace {
 using rbacv1::ClusterRoleBinding;
 using rbacv1::RoleBinding;
 
-// Adds what would allow it, where the server's message does not.
+// Adds the permission that would allow it, if the server's message lacks it.
 absl::Status WithRemedy(const absl::Status& status, const Binding& binding) {
   if (!IsNotHeld(status)) return status;
   absl::Status result(
@@ -36,7 +36,7 @@ absl::Status WithRemedy(const absl::Status& status, const Binding& binding) {
   return result;
 }
 
-// The server, or a webhook of its, does not want this request, whenever it comes.
+// Whether the server or a webhook will deny this request every time.
 bool IsDenial(const absl::Status& status) {
   return IsForbidden(status) || IsInvalid(status) || IsBadRequest(status) ||
          IsDeniedByWebhook(status);
@@ -46,8 +46,8 @@ bool IsBeingDeleted(const Binding& binding) {
   return binding.object.metadata().has_deletiontimestamp();
 }
 
-// A binding and what it is to be: a fix that is wanted again and again is a fight, one that a
-// person asks for by editing the instance or the template (`versions`) is not.
+// Identifies a binding and its desired state. The same fix, needed again and again, is a fight with
+// another writer; a fix after an edit of the instance or the template (`versions`) is not.
 std::string FixKey(const BindingFix& fix, std::string_view versions) {
   std::string subjects;
   for (const auto& subject : fix.desired.object.subjects()) subjects += subject.SerializeAsString();
@@ -78,14 +78,13 @@ void BindingWriter::CarryOut(const InstancePlan& plan) {
   const auto fix = [this](const BindingFix& one) { Fix(one); };
   const auto fixed = [](const BindingFix& one) { return one.actual.key; };
   const auto grants = std::ranges::find_if_not(plan.fix, &BindingFix::revokes);
-  // A grant that takes the place of another goes first, so that nobody is without in between. A
-  // revocation waits neither for many grants, nor for slow ones, nor for another revocation when
-  // the server has failed one.
+  // A grant that replaces another is written first, so that no subject loses access in between. A
+  // revocation waits neither for many or slow grants, nor for another revocation that failed.
   const bool grants_take_long = plan.writes() > portion_.max_writes() || portion_.patient();
   if (!plan.grant_first || grants_take_long) remove();
   const bool all_fixed =
       each(std::ranges::subrange(plan.fix.begin(), grants), fixed, round.revoking_fixes, fix);
-  std::vector<const Binding*> freed;  // these have no binding under their name any more
+  std::vector<const Binding*> freed;  // the bindings whose names are free now
   const bool all_freed = each(
       plan.replace, [](const auto& pair) { return pair.first.key; }, round.removals,
       [&](const auto& pair) {
@@ -138,7 +137,7 @@ bool BindingWriter::Remove(const Binding& binding, bool unchanged) {
   if (deletion.ok() && *deletion == Deletion::kPending && meta.finalizers().empty()) {
     log.AddPending(binding.ToString());
   }
-  // A binding that may not be deleted need not grant anything.
+  // If a binding cannot be deleted, its subjects are removed.
   if (IsDenial(deletion.status()) && !binding.object.subjects().empty()) {
     Fix({WithoutSubjects(binding), binding}, /*or_remove=*/false);
   }
@@ -174,7 +173,7 @@ void BindingWriter::Fix(const BindingFix& fix, bool or_remove) {
     return written.ok();
   };
   if (write(fix.desired) || !fix.revokes()) return;
-  // Somebody may deny what would be granted: what is revoked does not wait for that.
+  // Admission may deny the new grants: the revocations do not wait for them.
   const Binding fewer = WithoutNewSubjects(fix.desired, fix.actual);
   const bool is_less = fewer.object.subjects_size() < fix.desired.object.subjects_size();
   if (is_less && write(fewer)) return;
@@ -209,7 +208,7 @@ absl::StatusOr<T> BindingWriter::EnsureObject(const T& desired, std::optional<T>
     auto freed =
         parts_.client.RemoveFields(portion_.ForRequest(context_), *observed,
                                    {.owner_uids = OtherOwners(observed->metadata(), owner->uid())});
-    // Somebody may deny it: the rest does not wait, and the answer to it shows the difference.
+    // Admission may deny it: the rest does not wait, and its response shows the difference.
     if (freed.ok()) observed = *std::move(freed);
   }
   return parts_.client.Ensure(portion_.ForRequest(context_), desired,

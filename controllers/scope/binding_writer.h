@@ -1,4 +1,4 @@
-// Carries out the plan of one ScopeInstance.
+// Writes the plan of one ScopeInstance.
 #ifndef CONTROLLERS_SCOPE_BINDING_WRITER_H_
 #define CONTROLLERS_SCOPE_BINDING_WRITER_H_
 
@@ -20,7 +20,7 @@
 
 namespace mandate::scope {
 
-// Writes, one after the other, until the plan or the portion is at its end. One reconcile's; not
+// Sends the writes in sequence until the plan or the portion ends. It belongs to one reconcile. Not
 // thread-safe.
 class BindingWriter {
  public:
@@ -39,24 +39,25 @@ class BindingWriter {
   void Finish();
 
  private:
-  // On condition of the binding's UID, and of its version too when `unchanged`. Whether it is gone.
+  // Deletes with the binding's UID as precondition, and with its version too if `unchanged`.
+  // Whether the binding is gone.
   bool Remove(const Binding& binding, bool unchanged);
   void Create(const Binding& binding);
-  // `or_remove`: a binding of which a subject is to be revoked, and that may not be written without
-  // `bind`, is deleted, which takes no `bind`.
+  // `or_remove`: if revoking a subject is denied for lack of `bind`, the binding is deleted, which
+  // needs no `bind`.
   void Fix(const BindingFix& fix, bool or_remove = true);
-  // `observed` null: creates.
+  // A null `observed` means a creation.
   absl::StatusOr<Binding> Ensure(const Binding& desired, const Binding* observed);
   template <class T>
   absl::StatusOr<T> EnsureObject(const T& desired, std::optional<T> observed);
   void Note(const Binding& desired, const absl::StatusOr<Binding>& written);
-  // Whether the server has already answered that the role may not be bound.
+  // Whether the server has already denied a binding of the role.
   bool IsDenied(const Binding& binding);
 
   const CallContext& context_;
   const Parts parts_;
   Portion& portion_;
-  // By the name of a role that may not be bound: how many bindings were not tried.
+  // The number of skipped bindings, by the name of the role whose bindings are denied.
   std::map<std::string, size_t> denied_;
 };
 

@@ -23,16 +23,16 @@ bool HasLabel(const ObjectMetaProto& object, std::string_view key, std::string_v
   return found != object.labels().end() && found->second == value;
 }
 
-// Of rules that are compared each with each; of more, each with the one in its place, and with
-// those that are the same.
+// The maximum number of rules that are all compared with each other. With more, a rule is compared
+// only with the one at its position and with equal ones.
 constexpr int64_t kMaxPairs = 10'000;
 
 using Texts = google::protobuf::RepeatedPtrField<std::string>;
 
-// A name of a resource is only itself; "*" in the other fields of a rule is everything.
+// In resourceNames "*" is an ordinary name; in the other fields of a rule it means everything.
 enum class Asterisk { kIsText, kIsAll };
 
-// The texts of one field of a rule, to look others up among them.
+// A set of the values of one field of a rule.
 class KnownTexts {
  public:
   KnownTexts(const Texts& texts, Asterisk asterisk)
@@ -72,7 +72,7 @@ Texts Common(const Texts& texts, const Texts& others, Asterisk asterisk = Asteri
   return common;
 }
 
-// What both rules grant; nothing when it has no verbs, or nothing to use them on.
+// The permissions that both rules grant; nullopt if there are none.
 std::optional<rbacv1::PolicyRule> Common(const rbacv1::PolicyRule& rule,
                                          const rbacv1::PolicyRule& other) {
   rbacv1::PolicyRule common;
@@ -86,7 +86,7 @@ std::optional<rbacv1::PolicyRule> Common(const rbacv1::PolicyRule& rule,
   } else {
     *common.mutable_resourcenames() =
         Common(rule.resourcenames(), other.resourcenames(), Asterisk::kIsText);
-    // A rule without names is for all names.
+    // A rule without names applies to all names.
     if (common.resourcenames().empty()) return std::nullopt;
   }
   const bool of_resources = !common.apigroups().empty() && !common.resources().empty();
@@ -104,14 +104,14 @@ std::set<std::string> BytesOf(const Rules& rules) {
   return bytes;
 }
 
-// Chooses which rules of one list are compared with which of another.
+// Selects the pairs of rules of two lists to compare.
 class Pairs {
  public:
   Pairs(const Rules& a, const Rules& b)
       : each_with_each_(int64_t{a.size()} * b.size() <= kMaxPairs) {}
 
-  // Whether `is` holds for one of the `size` rules of one list with which the rule in place `i` of
-  // the other is compared. The one in its place is first: mostly it is the one.
+  // Whether `is` holds for one of the rules (of `size`) that the rule at position `i` of the other
+  // list is compared with. The one at the same position is tried first, as it usually matches.
   template <class Is>
   bool AnyOf(int i, int size, const Is& is) const {
     if (i < size && is(i)) return true;

@@ -1,4 +1,4 @@
-// The ClusterRoles of a ScopeTemplate: what they should be, and what the server has.
+// The desired ClusterRoles of a ScopeTemplate, and their comparison with the server's.
 #ifndef CONTROLLERS_SCOPE_CLUSTER_ROLE_H_
 #define CONTROLLERS_SCOPE_CLUSTER_ROLE_H_
 
@@ -14,36 +14,35 @@ namespace mandate::scope {
 // The field manager of scope-template's writes: the component's name.
 inline constexpr std::string_view kTemplateManager = "scope-template";
 
-// The ClusterRole of `role` for its template: exactly what it should have.
+// The desired ClusterRole of `role` for its template, which must have nothing else.
 rbacv1::ClusterRole DesiredClusterRole(const operatorsv1alpha1::ScopeTemplate& owner,
                                        const RoleTemplate& role);
 
 // Why `actual` is not a role of the template with this UID: "its controller is Namespace "foo"".
-// Empty: it is. A role is the template's when its name and its controller are; when somebody took
-// the controller reference out, its name and its label.
+// Empty if it is. A role is the template's if its name and its controller are; or, if somebody
+// removed the controller reference, its name and its label.
 //
-// A literal name (one that is not completed by a suffix of the UID) proves nothing. Such a role is
-// the template's only while it has our controller reference and both labels, and no other field
-// manager has changed it: somebody else's `kubectl apply` makes it theirs.
+// A literal name, without a suffix of the UID, proves nothing. Such a role is the template's only
+// while it has our controller reference and both labels, and no other field manager has changed it:
+// after a `kubectl apply` by another user it is no longer ours.
 std::string WhyForeign(const rbacv1::ClusterRole& actual, std::string_view template_uid);
 
-// What of `actual` is not as `desired`, for messages: "rules", "aggregationRule", "label a/b",
-// "owner reference"; the first one. Empty: all is. The labels must be exactly the desired ones, as
-// a label can make a role part of another (aggregation).
+// The first difference of `actual` to `desired`, for messages: "rules", "aggregationRule", "label
+// a/b", "owner reference". Empty if there is none. The labels must be exactly the desired ones, as
+// a label can add the rules of a role to another role (aggregation).
 std::string Difference(const rbacv1::ClusterRole& desired, const rbacv1::ClusterRole& actual);
 
-// Whether `actual` may grant something that `desired` does not: by its rules, by those that it
-// aggregates, or as a part of another role, by a label. False only where that is easily seen: each
-// rule is among the desired ones, or within the one in its place.
+// Whether `actual` may grant more than `desired`: by its rules, by aggregated rules, or by a label
+// that adds it to another role. Conservative: false only if each rule equals a desired one, or is
+// within the one at the same position.
 bool GrantsMore(const rbacv1::ClusterRole& actual, const rbacv1::ClusterRole& desired);
 
-// Whether the rules of `desired` may grant something that those of `actual` do not. False only
-// where that is easily seen: each rule is within one of `actual`.
+// Whether the rules of `desired` may grant more than those of `actual`. Conservative: false only if
+// each rule is within one of `actual`.
 bool HasNewRules(const rbacv1::ClusterRole& desired, const rbacv1::ClusterRole& actual);
 
-// `desired` with as much of its rules as those of `actual` grant already: what may be written
-// without granting anything. Rules of `actual` of which nothing goes stay as they are, so that
-// nothing is left to do once the result is written.
+// `desired` with only the part of its rules that `actual` grants. Writing it grants nothing. Rules
+// of `actual` that lose nothing are kept unchanged, so that a second call makes no other result.
 rbacv1::ClusterRole WithoutNewRules(rbacv1::ClusterRole desired, const rbacv1::ClusterRole& actual);
 
 }  // namespace mandate::scope

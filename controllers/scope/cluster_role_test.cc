@@ -93,7 +93,7 @@ TEST(WhyForeignTest, NameAndControllerDecide) {
   }
 }
 
-// A label and a reference are claims; a literal role must say which generateName it was made from.
+// Others can forge a label and a reference; a literal role also needs the generateName label.
 TEST(WhyForeignTest, AForgedLabelMakesNoRoleOurs) {
   for (const char* generate_name : {"reader-", "reader"}) {
     for (const char* name : {"cluster-admin", "scope-template:cluster-admin"}) {
@@ -106,7 +106,7 @@ TEST(WhyForeignTest, AForgedLabelMakesNoRoleOurs) {
   forged.mutable_metadata()->set_name("cluster-admin");
   (*forged.mutable_metadata()->mutable_labels())[std::string(kTemplateUidLabel)] = kUid;
   EXPECT_NE(WhyForeign(forged, kUid), "");
-  // All that a role of ours has, and a name that everybody may use.
+  // Everything that our roles have, but a name that any user may choose.
   ClusterRole without_prefix = Made("reader");
   without_prefix.mutable_metadata()->set_name("reader");
   EXPECT_EQ(WhyForeign(without_prefix, kUid), "its name does not begin with \"scope-template:\"");
@@ -132,7 +132,7 @@ rbacv1::PolicyRule PodsRule() {
   return rule;
 }
 
-TEST(GrantsMoreTest, ARuleIsLookedForAsItIsAndInItsPlace) {
+TEST(GrantsMoreTest, ComparesEqualRulesAndPositions) {
   using Edit = std::function<void(rbacv1::PolicyRule&)>;
   const std::pair<const char*, Edit> narrowed[] = {
       {"a verb", [](auto& rule) { rule.set_verbs(0, "list"); }},
@@ -182,7 +182,7 @@ TEST(GrantsMoreTest, NamesAreWithinMoreNamesAndWithinAll) {
   EXPECT_TRUE(GrantsMore(all, two));
 }
 
-TEST(GrantsMoreTest, AnAsteriskIsTheNameOfOneResource) {
+TEST(GrantsMoreTest, AsteriskInResourceNamesIsOneName) {
   ClusterRole one, asterisk;
   *one.add_rules() = PodsRule();
   asterisk = one;
@@ -205,7 +205,7 @@ TEST(GrantsMoreTest, OfSeveralRules) {
   EXPECT_FALSE(GrantsMore(both, turned));
 }
 
-TEST(GrantsMoreTest, WhatMakesARoleAPartOfAnother) {
+TEST(GrantsMoreTest, LabelsAddARoleToAnother) {
   ClusterRole desired = Made("reader-");
   ClusterRole labelled = desired, aggregating = desired, bare = desired;
   (*labelled.mutable_metadata()->mutable_labels())["team"] = "a";
@@ -227,7 +227,7 @@ rbacv1::PolicyRule Rule(const std::vector<std::string>& verbs,
   return rule;
 }
 
-TEST(WithoutNewRulesTest, KeepsWhatBothGrant) {
+TEST(WithoutNewRulesTest, KeepsCommonPermissions) {
   rbacv1::PolicyRule url, urls;
   url.add_verbs("get");
   url.add_nonresourceurls("/healthz");
@@ -280,7 +280,7 @@ TEST(WithoutNewRulesTest, ManyRulesAreComparedInTheirPlaces) {
   EXPECT_EQ(fewer.rules(0).DebugString(), Rule({"get"}, {"r2"}).DebugString());
 }
 
-// One is put in front of many: the others have moved.
+// One rule is inserted before many: the positions of the others change.
 TEST(WithoutNewRulesTest, ManyRulesThatAreTheSameAreKept) {
   ClusterRole desired, actual;
   *desired.add_rules() = Rule({"get"}, {"secrets"});
@@ -321,8 +321,8 @@ TEST(WithoutNewRulesTest, ARuleMayHaveVeryManyResources) {
   EXPECT_EQ(result.rules(0).resources_size(), 49'999);
 }
 
-// Otherwise a role that has to wait for its new rules would be written again and again.
-TEST(WithoutNewRulesTest, OnceItIsWrittenNothingIsLeftToDo) {
+// Otherwise a role that waits for its new rules would be written repeatedly.
+TEST(WithoutNewRulesTest, SecondCallChangesNothing) {
   ClusterRole desired, actual;
   *desired.add_rules() = Rule({"get"}, {"secrets"});
   *desired.add_rules() = Rule({"get", "list"}, {"pods"});
@@ -334,7 +334,7 @@ TEST(WithoutNewRulesTest, OnceItIsWrittenNothingIsLeftToDo) {
   EXPECT_EQ(WithoutNewRules(desired, fewer).DebugString(), fewer.DebugString());
 }
 
-TEST(HasNewRulesTest, ARuleWithinOneThatIsThereIsNotNew) {
+TEST(HasNewRulesTest, RuleWithinAnExistingOneIsNotNew) {
   const auto of = [](const std::vector<rbacv1::PolicyRule>& rules) {
     ClusterRole role;
     for (const auto& rule : rules) *role.add_rules() = rule;

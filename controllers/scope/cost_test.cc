@@ -1,4 +1,4 @@
-// What events and reconciles read: what they concern, and not all objects of a kind.
+// The reads of events and reconciles: only the affected objects, and not all objects of a kind.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -16,7 +16,7 @@ class CostTest : public ScopedTest {
  protected:
   void SetUp() override {
     Begin(R"("namespaces": ["foo"])", kAnn);
-    // Of its selector no index knows which namespaces match.
+    // No index has the namespaces of its selector.
     EXPECT_EQ(cluster_.Create(kInstances, InstanceJson("any", R"("namespaceSelector":
                   {"matchExpressions": [{"key": "a", "operator": "Exists"}]})")),
               201);
@@ -55,7 +55,7 @@ TEST_F(CostTest, NoEventReadsAllObjectsOfAKind) {
 }
 
 // A label that the selector does not name causes no reconcile; a label that it names does.
-TEST_F(CostTest, ANamespaceConcernsTheInstancesWhoseSelectorsMatchIt) {
+TEST_F(CostTest, NamespaceEventReconcilesMatchingSelectors) {
   Label("bar", R"("d":"e")");
   EXPECT_EQ(cluster_.Create(kNamespaces, NamespaceJson("new", R"("d": "e")")), 201);
   cluster_.Settle();

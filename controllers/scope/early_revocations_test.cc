@@ -1,4 +1,4 @@
-// What a slow instance's revocations wait for where its writes are quick.
+// The quick revocations of an instance with slow writes.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -21,7 +21,7 @@ using testing::StartsWith;
 constexpr char kSlowWrite[] = " rolebindings slow";
 constexpr int kAtWork = 2;  // InstanceOptions().max_slow_reconciles
 
-// Many instances have something to revoke behind a slow webhook. The instance foo has a binding
+// Many instances have revocations behind a slow webhook. The instance foo has a binding
 // there too.
 class EarlyRevocationsTest : public ScopedTest {
  protected:
@@ -52,7 +52,7 @@ class EarlyRevocationsTest : public ScopedTest {
         cluster_.Merge(kInstances, instance, StrCat(R"({"spec":{"namespaces":)", namespaces, "}}")),
         200);
   }
-  // Lets the others revoke, and calls `then` when as many are at work as may be.
+  // Starts revocations of the others, and calls `then` when all slow workers are busy.
   void RunWhileOthersRevoke(const std::function<void()>& then) {
     int at_work = 0;
     cluster_.intercept = [&, then](const std::string& write) -> std::optional<HttpResponse> {
@@ -82,7 +82,7 @@ class EarlyRevocationsTest : public ScopedTest {
   std::string said_;
 };
 
-TEST_F(EarlyRevocationsTest, DoNotWaitForWhatIsSlowElsewhere) {
+TEST_F(EarlyRevocationsTest, DoNotWaitForSlowWritesOfOthers) {
   RunWhileOthersRevoke([this] { Edit("foo", R"(["bar", "default", "slow1"])"); });
   EXPECT_THAT(deletions_, ElementsAre("DELETE rolebindings foo"));
   EXPECT_THAT(said_, StartsWith("False ScopingInProgress"));
@@ -100,8 +100,8 @@ TEST_F(EarlyRevocationsTest, DoNotWaitWhileTheInstanceWaitsAlready) {
   EXPECT_THAT(said_, StartsWith("False ScopingInProgress"));
 }
 
-// Garbage collection deletes some of them meanwhile.
-TEST_F(EarlyRevocationsTest, DoNotWaitWhenTheInstanceIsGone) {
+// Garbage collection deletes some of the bindings at the same time.
+TEST_F(EarlyRevocationsTest, DoNotWaitForADeletedInstance) {
   RunWhileOthersRevoke([this] { EXPECT_EQ(cluster_.Delete(kInstances, "foo"), 200); });
   EXPECT_THAT(deletions_, Not(IsEmpty()));
 }
@@ -129,8 +129,8 @@ TEST_F(EarlyRevocationsTest, GrantNothing) {
   EXPECT_EQ(cluster_.Scoped(), kSuccess);
 }
 
-// The same for the roles of templates.
-TEST(EarlyRevocationsOfTemplatesTest, DoNotWaitForWhatIsSlowElsewhere) {
+// The same test for the roles of templates.
+TEST(EarlyRevocationsOfTemplatesTest, DoNotWaitForSlowWritesOfOthers) {
   constexpr int kOthers = 10;
   const auto role = [](std::string_view generate_name, std::string_view resources) {
     return StrCat(R"({"generateName":")", generate_name,

@@ -7,8 +7,8 @@
 namespace mandate::scope {
 namespace {
 
-// How many pairs of a group and a resource are looked at, of all rules together: one rule of
-// thousands of both has millions of them.
+// The maximum number of pairs of a group and a resource that are examined in all rules: one rule
+// with thousands of both has millions of pairs.
 constexpr size_t kMaxPairs = 10'000;
 
 // "pods" of "pods/log".
@@ -19,7 +19,8 @@ bool DependsOnScope(const std::string& group, const std::string& plural) {
   return group != "*" && plural != "*" && !(group.empty() && plural == "namespaces");
 }
 
-// Calls `visit` with each group and resource, up to kMaxPairs, whose scope decides about an effect.
+// Calls `visit` for each group and resource whose scope determines an effect, up to kMaxPairs
+// times.
 template <class Visit>
 void VisitResources(const std::vector<RoleTemplate>& roles, const Visit& visit) {
   size_t pairs = 0;

@@ -1,4 +1,4 @@
-// The rules of a ScopeTemplate that grant nothing when they are bound in namespaces.
+// The rules of a ScopeTemplate that grant nothing if they are bound in namespaces.
 #ifndef CONTROLLERS_SCOPE_EFFECT_H_
 #define CONTROLLERS_SCOPE_EFFECT_H_
 
@@ -14,12 +14,12 @@
 
 namespace mandate::scope {
 
-// The scope of each resource, by API group and name; nullopt: unknown at the moment. Resources that
-// the server does not serve are absent.
+// The scope of each resource, by API group and name; nullopt if it is unknown at the moment.
+// Resources that the server does not serve are absent.
 using KnownScopes = std::map<std::pair<std::string, std::string>, std::optional<Scope>>;
 
-// The resources whose scope decides about the effect of these roles' rules. Wildcards are not among
-// them: they always have an effect. Of very many, the first ones.
+// The resources whose scope determines the effect of these roles' rules, up to a limit. Wildcards
+// always have an effect and are omitted.
 std::set<std::pair<std::string, std::string>> ResourcesOf(const std::vector<RoleTemplate>& roles);
 
 struct Effect {

@@ -23,7 +23,7 @@ RoleTemplate Role(const Strings& groups, const Strings& resources, const Strings
   return role;
 }
 
-TEST(EffectTest, ResourcesWhoseScopeDecides) {
+TEST(EffectTest, ResourcesToLookUp) {
   struct Row {
     std::string_view name;
     RoleTemplate role;
@@ -59,7 +59,7 @@ TEST(EffectTest, OfVeryManyTheFirstAreLookedAt) {
             (Strings{"/a", "r0.g0"}));
 }
 
-TEST(EffectTest, WhatARoleBindingDoesNotGrant) {
+TEST(EffectTest, RulesWithoutEffectInARoleBinding) {
   const KnownScopes scopes = {{{"", "nodes"}, Scope::kCluster},
                               {{"", "pods"}, Scope::kNamespaced},
                               {{"", "namespaces"}, Scope::kCluster},

@@ -14,10 +14,10 @@ namespace {
 constexpr std::string_view kAlphabet = "bcdfghjklmnpqrstvwxz2456789";
 // 27^10 is 47 bits: a collision among a million bindings has odds of 1 in 300.
 constexpr size_t kSuffixLength = 10;
-// Of a binding's suffix: 27^4 instances can be told apart by the name alone.
+// The part of a binding's suffix that identifies the instance: it distinguishes 27^4 instances.
 constexpr size_t kInstanceLength = 4;
 
-// `length` letters that are a hash of the parts; no part may contain a NUL, which separates them.
+// A hash of the parts as `length` letters. NUL separates the parts, so no part may contain it.
 std::string Letters(std::initializer_list<std::string_view> parts, size_t length) {
   std::string text;
   for (std::string_view part : parts) {
@@ -74,7 +74,7 @@ bool IsBindingNameOf(std::string_view instance_uid, std::string_view name, std::
   const std::string_view part = InstancePartOf(name);
   if (part.empty() || part != InstancePart(instance_uid)) return false;
   const std::string_view before = name.substr(0, name.size() - kSuffixLength);
-  // BindingName() adds the dash where the generateName has none.
+  // BindingName() adds the dash if the generateName has none.
   return BindingName(instance_uid, before, ns) == name ||
          BindingName(instance_uid, before.substr(0, before.size() - 1), ns) == name;
 }

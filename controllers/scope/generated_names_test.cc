@@ -10,7 +10,7 @@
 namespace mandate::scope {
 namespace {
 
-TEST(GeneratedNamesTest, ClusterRoleNameIsTheTemplatesOwnWordUnlessItEndsInADash) {
+TEST(GeneratedNamesTest, ClusterRoleNameIsLiteralWithoutADash) {
   EXPECT_EQ(ClusterRoleName("uid-1", "reader"), "scope-template:reader");
   const std::string name = ClusterRoleName("uid-1", "fooClusterRole-");
   EXPECT_TRUE(name.starts_with("scope-template:fooClusterRole-")) << name;
@@ -51,7 +51,7 @@ TEST(GeneratedNamesTest, PartsDoNotRunTogether) {
   EXPECT_NE(BindingName("u", "role-", "x").substr(5), BindingName("ur", "ole-", "x").substr(4));
 }
 
-TEST(GeneratedNamesTest, LabelValuesAreLegalWhateverTheName) {
+TEST(GeneratedNamesTest, LabelValuesAreValidForAnyName) {
   EXPECT_EQ(GenerateNameLabelValue("reader"), "reader");
   for (const std::string& name : {std::string("fooClusterRole-"), std::string(200, 'x'),
                                   std::string("system:node"), std::string("_x_")}) {
@@ -74,7 +74,7 @@ TEST(GeneratedNamesTest, ABindingsNameTellsItsInstance) {
       EXPECT_FALSE(IsBindingNameOf("uid", name, "elsewhere")) << name;
     }
   }
-  // The part alone proves nothing.
+  // The part alone does not identify the owner.
   const std::string forged = StrCat("a-", part, "bcdfgh");
   EXPECT_EQ(InstancePartOf(forged), part);
   EXPECT_FALSE(IsBindingNameOf("uid", forged, "ns"));

@@ -34,7 +34,7 @@ Values NamespacesOf(const ScopeInstance& instance) {
 
 Values SelectorOf(const ScopeInstance& instance) {
   const auto selector = NamespaceSelector(instance);
-  // An invalid one selects nothing now; its instance is reconciled when it is edited.
+  // An invalid selector matches nothing; its instance is reconciled after an edit.
   if (!selector.ok() || !selector->has_value()) return {};
   return {SelectorIndexValue(**selector)};
 }
@@ -57,7 +57,7 @@ Values RoleRefOf(const T& binding) {
   return {binding.roleref().name()};
 }
 
-// Reads the header only, as most bindings need no more.
+// Reads only the header, which is enough for most bindings.
 Values StrayNameOf(const RawObject& binding) {
   const std::string_view part = InstancePartOf(binding.name());
   if (part.empty()) return {};

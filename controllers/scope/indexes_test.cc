@@ -55,7 +55,8 @@ class IndexesTest : public ViewTest {
   }
 };
 
-// One object of each way to belong, or not to belong, to the owner with the UID "owner-uid".
+// Objects that belong, or do not belong, to the owner with the UID "owner-uid", each for another
+// reason.
 template <class T>
 T Owned(std::string_view name, std::string_view references, std::string_view labels = "") {
   return FromJsonOrDie<T>(StrCat(R"({"metadata": {"name": ")", name, R"(", "ownerReferences": [)",
@@ -64,7 +65,7 @@ T Owned(std::string_view name, std::string_view references, std::string_view lab
 constexpr std::string_view kController = R"({"uid": "owner-uid", "controller": true})";
 constexpr std::string_view kOwner = R"({"uid": "owner-uid", "controller": false})";
 
-TEST_F(IndexesTest, WhatATemplateLooksUp) {
+TEST_F(IndexesTest, LookupsOfATemplate) {
   Open(DeclareTemplateIndexes);
   ExpectInstances();
   PutTemplates();
@@ -98,7 +99,7 @@ TEST_F(IndexesTest, WhatATemplateLooksUp) {
   EXPECT_EQ(Find<RoleBinding>(kByRoleRef, "edit"), (Strings{}));
 }
 
-TEST_F(IndexesTest, WhatAnInstanceLooksUp) {
+TEST_F(IndexesTest, LookupsOfAnInstance) {
   Open(DeclareInstanceIndexes);
   ExpectInstances();
   PutTemplates();
@@ -134,7 +135,7 @@ TEST_F(IndexesTest, Bindings) {
     std::string references;
     std::string labels;
     std::string_view role_kind;
-    Strings fields;  // by which it is found
+    Strings fields;  // the index values that find it
   };
   const Row rows[] = {
       {"",

@@ -1,4 +1,4 @@
-// What a ScopeInstance's conditions say of a plan.
+// The conditions of a ScopeInstance for a plan.
 #include <gtest/gtest.h>
 
 #include "controllers/scope/instance_plan.h"
@@ -7,7 +7,7 @@
 namespace mandate::scope {
 namespace {
 
-TEST(InstanceConditionsTest, RulesThatMeanNothingInANamespaceAreSaid) {
+TEST(InstanceConditionsTest, ReportsRulesWithoutEffectInANamespace) {
   ScopeTemplate of = DocumentTemplate();
   auto& rule = *of.mutable_spec()->mutable_clusterroles(0)->add_rules();
   rule.add_apigroups("");
@@ -39,7 +39,7 @@ TEST(InstanceConditionsTest, RulesThatMeanNothingInANamespaceAreSaid) {
   EXPECT_FALSE(in_cluster.effect.unknown);
 }
 
-TEST(InstanceConditionsTest, WhatIsNotKnownNowStaysAsItWas) {
+TEST(InstanceConditionsTest, UnknownScopesKeepTheCondition) {
   InstancePlan plan;
   plan.effect.unknown = true;
   plan.effect.without = {"nodes"};
@@ -60,7 +60,7 @@ TEST(InstanceConditionsTest, WhatIsNotKnownNowStaysAsItWas) {
   EXPECT_EQ(InstanceConditions(of, plan, {}).size(), 1u) << "known: nothing is without effect";
 }
 
-TEST(InstanceConditionsTest, UnfinishedIsNoSuccess) {
+TEST(InstanceConditionsTest, UnfinishedIsNotSuccess) {
   const auto conditions = InstanceConditions(DocumentInstance(), {}, {}, /*unfinished=*/true);
   EXPECT_FALSE(conditions[0].status);
   EXPECT_EQ(conditions[0].reason, kScopingInProgress);

@@ -30,7 +30,7 @@ const ConditionProto* FailedCondition(const ScopeTemplate& of) {
 // template's and has the rules that the template has now.
 struct RoleState {
   bool may_bind = false;
-  // The template's controller is about to write it: nothing is wrong.
+  // The template's controller is about to write it, which is not a problem.
   bool awaited = false;
   // The role is not the template's: bindings to it are revoked.
   bool foreign = false;
@@ -64,7 +64,7 @@ RoleState StateOf(const InstanceSnapshot& snapshot, const RoleTemplate& role) {
   return {.may_bind = true, .problem = ""};
 }
 
-// The plan when the template can be read: which bindings are wanted is known.
+// The plan if the template can be read, so that the wanted bindings are known.
 class RolesPlan {
  public:
   RolesPlan(const InstanceSnapshot& snapshot, const Target& target, InstancePlan& plan)
@@ -72,7 +72,7 @@ class RolesPlan {
 
   BindingDiffer& differ() { return differ_; }
 
-  // `may_grant` false: only revocations are planned.
+  // Without `may_grant` only revocations are planned.
   void Plan(const std::vector<RoleTemplate>& roles, bool may_grant) {
     for (const RoleTemplate& role : roles) {
       const RoleState state = StateOf(snapshot_, role);
@@ -96,8 +96,8 @@ class RolesPlan {
     for (const std::string& ns : target_.terminating) differ_.Want(role, ns, false);
   }
 
-  // Whether a binding that was not named is wanted all the same: where nothing is granted, and in
-  // namespaces that are not known to exist.
+  // Whether a binding may be wanted although Want() was not called for it: if nothing may be
+  // granted, and in namespaces whose existence is unknown.
   bool Keep(const Binding& binding) {
     const auto role = kept_.find(binding.object.roleref().name());
     if (role == kept_.end() || !target_.MayContain(binding.key.ns)) return false;
@@ -114,8 +114,8 @@ class RolesPlan {
   std::map<std::string, const RoleTemplate*> kept_;
 };
 
-// Whether what is granted takes the place of what is revoked: the cluster's of namespaces', or the
-// other way round, or one role's of another's in the same namespace.
+// Whether the new grants replace the revoked ones: a binding of the cluster those of namespaces, or
+// the other way round, or a binding of one role that of another in the same namespace.
 bool Moves(const InstancePlan& plan, const Target& target) {
   std::set<std::string> granted;
   for (const NewBinding& binding : plan.create) granted.insert(binding.key.ns);
@@ -124,7 +124,7 @@ bool Moves(const InstancePlan& plan, const Target& target) {
   });
 }
 
-// Why the instance may not have all bindings that it asks for; empty if it may.
+// The reason for which the instance cannot have all requested bindings; empty if it can.
 std::string ExcessOf(const std::vector<RoleTemplate>& roles, const Target& target,
                      const InstancePlanOptions& options) {
   const size_t places = target.cluster ? 1 : target.usable.size();
@@ -163,7 +163,7 @@ void PlanKnownRoles(const InstanceSnapshot& snapshot, TemplateRoles expanded, co
     FailTemplate(snapshot, expanded.invalid, plan);
   } else if (const ConditionProto* failed = FailedCondition(*snapshot.scope_template);
              failed != nullptr) {
-    // A role that is not wanted and cannot be deleted is no reason not to bind the others.
+    // An unwanted role that cannot be deleted does not prevent bindings of the others.
     const bool pending = failed->reason() == kRevocationPending;
     may_grant = may_grant && pending;
     if (!pending && plan.reason.empty()) plan.reason = kScopeTemplateFailed;
@@ -225,14 +225,14 @@ InstancePlan PlanInstance(const InstanceSnapshot& snapshot, const InstancePlanOp
   if (roles.ok()) {
     PlanKnownRoles(snapshot, *std::move(roles), target, options, planner, plan);
   } else {
-    // The roles that the template means are unknown. Two things are known: where the instance wants
-    // no role at all, and which roles are not the template's. Those may belong to another template,
-    // which makes its role again only when no such binding refers to it.
+    // The template's roles are unknown. Known are the namespaces where the instance wants no role
+    // at all, and some roles that are not the template's. These may belong to another template,
+    // which creates its role again only when no such binding refers to it.
     FailTemplate(snapshot, roles.status(), plan);
     const std::string& uid = snapshot.scope_template->metadata().uid();
     planner.differ().Rest([&](const Binding& b) {
       if (!target.MayContain(b.key.ns)) return false;
-      if (uid.empty()) return true;  // whose the roles are is not known either
+      if (uid.empty()) return true;  // the owners of the roles are unknown, too
       const auto role = snapshot.cluster_roles.find(b.object.roleref().name());
       if (role == snapshot.cluster_roles.end()) return !snapshot.unread_roles.ok();
       return WhyForeign(role->second, uid).empty();
@@ -244,7 +244,7 @@ InstancePlan PlanInstance(const InstanceSnapshot& snapshot, const InstancePlanOp
 }
 
 InstancePlan PlanAbsentInstance(std::string_view name, std::vector<Binding> bindings) {
-  InstanceSnapshot snapshot;  // without a UID: nothing belongs to it
+  InstanceSnapshot snapshot;  // without a UID it owns nothing
   snapshot.instance.mutable_metadata()->set_name(std::string(name));
   snapshot.bindings = std::move(bindings);
   InstancePlan plan;

@@ -1,4 +1,4 @@
-// What to do about one ScopeInstance: a pure function of what is known.
+// The plan for one ScopeInstance: a pure function of a snapshot.
 #ifndef CONTROLLERS_SCOPE_INSTANCE_PLAN_H_
 #define CONTROLLERS_SCOPE_INSTANCE_PLAN_H_
 
@@ -38,31 +38,31 @@ inline constexpr char kRulesWithoutEffect[] = "RulesWithoutEffect";
 
 struct InstanceSnapshot {
   operatorsv1alpha1::ScopeInstance instance;
-  // Nullopt: absent, for certain.
+  // Nullopt if it is certainly absent.
   std::optional<operatorsv1alpha1::ScopeTemplate> scope_template;
-  // Why the template cannot be read; of its metadata, only what is known is in `scope_template`.
+  // The error of reading the template. `scope_template` then has only the known metadata.
   absl::Status unread_template;
-  // At least those whose names the template asks for.
+  // At least the roles whose names the template requests.
   std::map<std::string, rbacv1::ClusterRole> cluster_roles;
-  // Why roles cannot be read: one that is not in `cluster_roles` may be there.
+  // The error of reading roles. A role that `cluster_roles` lacks may then exist.
   absl::Status unread_roles;
-  // At least those that the instance names or selects, as far as they exist.
+  // At least the existing ones that the instance names or selects.
   std::vector<corev1::Namespace> namespaces;
-  // Why namespaces cannot be read: which exist, and which the selector matches, is not known.
+  // The error of reading namespaces. The existing and the selected ones are then unknown.
   absl::Status unread_namespaces;
-  // At least those that belong to the instance or to a former one of its name, and those that say
-  // so by label, owner or name.
+  // At least the bindings of the instance and of former instances of its name, and those whose
+  // label, owner or name claims this.
   std::vector<Binding> bindings;
 };
 
-// The roles that the template asks for; an error when it cannot be read. The template is there.
+// The roles that the template requests, or the error of reading the template, which must exist.
 absl::StatusOr<TemplateRoles> RolesOf(const InstanceSnapshot& snapshot);
 
 struct InstancePlanOptions {
-  // How many bindings one instance may have: roles times namespaces. An instance that asks for more
-  // gets no new ones; what it no longer wants is revoked.
+  // The maximum number of bindings of one instance: roles times namespaces. An instance that
+  // requests more gets no new bindings; unwanted ones are revoked.
   size_t max_bindings = 20'000;
-  // And how many bytes the subjects of them all may have, when sent.
+  // The maximum total size of their subjects in bytes, as sent.
   size_t max_subject_bytes = 4 << 20;
 };
 
@@ -76,30 +76,30 @@ struct BindingFix {
 
 struct InstancePlan {
   std::vector<NewBinding> create;
-  // Those that revoke come first.
+  // The revoking ones come first.
   std::vector<BindingFix> fix;
-  // To be deleted and created anew: their roleRef is another.
+  // Bindings with another roleRef, which are deleted and created again.
   std::vector<std::pair<Binding, Binding>> replace;
   std::vector<Binding> remove;
-  // Whether what is granted takes the place of what is revoked: then it is granted first, so that
-  // nobody is without in between. Otherwise what is no longer wanted goes first.
+  // Whether the new grants replace the revoked ones. Then they are written first, so that no
+  // subject loses access in between. Otherwise revocations are written first.
   bool grant_first = false;
-  // Whether a binding is deleted only while it is as it was read. Garbage collection may have
-  // orphaned the binding since then: then it stays.
+  // Whether a deletion has the binding's version as precondition. Garbage collection may have
+  // orphaned the binding since it was read, and then it must stay.
   bool remove_unchanged = false;
 
-  // Why Scoped is False whatever the writes come to; empty: it is not.
+  // The reasons for which Scoped is False independently of the writes.
   std::string reason;
   std::vector<std::string> problems;
-  // How many of the problems end when the template's controller has written its roles.
+  // The number of problems that end when the template's controller has written its roles.
   size_t waits = 0;
-  // Bindings that still grant, and that no write of ours ends.
+  // Bindings that still grant and that no write of ours can end.
   std::vector<std::string> pending;
-  // The instance asks for more than max_bindings or max_subject_bytes.
+  // Whether the instance requests more than max_bindings or max_subject_bytes.
   bool over_bound = false;
   // The roles that are bound in namespaces.
   std::vector<RoleTemplate> in_namespaces;
-  // Theirs, for the condition Effective: not known until somebody asks the server.
+  // The scopes of their resources, for the condition Effective. The reconciler asks the server.
   Effect effect;
 
   size_t writes() const { return create.size() + fix.size() + 2 * replace.size() + remove.size(); }
@@ -111,19 +111,20 @@ struct InstancePlan {
 InstancePlan PlanInstance(const InstanceSnapshot& snapshot,
                           const InstancePlanOptions& options = {});
 
-// The plan when no instance is called `name`: revokes those of `bindings` that were made for one.
+// The plan if no instance is called `name`: revokes the `bindings` that were made for such an
+// instance.
 InstancePlan PlanAbsentInstance(std::string_view name, std::vector<Binding> bindings);
 
-// The part of the plan that is sent while the rest waits: the revocations of bindings that are
-// quick to write. It grants nothing: a binding that is to be changed only loses subjects.
+// The part of the plan that does not wait: the revocations of bindings whose writes are quick. It
+// grants nothing; a changed binding only loses subjects.
 InstancePlan EarlyPart(const InstancePlan& plan,
                        absl::FunctionRef<bool(const ObjectKey&)> is_quick);
 
-// Of each list, the revocations that are quick come before those that are not.
+// Sorts each list: quick revocations come before slow ones.
 void QuickFirst(absl::FunctionRef<bool(const ObjectKey&)> is_quick, InstancePlan& plan);
 
-// The instance's conditions after the plan was carried out; `failures` are the writes' errors.
-// `unfinished`: writes of the plan are left for the next time.
+// The instance's conditions after the writes of the plan; `failures` are their errors.
+// `unfinished`: the next reconcile does the rest of the writes.
 std::vector<DesiredCondition> InstanceConditions(const operatorsv1alpha1::ScopeInstance& of,
                                                  const InstancePlan& plan,
                                                  const std::vector<std::string>& failures,

@@ -48,7 +48,7 @@ TEST(InstancePlanTest, WhereTheBindingsGo) {
   }
 }
 
-TEST(InstancePlanTest, ABindingIsWhatTheTemplateSays) {
+TEST(InstancePlanTest, BindingFollowsTheTemplate) {
   const InstanceSnapshot snapshot = Snapshot(DocumentInstance(R"("namespaces": ["foo"])"));
   const InstancePlan plan = PlanInstance(snapshot);
   ASSERT_EQ(plan.create.size(), 1u);
@@ -66,7 +66,7 @@ TEST(InstancePlanTest, ABindingIsWhatTheTemplateSays) {
   EXPECT_EQ(b.metadata().labels().at(std::string(kInstanceUidLabel)), "instance-uid");
 }
 
-TEST(InstancePlanTest, OneMoreNamespaceIsOneMoreWrite) {
+TEST(InstancePlanTest, OneMoreNamespaceNeedsOneWrite) {
   std::string list;
   InstanceSnapshot snapshot = Snapshot(DocumentInstance(""));
   for (int i = 0; i < 1000; ++i) {
@@ -103,7 +103,7 @@ TEST(InstancePlanTest, ShrinkingRevokesFirstMovingGrantsFirst) {
   EXPECT_TRUE(plan.grant_first);
 }
 
-TEST(InstancePlanTest, AMissingNamespaceIsReportedAndStopsNothing) {
+TEST(InstancePlanTest, MissingNamespaceIsReportedOnly) {
   InstanceSnapshot snapshot = Bound(Snapshot(DocumentInstance(R"("namespaces": ["foo"])")));
   snapshot.instance = DocumentInstance(R"("namespaces": ["nowhere", "bar", "dying"])");
   snapshot.namespaces.push_back(FromJsonOrDie<corev1::Namespace>(
@@ -117,7 +117,7 @@ TEST(InstancePlanTest, AMissingNamespaceIsReportedAndStopsNothing) {
   EXPECT_EQ(conditions[0].reason, kScopingFailed);
 }
 
-TEST(InstancePlanTest, ALabelThatGoesTakesTheBindingAlong) {
+TEST(InstancePlanTest, RemovedLabelRevokesTheBinding) {
   InstanceSnapshot snapshot =
       Bound(Snapshot(DocumentInstance(R"("namespaceSelector": {"fooKey": "barValue"})")));
   ASSERT_EQ(snapshot.bindings.size(), 1u);
@@ -125,7 +125,7 @@ TEST(InstancePlanTest, ALabelThatGoesTakesTheBindingAlong) {
   EXPECT_EQ(Where(PlanInstance(snapshot).remove), (Strings{"labelled"}));
 }
 
-TEST(InstancePlanTest, EveryEditIsFixed) {
+TEST(InstancePlanTest, RevertsEveryEdit) {
   const InstanceSnapshot good = Bound(Snapshot(DocumentInstance(R"("namespaces": ["foo"])")));
   std::vector<InstanceSnapshot> edits(4, good);
   edits[0].bindings[0].object.add_subjects()->set_name("eve");
@@ -146,7 +146,7 @@ TEST(InstancePlanTest, EveryEditIsFixed) {
   const InstancePlan plan = PlanInstance(other_role);
   ASSERT_EQ(plan.replace.size(), 1u);
   EXPECT_TRUE(plan.create.empty() && plan.fix.empty() && plan.remove.empty());
-  // Without its role the binding to the wrong one goes all the same.
+  // The binding to the wrong role is deleted even if the right role is absent.
   other_role.cluster_roles.clear();
   EXPECT_EQ(Where(PlanInstance(other_role).remove), (Strings{"foo"}));
 }
@@ -165,12 +165,12 @@ TEST(InstancePlanTest, BindingsOfOthersAreNotSeen) {
   EXPECT_FALSE(Changes(PlanInstance(snapshot)));
   EXPECT_EQ(PlanInstance(snapshot).reason, "");
 
-  // But what a former instance of the same name left is taken away.
+  // The bindings of a former instance of the same name are revoked.
   snapshot.bindings.back().object.mutable_metadata()->mutable_ownerreferences(0)->set_name("foo");
   EXPECT_EQ(Where(PlanInstance(snapshot).remove), (Strings{"bar"}));
 }
 
-TEST(InstancePlanTest, WithoutItsTemplateEverythingIsRevoked) {
+TEST(InstancePlanTest, AbsentTemplateRevokesEverything) {
   InstanceSnapshot snapshot = Bound(Snapshot(DocumentInstance(R"("namespaces": ["foo", "bar"])")));
   snapshot.scope_template.reset();
   const InstancePlan plan = PlanInstance(snapshot);
@@ -188,7 +188,7 @@ TEST(InstancePlanTest, AFailedTemplateFailsItsInstancesAndKeepsTheirBindings) {
   EXPECT_EQ(plan.reason, kScopeTemplateFailed);
   EXPECT_EQ(plan.problems, (Strings{"ScopeTemplate \"foo\" failed: no right to escalate"}));
 
-  // A verdict on an older generation is no verdict.
+  // A condition for an older generation does not count.
   snapshot.scope_template->mutable_metadata()->set_generation(2);
   EXPECT_EQ(PlanInstance(snapshot).reason, "");
 }
@@ -210,7 +210,7 @@ TEST(InstancePlanTest, SubjectsOfMoreBytesThanTheBoundAreNotGranted) {
       << plan.problems[0];
 }
 
-TEST(InstancePlanTest, WhatNewBindingsOfARoleHaveInCommonIsThereOnce) {
+TEST(InstancePlanTest, NewBindingsOfARoleShareTheirObject) {
   const InstancePlan plan =
       PlanInstance(Snapshot(DocumentInstance(R"("namespaces": ["bar", "default"])")));
   ASSERT_EQ(plan.create.size(), 2u);
@@ -218,7 +218,7 @@ TEST(InstancePlanTest, WhatNewBindingsOfARoleHaveInCommonIsThereOnce) {
 }
 
 // A role that is not wanted and cannot be deleted does not stop the others.
-TEST(InstancePlanTest, APendingRevocationOfTheTemplateIsReportedAndStopsNoGrant) {
+TEST(InstancePlanTest, PendingRevocationOfTheTemplateIsReportedOnly) {
   InstanceSnapshot snapshot = Snapshot(DocumentInstance(R"("namespaces": ["foo"])"));
   Fail(snapshot, "deleting ClusterRole x: forbidden", kRevocationPending);
   const InstancePlan plan = PlanInstance(snapshot);
@@ -230,7 +230,7 @@ TEST(InstancePlanTest, APendingRevocationOfTheTemplateIsReportedAndStopsNoGrant)
   EXPECT_EQ(Where(PlanInstance(snapshot).create), Strings{}) << "nor makes a selector valid";
 }
 
-TEST(InstancePlanTest, MoreBindingsThanTheBoundAreNotMadeAndTheRestIsRevoked) {
+TEST(InstancePlanTest, BindingsBeyondTheLimitAreNotCreated) {
   InstanceSnapshot snapshot = Bound(Snapshot(DocumentInstance(R"("namespaces": ["foo"])")));
   snapshot.instance = DocumentInstance(R"("namespaces": ["bar", "default", "labelled"])");
   EXPECT_EQ(PlanInstance(snapshot, {.max_bindings = 3}).create.size(), 3u);
@@ -240,13 +240,13 @@ TEST(InstancePlanTest, MoreBindingsThanTheBoundAreNotMadeAndTheRestIsRevoked) {
   EXPECT_EQ(Where(plan.remove), (Strings{"foo"}));
   EXPECT_EQ(plan.reason, kScopingFailed);
   EXPECT_EQ(plan.problems[0].find("1 cluster roles in 3 namespaces are 3 bindings"), 0u);
-  // Existing bindings stay, although they exceed the bound.
+  // Existing bindings stay, although they exceed the limit.
   snapshot = Bound(Snapshot(DocumentInstance(R"("namespaces": ["bar", "default", "labelled"])")));
   EXPECT_FALSE(Changes(PlanInstance(snapshot, {.max_bindings = 2})));
 }
 
-// Namespaces that do not exist are not multiplied by roles: no binding, no problem each.
-TEST(InstancePlanTest, NamesThatDoNotExistCostNothing) {
+// Absent namespaces are not multiplied by roles: each has one message and no binding.
+TEST(InstancePlanTest, AbsentNamespacesAreNotMultipliedByRoles) {
   ScopeTemplate of = DocumentTemplate();
   const auto role = of.spec().clusterroles(0);
   for (int i = 1; i < 100; ++i) {
@@ -271,7 +271,7 @@ TEST(InstancePlanTest, AnInvalidTemplateFailsItsInstancesAtOnce) {
   EXPECT_NE(plan.problems[0].find("].verbs: at least one verb is required"), std::string::npos);
 }
 
-// It grants nothing new; a subject that it does not validly name is revoked, and so is a role.
+// It grants nothing new; subjects and roles that it does not validly name are revoked.
 TEST(InstancePlanTest, AnInvalidTemplateRevokes) {
   const InstanceSnapshot bound = Bound(Snapshot(DocumentInstance(R"("namespaces": ["foo"])")));
   InstanceSnapshot snapshot = bound;
@@ -297,7 +297,7 @@ TEST(InstancePlanTest, AnInvalidTemplateRevokes) {
   EXPECT_EQ(PlanInstance(snapshot).remove.size(), 1u) << "no role is named";
 }
 
-// An instance that had another template before: its bindings to that one's roles go, as that
+// The bindings of an instance to its former template's roles are revoked, because that
 // template does not make a role again while bindings that nobody wants refer to it.
 TEST(InstancePlanTest, AnUnreadTemplateLeavesOnlyBindingsToItsOwnRoles) {
   InstanceSnapshot snapshot = Bound(Snapshot(DocumentInstance(R"("namespaces": ["foo"])")));
@@ -310,8 +310,8 @@ TEST(InstancePlanTest, AnUnreadTemplateLeavesOnlyBindingsToItsOwnRoles) {
   EXPECT_EQ(PlanInstance(snapshot).remove.size(), 1u);
 }
 
-// Only the template's own role, with the template's own rules, is ever bound.
-TEST(InstancePlanTest, NothingElseIsBound) {
+// Only the template's own role with the template's own rules is bound.
+TEST(InstancePlanTest, OnlyTheTemplatesRolesAreBound) {
   const std::string name = ClusterRoleName("template-uid", "fooClusterRole-");
   const InstanceSnapshot good = Snapshot(DocumentInstance(R"("namespaces": ["foo"])"));
   std::vector<InstanceSnapshot> rows(4, good);
@@ -329,13 +329,13 @@ TEST(InstancePlanTest, NothingElseIsBound) {
     EXPECT_FALSE(InstanceConditions(rows[i].instance, plan, {"a write failed"})[0].in_progress);
     EXPECT_NE(plan.problems[0].find(name), std::string::npos);
   }
-  // What is bound already stays bound.
+  // Existing bindings stay.
   InstanceSnapshot bound = Bound(good);
   bound.cluster_roles.clear();
   EXPECT_FALSE(Changes(PlanInstance(bound)));
 }
 
-TEST(InstancePlanTest, ABadSelectorChangesNothingAndNamesTheField) {
+TEST(InstancePlanTest, InvalidSelectorKeepsBindings) {
   const InstanceSnapshot before = Bound(Snapshot(DocumentInstance(R"("namespaces": ["foo"])")));
   for (const std::string_view selector :
        {R"({"matchExpressions": [{"key": "a", "operator": "Near"}]})", R"({"a": 5})", R"(["a"])",

@@ -1,4 +1,4 @@
-// What the many, or slow, writes for one ScopeInstance do to revocations.
+// The effect of many or slow writes for one ScopeInstance on revocations.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -76,7 +76,7 @@ class InstancePortionsTest : public testing::Test {
   ScopeCluster cluster_{Options()};
 };
 
-TEST_F(InstancePortionsTest, WritesThatAreDeniedStopNeitherTheRestNorOthersRevocations) {
+TEST_F(InstancePortionsTest, DeniedWritesDoNotStopOtherWrites) {
   Deny({.refuse = apiserver::ApiErrorOf(422, "Invalid", "policy")});
   Begin();
   EXPECT_TRUE(cluster_.loop().RunUntil([&] { return Large() > 3; }));
@@ -124,8 +124,8 @@ TEST_F(InstancePortionsTest, WritesThatTakeLongDoNotDelayOthersRevocations) {
   cluster_.intercept = nullptr;
 }
 
-// The reason that was reported before the writes began does not stay until the last of them.
-TEST_F(InstancePortionsTest, AnEarlierReasonGoesWithTheFirstPortion) {
+// The reason from before the writes is replaced by the first portion, not by the last one.
+TEST_F(InstancePortionsTest, FirstPortionReplacesTheEarlierReason) {
   EXPECT_EQ(cluster_.Create(kInstances, InstanceJson("late", R"("namespaces": ["bar"])", "foo")),
             201);
   cluster_.Start();
@@ -145,7 +145,7 @@ TEST_F(InstancePortionsTest, ARevocationThatFailedDoesNotWaitForGrants) {
   EXPECT_EQ(cluster_.Merge(kInstances, "large", R"({"spec":{"namespaces":["foo"]}})"), 200);
   cluster_.RunFor(absl::Minutes(2));
   ASSERT_EQ(Large(), kRoleCount);
-  // Narrowed on one side while it is widened on the other.
+  // The instance loses one namespace and gets others.
   cluster_.faults().Add({.verb = "delete",
                          .resource = "rolebindings",
                          .times = 1,
@@ -163,13 +163,13 @@ TEST_F(InstancePortionsTest, ARevocationThatFailedDoesNotWaitForGrants) {
       << "two portions";
 }
 
-// Another failure of the same reconcile must not shorten the wait.
-TEST_F(InstancePortionsTest, NothingIsTriedAgainBeforeTheServerAskedForIt) {
+// Another failure of the same reconcile must not shorten the delay.
+TEST_F(InstancePortionsTest, RetriesAfterTheServersDelay) {
   const struct {
     const char* name;
     int first;   // the answer to the first binding
     int second;  // to the second one, with a Retry-After
-    int status;  // to the report; zero: the server's own
+    int status;  // the response to the status; zero: the server's own
     bool discovery;
   } kRows[] = {
       {"a write", 422, 429, 0, true},

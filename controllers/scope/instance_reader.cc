@@ -21,7 +21,7 @@ using rbacv1::ClusterRole;
 using rbacv1::ClusterRoleBinding;
 using rbacv1::RoleBinding;
 using RawObjects = std::vector<std::shared_ptr<const RawObject>>;
-// Each once.
+// Adds each binding once.
 using Bindings = std::map<ObjectKey, Binding>;
 
 // Adds the bindings that the index finds.
@@ -78,14 +78,14 @@ absl::Status AddNamespaces(const CallContext& context, const CacheView& cache,
   return absl::OkStatus();
 }
 
-// Puts the error of a read that lasts into `unread`.
+// Sets `unread` if a read has failed for longer.
 absl::Status NoteUnread(absl::Status status, absl::Status& unread) {
   if (!IsUnread(status)) return status;
   unread.Update(std::move(status));
   return absl::OkStatus();
 }
 
-// Adds the ClusterRole of this name, if there is one.
+// Adds the ClusterRole of this name if it exists.
 absl::Status AddRole(const CallContext& context, const CacheView& cache, const std::string& name,
                      InstanceSnapshot& snapshot) {
   if (snapshot.cluster_roles.contains(name)) return absl::OkStatus();
@@ -96,7 +96,7 @@ absl::Status AddRole(const CallContext& context, const CacheView& cache, const s
   return absl::OkStatus();
 }
 
-// What is known of the metadata of a template that cannot be read; `raw` null: its name.
+// The known metadata of an unreadable template; only its name if `raw` is null.
 ScopeTemplate UnreadTemplate(const std::string& name, const RawObject* raw) {
   ScopeTemplate result;
   auto& meta = *result.mutable_metadata();
@@ -129,7 +129,7 @@ absl::Status AddTemplate(const CallContext& context, const CacheView& cache,
   return absl::OkStatus();
 }
 
-// Of an unread template: which roles the bindings that are there refer to tells whose they are.
+// For an unreadable template: adds the roles of the existing bindings, to find their owners.
 absl::Status AddRolesOfBindings(const CallContext& context, const CacheView& cache,
                                 InstanceSnapshot& snapshot) {
   if (!snapshot.scope_template.has_value() || RolesOf(snapshot).ok()) {

@@ -13,10 +13,10 @@
 
 namespace mandate::scope {
 
-// All but the scopes of resources, which the cache does not know. Costs what the instance concerns:
-// the namespaces that it names or selects, its bindings, its template's roles. When
-// namespaces, the template or its roles cannot be read (unread.h), the snapshot has the error and
-// the rest is read: no revocation waits for them. Other errors are returned: CacheView's.
+// Reads everything except for the scopes of resources, which are not in the cache. The cost depends
+// on the instance's namespaces, its bindings, and its template's roles. If namespaces, the template
+// or its roles cannot be read (unread.h), the snapshot has the error and the rest, so that no
+// revocation waits for them. Other errors of CacheView are returned.
 absl::StatusOr<InstanceSnapshot> ReadInstanceSnapshot(const CallContext& context,
                                                       const CacheView& cache,
                                                       operatorsv1alpha1::ScopeInstance instance);
@@ -26,7 +26,7 @@ absl::StatusOr<std::vector<Binding>> ReadBindingsOf(const CallContext& context,
                                                     const CacheView& cache,
                                                     std::string_view instance_name);
 
-// The binding of this key; kNotFound: absent, for certain.
+// The binding of this key; kNotFound if it is certainly absent.
 absl::StatusOr<Binding> ReadBinding(const CallContext& context, const CacheView& cache,
                                     const ObjectKey& key);
 

@@ -111,7 +111,7 @@ TEST_F(InstanceReaderTest, TheTemplateAndItsRoles) {
   EXPECT_EQ(Roles(), (Strings{role_}));
 }
 
-TEST_F(InstanceReaderTest, BindingsThatMayBeItsOwnOnce) {
+TEST_F(InstanceReaderTest, ReadsEachPossibleBindingOnce) {
   const std::string controller = R"("ownerReferences": [
       {"uid": "$", "name": "@", "kind": "ScopeInstance", "controller": true}])";
   const auto owned = [&](std::string_view uid, std::string_view name) {
@@ -150,7 +150,7 @@ TEST_F(InstanceReaderTest, BindingsThatMayBeItsOwnOnce) {
                                  "RoleBinding foo/by-all", "RoleBinding foo/by-name"}));
 }
 
-TEST_F(InstanceReaderTest, RolesOfBindingsTellWhoseTheyAreWhenTheTemplateIsUnread) {
+TEST_F(InstanceReaderTest, ReadsRolesOfBindingsForAnUnreadTemplate) {
   const std::string labelled =
       StrCat(R"("labels": {")", kInstanceUidLabel, R"(": "instance-uid"})");
   PutBinding("foo", "a", "old", labelled);
@@ -180,7 +180,7 @@ TEST_F(InstanceReaderTest, OneBinding) {
 }
 
 // No revocation waits for what only grants need.
-TEST_F(InstanceReaderTest, WhatCannotBeReadBesidesTheBindingsIsSaid) {
+TEST_F(InstanceReaderTest, ReportsUnreadableObjects) {
   ScopeTemplate of = DocumentTemplate();
   view_.Put(of);
   PutRole(role_);

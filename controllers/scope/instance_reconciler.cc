@@ -45,7 +45,7 @@ void Append(std::vector<Request> more, std::vector<Request>& requests) {
                   std::make_move_iterator(more.end()));
 }
 
-// Whether the instance's selector may match the namespace: one that cannot be read may.
+// Whether the instance's selector may match the namespace. An unreadable instance may.
 bool MaySelect(const RawObject& raw, const corev1::Namespace& ns) {
   const auto instance = raw.Decode<ScopeInstance>();
   if (!instance.ok()) return true;
@@ -53,8 +53,8 @@ bool MaySelect(const RawObject& raw, const corev1::Namespace& ns) {
   return !selector.ok() || !selector->has_value() || (*selector)->Matches(ns.metadata().labels());
 }
 
-// Those that name the namespace, and those whose selector it may match. Of an update, the old
-// namespace and the new one are asked about.
+// The instances that name the namespace or whose selector may match it. For an update, the old and
+// the new namespace are tried.
 std::vector<Request> InstancesOfNamespace(const CacheView& cache, const corev1::Namespace& ns) {
   std::vector<Request> requests = InstancesBy(cache, kByNamespace, ns.metadata().name());
   for (const auto& raw :
@@ -80,8 +80,8 @@ void AddOwnersOfBindings(const CacheView& cache, std::string_view role,
   }
 }
 
-// The instances whose template asks for a ClusterRole of this name, and those that are bound to it:
-// while a template is invalid, only the bindings tell which roles its instances have.
+// The instances whose template requests a ClusterRole of this name, and those with a binding to it:
+// while a template is invalid, only the bindings show the roles of its instances.
 std::vector<Request> InstancesOfRole(const CacheView& cache, const ClusterRole& role) {
   const std::string& name = role.metadata().name();
   std::vector<Request> requests;
@@ -95,8 +95,7 @@ std::vector<Request> InstancesOfRole(const CacheView& cache, const ClusterRole& 
   return requests;
 }
 
-// The instances that a binding names by its label, or by its own name, when another object is its
-// controller.
+// The instances that a binding with another controller names by its label or by its own name.
 template <class T>
 std::vector<Request> InstancesOfStray(const CacheView& cache, const T& binding) {
   const auto& meta = binding.metadata();
@@ -131,7 +130,7 @@ bool AreCurrent(const CacheView& cache, const InstanceSnapshot& read) {
          (!read.scope_template.has_value() || IsCurrent(cache, *read.scope_template));
 }
 
-// Why a watch is down that the plan needs.
+// The error of a watch that the plan needs.
 absl::Status UnavailableIn(const InstanceSnapshot& snapshot) {
   for (const absl::Status* unread :
        {&snapshot.unread_template, &snapshot.unread_roles, &snapshot.unread_namespaces}) {
@@ -140,7 +139,7 @@ absl::Status UnavailableIn(const InstanceSnapshot& snapshot) {
   return absl::OkStatus();
 }
 
-// Whether the condition tells that writes have failed, or are under way.
+// Whether the condition reports failed or unfinished writes.
 bool ReportsWrites(const ScopeInstance& instance) {
   const ConditionProto* scoped =
       FindFalse(instance.status().conditions(), kScoped, instance.metadata().generation());
@@ -155,7 +154,7 @@ std::vector<std::string> FailuresOf(const Portion& portion) {
   return failures;
 }
 
-// An update of a namespace matters when its labels change or its deletion begins.
+// Whether an update of a namespace matters: its labels change or its deletion begins.
 Predicate LabelOrDeletionChanged() {
   return AnyOf({LabelChanged(), Funcs({.add = {},
                                        .update =
@@ -257,7 +256,7 @@ absl::StatusOr<Result> InstanceReconciler::Reconcile(const CallContext& context,
   if (plan.over_bound) over_bound_.Increment();
   if (!plan.in_namespaces.empty()) plan.effect = ReadEffect(context, plan.in_namespaces);
   absl::Status reported;
-  // Each portion of a round has other failures: the first and the last are reported.
+  // Each portion of a round has its own failures: those of the first and the last are reported.
   if (may_report && (!portion.unfinished() || !ReportsWrites(snapshot.instance))) {
     reported = portion.Report(context, [&](const CallContext& in_time) {
       return Report(in_time, plan, FailuresOf(portion), portion.unfinished(), snapshot.instance);
@@ -273,7 +272,7 @@ absl::StatusOr<Result> InstanceReconciler::Reconcile(const CallContext& context,
   RETURN_IF_ERROR(NotBefore(*result, unavailable));
   const bool unread = !snapshot.unread_roles.ok() || !snapshot.unread_namespaces.ok();
   if (unread || !plan.pending.empty()) RequeueWithin(kLongestRetry, *result);
-  // No event reports that the server answers again.
+  // There is no event when discovery works again, so the reconcile is repeated.
   if (plan.effect.unknown) {
     RequeueWithin(std::max(discovery_->min_interval(), portion.Asked()), *result);
   }
@@ -317,7 +316,7 @@ void InstanceReconciler::ReportUnread(const CallContext& context, const absl::St
   nothing.problems.push_back(StrCat("its bindings cannot be read: ", AsStd(why.message())));
   nothing.effect.unknown = true;
   const CallContext brief = context.WithDeadline(now + options_.portion.max_time);
-  // The reconcile has failed already, and is tried again.
+  // The reconcile has already failed and will be retried.
   Report(brief, nothing, {}, /*unfinished=*/false, of).IgnoreError();
 }
 

@@ -1,4 +1,4 @@
-// The component scope-instance: binds the ClusterRoles of ScopeTemplates where ScopeInstances say.
+// The component scope-instance: binds the ClusterRoles of ScopeTemplates for ScopeInstances.
 //
 // +mandate:component:name=scope-instance
 // +kubebuilder:rbac:groups=operators.coreos.com,resources=scopeinstances;scopetemplates,verbs=list;watch
@@ -40,17 +40,17 @@ namespace mandate::scope {
 
 struct InstanceOptions {
   InstancePlanOptions plan;
-  // Of one reconcile. The rest is left for the next, after what waits in the queue: another
-  // instance's revocation does not wait for a thousand grants.
+  // The limits of one reconcile. The next reconcile, after the others in the queue, does the rest,
+  // so that another instance's revocation does not wait for a thousand grants.
   PortionLimits portion;
-  // Instances that are reconciled at once.
+  // The number of instances that are reconciled at the same time.
   int max_concurrent_reconciles = 4;
-  // Of these, the ones of whose writes one took half of portion.max_time, or longer: the others go
-  // on meanwhile.
+  // The maximum number of these whose last writes were slow (half of portion.max_time or more), so
+  // that the other workers stay free for quick ones.
   int max_slow_reconciles = 2;
 };
 
-// Reads, plans, writes, reports. Thread-safe.
+// A reconciler that reads, plans, writes and reports. Thread-safe.
 class InstanceReconciler : public Reconciler {
  public:
   // `component` outlives this.
@@ -61,22 +61,22 @@ class InstanceReconciler : public Reconciler {
   absl::StatusOr<Result> Reconcile(const CallContext& context, const Request& request) override;
 
  private:
-  // The plan; with what others have under the names of bindings that it would make.
+  // The plan, including the bindings of others with the names that it needs.
   absl::StatusOr<InstancePlan> Plan(const CallContext& context, InstanceSnapshot& snapshot) const;
-  // The instance is gone: revokes what it granted.
+  // Revokes the bindings of a deleted instance.
   absl::StatusOr<Result> RevokeAll(const CallContext& context, const Request& request,
                                    SlowObjects::Turn& turn);
-  // Which rules of the roles have no effect in namespaces. Asks the server which resources are
+  // The rules of the roles that have no effect in namespaces. Asks the server which resources are
   // namespaced, for at most portion.max_time.
   Effect ReadEffect(const CallContext& context, const std::vector<RoleTemplate>& roles);
   absl::Status Report(const CallContext& context, const InstancePlan& plan,
                       const std::vector<std::string>& failures, bool unfinished,
                       operatorsv1alpha1::ScopeInstance& of);
-  // Says that the bindings cannot be read, if that lasts: Scoped is not True then.
+  // Reports in Scoped that the bindings cannot be read, if this lasts.
   void ReportUnread(const CallContext& context, const absl::Status& why,
                     operatorsv1alpha1::ScopeInstance& of);
-  // It is not the object's turn: sends those revocations that are quick, `of` these versions, while
-  // they `are_current`.
+  // Called if the object has to wait for its turn: sends its quick revocations, `of` these
+  // versions, while they `are_current`.
   Result Later(const CallContext& context, const InstancePlan& plan, std::string of,
                const std::function<bool()>& are_current, SlowObjects::Turn& turn);
   Result Later(SlowObjects::Turn& turn);

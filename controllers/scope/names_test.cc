@@ -18,7 +18,7 @@ using testing::StartsWith;
 class NamesTest : public ScopedTest {};
 
 // A binding that somebody made under the name that ours would have.
-TEST_F(NamesTest, ANameThatIsTakenIsReportedAndNotTakenOver) {
+TEST_F(NamesTest, TakenNameIsReported) {
   Begin(R"("namespaces": ["foo", "bar"])");
   Json::Value foreign = cluster_.Our(kBindings, "foo");
   EXPECT_EQ(cluster_.Merge(kInstances, "foo", R"({"spec":{"namespaces":["bar"]}})"), 200);
@@ -40,7 +40,7 @@ TEST_F(NamesTest, ANameThatIsTakenIsReportedAndNotTakenOver) {
 }
 
 // A literal name that somebody uses first, or second: kubectl apply of a manifest of that name.
-TEST_F(NamesTest, ALiteralNameIsWhoseverItIs) {
+TEST_F(NamesTest, LiteralNameProvesNoOwner) {
   Begin(R"("namespaces": ["foo"])", kLiteral);
   const std::string name = kLiteralRole;
   // Our own writes, and those of garbage collection, do not make it somebody else's.
@@ -65,7 +65,7 @@ TEST_F(NamesTest, ALiteralNameIsWhoseverItIs) {
 }
 
 // An orphaned binding of a literal name is not revived by another template of that name.
-TEST_F(NamesTest, AnOrphanedBindingOfALiteralNameIsNotRevived) {
+TEST_F(NamesTest, OrphanedBindingOfALiteralNameGetsNoRole) {
   Begin(R"("namespaces": ["foo"])", kLiteral);
   EXPECT_EQ(cluster_.Delete(kInstances, "foo", "", kOrphaning), 200);
   cluster_.Settle();
@@ -82,7 +82,7 @@ TEST_F(NamesTest, AnOrphanedBindingOfALiteralNameIsNotRevived) {
 }
 
 // A role that stood in the way goes: nobody else tells the template.
-TEST_F(NamesTest, ANameThatBecomesFreeIsUsed) {
+TEST_F(NamesTest, FreedNameIsUsed) {
   Json::Value foreign = ParseJson(R"({"apiVersion": "rbac.authorization.k8s.io/v1",
       "kind": "ClusterRole", "metadata": {"name": "scope-template:cert-manager-controller"}, "rules": []})")
                             .value();

@@ -24,7 +24,7 @@ class NotHeldTest : public ScopedTest {
 };
 
 // The server takes a role without rules, and none that has fewer.
-TEST_F(NotHeldTest, WithoutEscalateARoleThatIsToLoseARuleIsEmptied) {
+TEST_F(NotHeldTest, RemovesAllRulesWithoutEscalate) {
   Begin(R"("namespaces": ["foo"])", kNodes);
   cluster_.TakeRule("scope-template", "escalate");
   EditTemplate(kAnn);
@@ -48,7 +48,7 @@ TEST_F(NotHeldTest, WithoutEscalateARoleThatOnlyGainsStays) {
 }
 
 // It takes a deletion, and no binding that has fewer subjects.
-TEST_F(NotHeldTest, WithoutBindABindingThatIsToLoseASubjectIsDeleted) {
+TEST_F(NotHeldTest, DeletesBindingWithoutBind) {
   Begin(R"("namespaces": ["foo"])", kAnnAndEve);
   cluster_.TakeRule("scope-instance", "bind");
   EditTemplate(kAnn);

@@ -28,7 +28,7 @@ class ObstaclesTest : public ScopedTest {};
 
 // A ValidatingAdmissionPolicy denies with 422 unless it says otherwise. No event reports that it
 // has gone.
-TEST_F(ObstaclesTest, WhatAdmissionDeniedForHoursIsDoneAMinuteAfterItsEnd) {
+TEST_F(ObstaclesTest, RetriesWithinAMinuteAfterADenialOfHours) {
   Begin(R"("namespaces": ["foo", "bar"])");
   for (const char* verb : {"delete", "patch"}) {
     for (const char* resource : {"rolebindings", "clusterroles"}) {
@@ -56,7 +56,7 @@ TEST_F(ObstaclesTest, WhatAdmissionDeniedForHoursIsDoneAMinuteAfterItsEnd) {
 }
 
 // As by a mutating webhook. No event tells it, as nothing has changed.
-TEST_F(ObstaclesTest, AWriteThatIsAnsweredWithTheObjectAsItWasIsNoSuccess) {
+TEST_F(ObstaclesTest, UnchangedObjectInTheResponseIsNotSuccess) {
   Begin(R"("namespaces": ["foo"])", kAnn);
   const auto edit = [this](const Resource& resource, const char* write, std::string_view roles) {
     HttpResponse answer;
@@ -101,7 +101,7 @@ TEST_F(ObstaclesTest, ATemplateThatIsBeingDeletedIsNarrowed) {
   EXPECT_THAT(cluster_.Ours(kBindings), IsEmpty());
 }
 
-TEST_F(ObstaclesTest, WithoutBindTheConditionReportsItAndOneBindingIsTried) {
+TEST_F(ObstaclesTest, ReportsMissingBindAfterOneBinding) {
   EXPECT_EQ(cluster_.Create(kTemplates, TemplateJson("foo", kDocumentRoles)), 201);
   EXPECT_EQ(cluster_.Create(kInstances, InstanceJson("foo", R"("namespaceSelector": {})")), 201);
   cluster_.TakeRule("scope-instance", "bind");
@@ -121,7 +121,7 @@ TEST_F(ObstaclesTest, WithoutBindTheConditionReportsItAndOneBindingIsTried) {
 }
 
 // The binding to the new role is denied. The binding to the old role goes all the same.
-TEST_F(ObstaclesTest, WithoutBindWhatTheFormerTemplateGrantedIsRevoked) {
+TEST_F(ObstaclesTest, RevokesTheFormerTemplateWithoutBind) {
   Begin(R"("namespaces": ["foo", "bar", "default"])");
   EXPECT_EQ(cluster_.Create(kTemplates, TemplateJson("other", kDocumentRoles)), 201);
   EXPECT_EQ(
@@ -143,7 +143,7 @@ TEST_F(ObstaclesTest, WithoutBindWhatTheFormerTemplateGrantedIsRevoked) {
 }
 
 // An admission webhook that denies deletions keeps the object, not what it grants.
-TEST_F(ObstaclesTest, ABindingThatMayNotBeDeletedGrantsNothing) {
+TEST_F(ObstaclesTest, UndeletableBindingLosesItsSubjects) {
   Begin(R"("namespaces": ["foo", "bar"])");
   const Json::Value before = cluster_.Our(kBindings, "foo");
   cluster_.intercept = [](const std::string& write) -> std::optional<HttpResponse> {
@@ -166,7 +166,7 @@ TEST_F(ObstaclesTest, ABindingThatMayNotBeDeletedGrantsNothing) {
   ExpectConvergedAndQuiet();
 }
 
-TEST_F(ObstaclesTest, OneFailureStopsNothingElse) {
+TEST_F(ObstaclesTest, OneFailureDoesNotStopOtherWrites) {
   cluster_.faults().Add({.path_prefix = "/apis/rbac.authorization.k8s.io/v1/namespaces/bar/",
                          .resource = "rolebindings",
                          .fault = {.refuse = apiserver::InternalError("etcd")}});
@@ -183,7 +183,7 @@ TEST_F(ObstaclesTest, OneFailureStopsNothingElse) {
 }
 
 // A fix that the server refuses is reported as refused, not as changed back by somebody else.
-TEST_F(ObstaclesTest, AFixThatIsDeniedAgainAndAgainIsReportedWithTheDenial) {
+TEST_F(ObstaclesTest, RepeatedDenialIsReported) {
   Begin(R"("namespaces": ["foo"])", kAnnAndEve);
   cluster_.faults().Add({.verb = "patch",
                          .resource = "rolebindings",
@@ -203,7 +203,7 @@ TEST_F(ObstaclesTest, AFixThatIsDeniedAgainAndAgainIsReportedWithTheDenial) {
 }
 
 // A webhook chooses its code: only the object's absence proves that it is gone.
-TEST_F(ObstaclesTest, ADeletionThatWasAnsweredByAWebhookIsNotDone) {
+TEST_F(ObstaclesTest, DeletionAnsweredByAWebhookIsNotComplete) {
   Begin(R"("namespaces": ["foo", "bar"])");
   for (const int code : {409, 404}) {
     SCOPED_TRACE(code);
@@ -227,7 +227,7 @@ TEST_F(ObstaclesTest, ADeletionThatWasAnsweredByAWebhookIsNotDone) {
   }
 }
 
-TEST_F(ObstaclesTest, AStatusThatAWebhookDeniedIsWrittenOnceItMayBe) {
+TEST_F(ObstaclesTest, DeniedStatusIsWrittenLater) {
   Begin(R"("namespaces": ["foo"])");
   for (const int code : {409, 404}) {
     SCOPED_TRACE(code);
@@ -253,7 +253,7 @@ TEST_F(ObstaclesTest, AStatusThatAWebhookDeniedIsWrittenOnceItMayBe) {
 }
 
 // A fence, or a webhook, denies the new subject: it does not keep the old one.
-TEST_F(ObstaclesTest, ASubjectIsRevokedAlthoughAnotherMayNotBeGranted) {
+TEST_F(ObstaclesTest, RevokesASubjectWhileAnotherIsDenied) {
   for (const bool replaced : {false, true}) {
     SCOPED_TRACE(replaced);
     if (!replaced) Begin(R"("namespaces": ["foo"])", kAnnAndEve);
@@ -300,7 +300,7 @@ std::string ResourcesOf(const Json::Value& role) {
 
 // A policy denies what is new in a role, or that a label is taken off it: neither keeps a rule that
 // the template no longer has.
-TEST_F(ObstaclesTest, ARuleIsRevokedAlthoughTheRestOfTheRoleMayNotBeWritten) {
+TEST_F(ObstaclesTest, RevokesARuleWhileTheRestIsDenied) {
   Begin(R"("namespaces": ["foo"])", TwoRules("pods", "secrets"));
   for (const bool labelled : {false, true}) {
     SCOPED_TRACE(labelled);

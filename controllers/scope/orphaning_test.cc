@@ -17,7 +17,7 @@ using testing::IsEmpty;
 using testing::SizeIs;
 using testing::StartsWith;
 
-// Garbage collection takes time until it has orphaned what the object owned. Here it looks like
+// Garbage collection takes time until it has orphaned the owned objects. In this test
 // that to the components: they see the deletion at once, the owned object without its owner 3 s
 // later, and the end of the owner 2 s after that.
 class OrphaningTest : public ScopedTest {
@@ -58,7 +58,7 @@ TEST_F(OrphaningTest, BindingsAreLeftToGarbageCollection) {
   ExpectOrphaned(kInstances, kBindings, "foo", [] {});
 }
 
-// Nobody references their template any more.
+// No instance references their template any more.
 TEST_F(OrphaningTest, RolesAreLeftToGarbageCollection) {
   ExpectOrphaned(kTemplates, kRoles, "",
                  [this] { EXPECT_EQ(cluster_.Delete(kInstances, "foo"), 200); });

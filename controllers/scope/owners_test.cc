@@ -21,7 +21,7 @@ class OwnersTest : public ScopedTest {
   void EditRole(const std::string& patch) {
     EXPECT_EQ(cluster_.Merge(kRoles, NameOf(cluster_.Our(kRoles)), patch), 200);
   }
-  // Makes a Namespace the controller, as anybody may who may patch the object.
+  // Makes a Namespace the controller, which any user with patch on the object can do.
   std::string Owned() {
     const std::string uid = cluster_.Get(kNamespaces, "default")["metadata"]["uid"].asString();
     return StrCat(R"({"metadata":{"ownerReferences":[{"apiVersion":"v1","kind":"Namespace",)",
@@ -29,7 +29,7 @@ class OwnersTest : public ScopedTest {
   }
 };
 
-// Garbage collection keeps an object while one of its owners is there.
+// Garbage collection keeps an object while one of its owners exists.
 TEST_F(OwnersTest, ABindingHasNoOtherOwner) {
   Begin(R"("namespaces": ["foo"])");
   const Json::Value good = cluster_.Our(kBindings);
@@ -50,7 +50,7 @@ TEST_F(OwnersTest, ABindingHasNoOtherOwner) {
   EXPECT_EQ(cluster_.Our(kBindings)["metadata"]["ownerReferences"],
             good["metadata"]["ownerReferences"]);
   ExpectConvergedAndQuiet();
-  // Nor while nothing may be granted.
+  // The same while nothing may be granted.
   EditSpec(R"("namespaceSelector":{"matchExpressions":[{"key":"a","operator":"Like"}]})");
   EXPECT_THAT(cluster_.Scoped(), StartsWith("False"));
   add_owner();
@@ -81,7 +81,7 @@ TEST_F(OwnersTest, AStolenBindingIsReportedAsStillGranting) {
 
 // The right UID under a wrong kind: garbage collection would delete it, and our own fence denies
 // what we would write.
-TEST_F(OwnersTest, AControllerOfAnotherKindWithOurUidIsNotUs) {
+TEST_F(OwnersTest, OwnerOfAnotherKindWithOurUidIsForeign) {
   Begin(R"("namespaces": ["foo"])");
   const std::string uid = cluster_.Get(kInstances, "foo")["metadata"]["uid"].asString();
   const std::string name = NameOf(cluster_.Our(kBindings, "foo"));
@@ -99,7 +99,7 @@ TEST_F(OwnersTest, AControllerOfAnotherKindWithOurUidIsNotUs) {
 
 // The role's name is a function of the template's UID: made again for another instance, it would
 // revive the stolen grant.
-TEST_F(OwnersTest, ARoleIsNotMadeAgainWhileAFormerBindingStands) {
+TEST_F(OwnersTest, RoleIsNotCreatedWhileAFormerBindingExists) {
   Begin(R"("namespaces": ["foo"])");
   const std::string name = NameOf(cluster_.Our(kBindings, "foo"));
   EXPECT_EQ(cluster_.Merge(kBindings, name, Owned(), "foo"), 200);
@@ -119,7 +119,7 @@ TEST_F(OwnersTest, ARoleIsNotMadeAgainWhileAFormerBindingStands) {
 }
 
 // The former template's role stays, as another instance references it.
-TEST_F(OwnersTest, WhatSomebodyKeptIsReportedUnderAnotherTemplateToo) {
+TEST_F(OwnersTest, KeptBindingIsReportedUnderAnotherTemplate) {
   Begin(R"("namespaces": ["foo"])");
   EXPECT_EQ(cluster_.Create(kInstances, InstanceJson("other", R"("namespaces": ["bar"])")), 201);
   EXPECT_EQ(cluster_.Create(kTemplates, TemplateJson("next", kAnn)), 201);
@@ -140,8 +140,8 @@ TEST_F(OwnersTest, WhatSomebodyKeptIsReportedUnderAnotherTemplateToo) {
   }
 }
 
-// Whoever may patch ClusterRoles freezes ours: what it grants ends all the same.
-TEST_F(OwnersTest, AFrozenRoleIsNotBoundAnyLonger) {
+// A user who can patch ClusterRoles freezes ours: its grants end nevertheless.
+TEST_F(OwnersTest, FrozenRoleIsUnbound) {
   Begin(R"("namespaces": ["foo"])");
   const std::string role = NameOf(cluster_.Our(kRoles));
   EditRole(Owned());
@@ -155,7 +155,7 @@ TEST_F(OwnersTest, AFrozenRoleIsNotBoundAnyLonger) {
   ExpectConvergedAndQuiet();
 }
 
-// Somebody who may not delete bindings puts our label onto one, to have us delete it.
+// A user who cannot delete bindings adds our label to one so that we delete it.
 TEST_F(OwnersTest, AForgedLabelDoesNotMakeUsDelete) {
   Begin("");
   const std::string uid = cluster_.Get(kInstances, "foo")["metadata"]["uid"].asString();

@@ -14,18 +14,17 @@ namespace mandate::scope {
 using ObjectMetaProto = k8s::io::apimachinery::pkg::apis::meta::v1::ObjectMeta;
 using OwnerReferenceProto = k8s::io::apimachinery::pkg::apis::meta::v1::OwnerReference;
 
-// Whether `object` says that it was made for the owner of this kind and UID: its controller is that
-// owner; or it has no controller (somebody took the reference out) and has the owner's UID in
-// `uid_label`.
-// An object with another controller is never ours, whatever its labels say. Labels and references
-// prove nothing about who wrote them, so the name has to be ours too (binding.h, cluster_role.h).
+// Whether `object` claims to belong to the owner of this kind and UID: its controller is that
+// owner; or it has no controller (somebody removed the reference) and has the owner's UID in
+// `uid_label`. An object with another controller is never ours, whatever its labels are. Anybody
+// can write labels and references, so the name has to be ours too (binding.h, cluster_role.h).
 bool BelongsTo(const ObjectMetaProto& object, const KindInfo& owner_kind,
                std::string_view owner_uid, std::string_view uid_label);
 
-// Whether the reference names an object of the kind, in whichever version.
+// Whether the reference names an object of the kind, in any version.
 bool IsOfKind(const OwnerReferenceProto& reference, const KindInfo& kind);
 
-// The owner reference that is marked as controller; null when none is.
+// The owner reference that is marked as controller, or null.
 const OwnerReferenceProto* ControllerOf(const ObjectMetaProto& object);
 
 // The UIDs of the object's other owners. Garbage collection keeps an object while one of its owners
@@ -42,13 +41,12 @@ std::string ControllerText(const ObjectMetaProto& object);
 std::string LabelDifference(const ObjectMetaProto& desired, const ObjectMetaProto& actual,
                             bool exactly);
 
-// Whether the object is being deleted by `kubectl delete --cascade=orphan`, which asks for what it
-// owns to stay.
+// Whether the object is being deleted by `kubectl delete --cascade=orphan`, which keeps the objects
+// that it owns.
 bool IsOrphaning(const ObjectMetaProto& object);
 
-// Whether such a deletion may have orphaned `object`, which its owner had made: it has no
-// controller any more, and the owner is still there, being deleted, as it has finalizers besides
-// "orphan".
+// Whether such a deletion may have orphaned `object`, which was made for `owner`: it has no
+// controller any more, and other finalizers keep the owner, which is being deleted.
 bool MayBeOrphaned(const ObjectMetaProto& object, const ObjectMetaProto& owner);
 
 // For messages: "… has no owner reference any more, …".
@@ -58,15 +56,15 @@ std::string OrphanText(std::string_view object);
 std::string FinalizersText(const ObjectMetaProto& object);
 
 // The first field manager, other than `ours`, that owns fields of the object besides its owner
-// references and finalizers, which garbage collection writes; "" when there is none. A manager
-// whose fields cannot be read counts.
+// references and finalizers, which garbage collection writes; "" if there is none. A manager with
+// unreadable fields counts.
 std::string OtherManager(const ObjectMetaProto& object, std::string_view ours);
 
 // Makes `owner`, of this kind, the controller of `object`; the owner's deletion waits for it.
 void SetControllerReference(const ObjectMetaProto& owner, const KindInfo& owner_kind,
                             ObjectMetaProto& object);
 
-// Whether `object` has exactly that reference, as far as ours goes.
+// Whether `object` has exactly that reference; other references do not matter.
 bool HasControllerReference(const ObjectMetaProto& owner, const KindInfo& owner_kind,
                             const ObjectMetaProto& object);
 

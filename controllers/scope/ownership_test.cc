@@ -72,15 +72,15 @@ TEST(BelongsToTest, TheControllerDecidesAndOnlyWithoutOneTheLabel) {
   }
 }
 
-// An owner that the server has not seen yet owns nothing: above all not what has no owner.
-TEST(BelongsToTest, NothingBelongsToAnOwnerWithoutUid) {
+// An owner without a UID owns nothing, in particular no object without an owner.
+TEST(BelongsToTest, OwnerWithoutUidOwnsNothing) {
   for (const char* metadata : {"", R"("labels": {"uid-label": ""})",
                                R"("ownerReferences": [{"uid": "", "controller": true}])"}) {
     EXPECT_FALSE(BelongsTo(Meta(metadata), kInstance, "", kLabel)) << metadata;
   }
 }
 
-// A message that depended on the order of a hash map would change from one reconcile to the next.
+// A message in the order of a hash map would change from one reconcile to the next.
 TEST(LabelDifferenceTest, NamesTheFirstLabelByKey) {
   const struct {
     const char* name;
@@ -110,7 +110,7 @@ TEST(LabelDifferenceTest, NamesTheFirstLabelByKey) {
   }
 }
 
-TEST(ControllerReferenceTest, SaysEverythingThatTheGarbageCollectorNeeds) {
+TEST(ControllerReferenceTest, HasAllFieldsForGarbageCollection) {
   ObjectMetaProto object;
   SetControllerReference(Owner(), kInstance, object);
   ASSERT_EQ(object.ownerreferences_size(), 1);
@@ -133,7 +133,7 @@ TEST(ControllerReferenceTest, KeepsOtherOwners) {
   EXPECT_TRUE(HasControllerReference(Owner(), kInstance, object));
 }
 
-TEST(ControllerReferenceTest, EveryEditIsSeen) {
+TEST(ControllerReferenceTest, DetectsEveryEdit) {
   using Reference = k8s::io::apimachinery::pkg::apis::meta::v1::OwnerReference;
   const struct {
     const char* name;
@@ -159,7 +159,7 @@ TEST(ControllerReferenceTest, EveryEditIsSeen) {
   EXPECT_FALSE(HasControllerReference(Owner(), kInstance, ObjectMetaProto()));
 }
 
-TEST(OwnershipTest, WhatADeletionLeavesBehind) {
+TEST(OwnershipTest, DetectsOrphaningDeletion) {
   ObjectMetaProto object;
   object.add_finalizers("example.com/stay");
   EXPECT_FALSE(IsOrphaning(object));
@@ -171,7 +171,7 @@ TEST(OwnershipTest, WhatADeletionLeavesBehind) {
   EXPECT_FALSE(IsOrphaning(object)) << "anybody may write the finalizer";
 }
 
-TEST(OwnershipTest, WhatADeletionMayHaveOrphaned) {
+TEST(OwnershipTest, DetectsOrphanedObjects) {
   ObjectMetaProto owner = Owner();
   ObjectMetaProto object;
   EXPECT_FALSE(MayBeOrphaned(object, owner)) << "the owner stays";

@@ -1,4 +1,4 @@
-// What changes between a read and a write.
+// Changes between a read and a write.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -25,7 +25,7 @@ constexpr char kStay[] = R"({"metadata":{"finalizers":["evil.example.com/stay"]}
 
 class RacesTest : public ScopedTest {
  protected:
-  // Somebody replaces the object of this name just before the component's deletion arrives.
+  // Another user replaces the object of this name just before the component's deletion arrives.
   void ReplaceAtDeletion(const Resource& resource, const std::string& deletion,
                          Json::Value object) {
     const std::string name = NameOf(object), ns = object["metadata"]["namespace"].asString();
@@ -86,7 +86,7 @@ class RacesTest : public ScopedTest {
     cluster_.Start();
     cluster_.RunFor(absl::Minutes(10));
   }
-  // Until the component has reported what it was answered, and has not yet seen what came of it.
+  // Runs until the component has reported the response, and has not yet seen the change.
   void RunUntilReported() {
     EXPECT_TRUE(cluster_.loop().RunUntil([this] { return held_; }));
     cluster_.RunFor(absl::Seconds(1));
@@ -98,7 +98,7 @@ class RacesTest : public ScopedTest {
 };
 
 // The server accepts the deletion, and the object stays.
-TEST_F(RacesTest, ABindingThatSomebodyHoldsMeanwhileIsNoSuccess) {
+TEST_F(RacesTest, ConcurrentFinalizerOnBindingIsNotSuccess) {
   for (const bool in_cluster : {false, true}) {
     SCOPED_TRACE(in_cluster);
     if (in_cluster) {
@@ -122,7 +122,7 @@ TEST_F(RacesTest, ABindingThatSomebodyHoldsMeanwhileIsNoSuccess) {
   }
 }
 
-TEST_F(RacesTest, ARoleThatSomebodyHoldsMeanwhileIsNoSuccess) {
+TEST_F(RacesTest, ConcurrentFinalizerOnRoleIsNotSuccess) {
   Begin(R"("namespaces": ["foo"])");
   const Json::Value role = cluster_.Our(kRoles);
   HoldAt("DELETE clusterroles", kRoles, role, [this] { return cluster_.Templated(); });
@@ -134,8 +134,8 @@ TEST_F(RacesTest, ARoleThatSomebodyHoldsMeanwhileIsNoSuccess) {
                                           HasSubstr("finalizers evil.example.com/stay keep it")));
 }
 
-// They are wanted, and were fixed at that moment.
-TEST_F(RacesTest, ABindingThatSomebodyDeletesAndHoldsMeanwhileIsNoSuccess) {
+// The objects are wanted, and were just fixed.
+TEST_F(RacesTest, ConcurrentDeletionOfBindingIsNotSuccess) {
   Begin(R"("namespaces": ["foo"])");
   SlowWatchesOf(kBindings);
   const Json::Value binding = cluster_.Our(kBindings);
@@ -147,7 +147,7 @@ TEST_F(RacesTest, ABindingThatSomebodyDeletesAndHoldsMeanwhileIsNoSuccess) {
   EXPECT_THAT(cluster_.Scoped(), StartsWith("False RevocationPending"));
 }
 
-TEST_F(RacesTest, ARoleThatSomebodyDeletesAndHoldsMeanwhileIsNoSuccess) {
+TEST_F(RacesTest, ConcurrentDeletionOfRoleIsNotSuccess) {
   Begin(R"("namespaces": ["foo"])");
   SlowWatchesOf(kRoles);
   const Json::Value role = cluster_.Our(kRoles);
@@ -158,8 +158,8 @@ TEST_F(RacesTest, ARoleThatSomebodyDeletesAndHoldsMeanwhileIsNoSuccess) {
   EXPECT_THAT(cluster_.Templated(), StartsWith("False "));
 }
 
-// Deletions are for the object that was read.
-TEST_F(RacesTest, ABindingThatWasReplacedIsNotDeleted) {
+// A deletion applies only to the object that was read.
+TEST_F(RacesTest, ReplacedBindingIsNotDeleted) {
   Begin(R"("namespaces": ["foo", "bar"])");
   const Json::Value binding = cluster_.Our(kBindings, "foo");
   ReplaceAtDeletion(kBindings, "DELETE rolebindings foo", binding);
@@ -170,7 +170,7 @@ TEST_F(RacesTest, ABindingThatWasReplacedIsNotDeleted) {
   EXPECT_THAT(cluster_.Scoped(), StartsWith("False RevocationPending"));
 }
 
-TEST_F(RacesTest, ARoleThatWasReplacedIsNotDeleted) {
+TEST_F(RacesTest, ReplacedRoleIsNotDeleted) {
   Begin(R"("namespaces": ["foo"])");
   const Json::Value role = cluster_.Our(kRoles);
   ReplaceAtDeletion(kRoles, "DELETE clusterroles", role);
@@ -181,7 +181,7 @@ TEST_F(RacesTest, ARoleThatWasReplacedIsNotDeleted) {
 }
 
 // The instance is gone, and its deleter took the bindings out of its hands before our deletion.
-TEST_F(RacesTest, ABindingThatWasOrphanedMeanwhileIsNotDeleted) {
+TEST_F(RacesTest, OrphanedBindingIsNotDeleted) {
   Begin(R"("namespaces": ["foo"])");
   const std::string name = NameOf(cluster_.Our(kBindings));
   bool orphaned = false;
@@ -201,7 +201,7 @@ TEST_F(RacesTest, ABindingThatWasOrphanedMeanwhileIsNotDeleted) {
 }
 
 // The same of a role whose template is kept by somebody's finalizer.
-TEST_F(RacesTest, ARoleThatWasOrphanedMeanwhileIsNotDeleted) {
+TEST_F(RacesTest, OrphanedRoleIsNotDeleted) {
   Begin(R"("namespaces": ["foo"])");
   const std::string name = NameOf(cluster_.Our(kRoles));
   EXPECT_EQ(cluster_.Merge(kTemplates, "foo", kStay), 200);
@@ -220,8 +220,8 @@ TEST_F(RacesTest, ARoleThatWasOrphanedMeanwhileIsNotDeleted) {
   EXPECT_FALSE(cluster_.Get(kRoles, name).isNull());
 }
 
-// Whoever keeps changing it does not keep it.
-TEST_F(RacesTest, ABindingToAnotherRoleIsReplacedAlthoughItChangesMeanwhile) {
+// Repeated changes do not keep it.
+TEST_F(RacesTest, ChangingBindingToAnotherRoleIsReplaced) {
   Begin(R"("namespaces": ["foo"])");
   const Json::Value role_ref = cluster_.Our(kBindings)["roleRef"];
   cluster_.Stop();
@@ -239,7 +239,7 @@ TEST_F(RacesTest, ABindingToAnotherRoleIsReplacedAlthoughItChangesMeanwhile) {
   EXPECT_EQ(changes, 1);
 }
 
-TEST_F(RacesTest, ABindingToAnotherRoleIsMadeAnewOnceItIsGone) {
+TEST_F(RacesTest, BindingToAnotherRoleIsCreatedAgain) {
   Begin(R"("namespaces": ["foo"])");
   const Json::Value role_ref = cluster_.Our(kBindings)["roleRef"];
   for (const bool held_before : {false, true}) {
@@ -283,9 +283,9 @@ std::string ManyRoles(std::string_view resource) {
   return all + "]";
 }
 
-// A plan of many writes is left when what it was made for is edited: what is granted by then may
-// not be wanted any more.
-TEST_F(RacesTest, AnEditEndsWhatIsBeingWritten) {
+// A plan of many writes stops when its instance or template is edited: its later grants may
+// be unwanted by then.
+TEST_F(RacesTest, EditEndsTheCurrentWrites) {
   const auto edit_roles = [this](const std::string& all) {
     return cluster_.Merge(kTemplates, "foo", StrCat(R"({"spec":{"clusterRoles":)", all, "}}"));
   };
@@ -325,8 +325,8 @@ TEST_F(RacesTest, AnEditEndsWhatIsBeingWritten) {
   }
 }
 
-// Otherwise anybody who may annotate the object could delay its revocations.
-TEST_F(RacesTest, AnAnnotationIsNoEdit) {
+// Otherwise a user who can annotate the object could delay its revocations.
+TEST_F(RacesTest, AnnotationDoesNotEndWrites) {
   Begin(R"("namespaces": ["foo"])", ManyRoles("pods"));
   int writes = 0;
   cluster_.intercept = [&](const std::string& sent) -> std::optional<HttpResponse> {

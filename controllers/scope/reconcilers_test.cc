@@ -63,14 +63,14 @@ TEST_F(ReconcilersTest, TheDocumentsExampleThenSilence) {
   cluster_.TakeWrites();
   cluster_.RunFor(absl::Hours(1));
   EXPECT_THAT(cluster_.TakeWrites(), IsEmpty());
-  // New processes find nothing to do either.
+  // New processes write nothing either.
   cluster_.Stop();
   cluster_.Start();
   cluster_.RunFor(absl::Hours(1));
   EXPECT_THAT(cluster_.TakeWrites(), IsEmpty());
 }
 
-// Its roles are made because it refers to them: until then it waits, and nothing is wrong.
+// Its roles are created because it references them. It waits until then, which is not an error.
 TEST_F(ReconcilersTest, ANewInstanceRecordsNoWarningOnItsWayToScoped) {
   cluster_.Start();
   EXPECT_EQ(cluster_.Create(kTemplates, TemplateJson("foo", kDocumentRoles)), 201);
@@ -159,7 +159,7 @@ TEST_F(ReconcilersTest, ARevocationDoesNotWaitForMoreGrantsWhenOneHasFailed) {
   EXPECT_EQ(writes[2], "PATCH rolebindings foo");
 }
 
-TEST_F(ReconcilersTest, ARoleThatIsNoLongerWantedGoesWhenAnotherCannotBeMade) {
+TEST_F(ReconcilersTest, UnwantedRoleIsDeletedWhenAnotherFails) {
   Begin(R"("namespaces": ["foo"])");
   cluster_.faults().Add({.verb = "patch",
                          .resource = "clusterroles",
@@ -177,7 +177,7 @@ TEST_F(ReconcilersTest, ARoleThatIsNoLongerWantedGoesWhenAnotherCannotBeMade) {
   EXPECT_EQ(writes[2], "PATCH clusterroles");
 }
 
-// A mistake in one role holds up no revocation, in this role or in another.
+// An error in one role does not delay revocations, in this role or in another.
 TEST_F(ReconcilersTest, AnInvalidTemplateRevokes) {
   constexpr std::string_view kEve = R"({"generateName": "other-", "rules": [],
       "subjects": [{"kind": "User", "name": "eve"}]})";
@@ -201,7 +201,7 @@ TEST_F(ReconcilersTest, AnInvalidTemplateRevokes) {
   EXPECT_EQ(cluster_.Scoped(), kSuccess);
 }
 
-// The incident of an administrator: the template fails, and the instance must be contained.
+// The template fails, and an administrator narrows the instance.
 TEST_F(ReconcilersTest, NarrowingTakesEffectAlthoughTheTemplateFailed) {
   Begin("");
   Json::Value foreign = ParseJson(R"({"apiVersion": "rbac.authorization.k8s.io/v1",
@@ -232,7 +232,7 @@ TEST_F(ReconcilersTest, TheLastInstanceTakesTheRoleAlong) {
   EXPECT_THAT(cluster_.Ours(kBindings), IsEmpty());
 }
 
-// A finalizer of somebody's keeps the instance; it does not keep what the instance granted.
+// A finalizer keeps the instance, but not its grants.
 TEST_F(ReconcilersTest, AnInstanceThatIsBeingDeletedGrantsNothing) {
   Begin(R"("namespaces": ["foo"])");
   EXPECT_EQ(cluster_.Merge(kInstances, "foo", R"({"metadata":{"finalizers":["example.com/a"]}})"),
@@ -258,8 +258,8 @@ TEST_F(ReconcilersTest, AnotherTemplateTakesTheFirstOnesPlace) {
   EXPECT_THAT(cluster_.Ours(kBindings), IsEmpty());
 }
 
-// Its UID is another: what its predecessor granted is not its own.
-TEST_F(ReconcilersTest, AnInstanceThatWasReplacedLeavesNothingBehind) {
+// It has another UID, so its predecessor's grants are not its own.
+TEST_F(ReconcilersTest, ReplacedInstanceIsRevoked) {
   Begin(R"("namespaces": ["foo"])");
   const std::string before = NameOf(cluster_.Our(kBindings));
   cluster_.Stop();
@@ -271,7 +271,7 @@ TEST_F(ReconcilersTest, AnInstanceThatWasReplacedLeavesNothingBehind) {
   EXPECT_EQ(cluster_.Scoped(), kSuccess);
 }
 
-TEST_F(ReconcilersTest, ANamespaceThatComesBackIsBoundAgain) {
+TEST_F(ReconcilersTest, RecreatedNamespaceIsBoundAgain) {
   Begin(R"("namespaces": ["foo", "bar"])");
   EXPECT_EQ(cluster_.Delete(kNamespaces, "foo"), 200);
   cluster_.Settle();
@@ -305,7 +305,7 @@ TEST_F(ReconcilersTest, ALabelBindsANamespaceAndItsLossRevokes) {
   EXPECT_THAT(cluster_.Ours(kBindings), IsEmpty());
 }
 
-TEST_F(ReconcilersTest, RulesThatMeanNothingInANamespaceAreReported) {
+TEST_F(ReconcilersTest, ReportsRulesWithoutEffectInANamespace) {
   Begin(R"("namespaces": ["foo"])", kNodes);
   EXPECT_THAT(cluster_.Effective(),
               AllOf(StartsWith("False RulesWithoutEffect"), HasSubstr("nodes")));
@@ -314,8 +314,8 @@ TEST_F(ReconcilersTest, RulesThatMeanNothingInANamespaceAreReported) {
   EXPECT_EQ(cluster_.Effective(), "");
 }
 
-// Discovery fails: it is asked again, and what was reported stays.
-TEST_F(ReconcilersTest, WhatDiscoveryDoesNotAnswerNowIsNotTakenBack) {
+// Failed discovery is retried, and the reported condition stays.
+TEST_F(ReconcilersTest, FailedDiscoveryKeepsTheCondition) {
   Begin(R"("namespaces": ["foo"])", kNodes);
   const std::string reported = cluster_.Effective();
   EXPECT_THAT(reported, StartsWith("False RulesWithoutEffect"));
@@ -333,8 +333,8 @@ TEST_F(ReconcilersTest, WhatDiscoveryDoesNotAnswerNowIsNotTakenBack) {
   EXPECT_THAT(cluster_.Effective(), HasSubstr("persistentvolumes"));
 }
 
-// Unknown is never delete: each input in turn is forbidden to the component that reads it.
-TEST_F(ReconcilersTest, NothingIsWrittenWhileAnythingIsUnknown) {
+// Unknown is never delete: the component loses the permission to read each input in turn.
+TEST_F(ReconcilersTest, UnknownInputPreventsWrites) {
   Begin(R"("namespaces": ["foo"])");
   cluster_.TakeRule("scope-instance", "list");
   cluster_.TakeRule("scope-template", "list");

@@ -1,5 +1,5 @@
-// A component that starts while it may not read a kind: after an upgrade whose roles lack a rule,
-// or when a standby takes over. What it does then is what it would do without the start.
+// A component that starts without the permission to read a kind: after an upgrade whose roles lack
+// a rule, or when a standby takes over. It behaves as without the restart.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -45,7 +45,7 @@ TEST_F(RestartUnreadableTest, AnInstanceIsNarrowedWhileAKindIsForbidden) {
     SCOPED_TRACE(row.resource);
     EXPECT_EQ(cluster_.Ours(kBindings).size(), 2u);
     RestartWithout("scope-instance", row.resource);
-    // It need not be edited for its condition to tell.
+    // Its condition reports it without an edit.
     EXPECT_THAT(cluster_.Scoped(), AllOf(StartsWith("False "), HasSubstr(row.why)));
     EditSpec(R"("namespaces": ["foo", "default"])");
     EXPECT_THAT(cluster_.Ours(kBindings, "bar"), IsEmpty());
@@ -70,7 +70,7 @@ TEST_F(RestartUnreadableTest, ASubjectIsTakenOutWhileAKindIsForbidden) {
   ExpectConvergedAndQuiet();
 }
 
-// Its own bindings are of two kinds: the one that can be read is revoked.
+// It has bindings of two kinds: those of the readable kind are revoked.
 TEST_F(RestartUnreadableTest, BindingsOfTheOtherKindAreForbidden) {
   const struct {
     const char* resource;
@@ -131,8 +131,8 @@ TEST_F(RestartUnreadableTest, AFirstListThatFailsHoldsUpNoRevocationForLong) {
   }
 }
 
-// Without a restart: the condition of an instance that nobody touches tells, too.
-TEST_F(RestartUnreadableTest, AnInstanceThatNobodyTouchesTells) {
+// Without a restart, the condition of an unchanged instance reports it, too.
+TEST_F(RestartUnreadableTest, UntouchedInstanceReportsIt) {
   Begin(R"("namespaces": ["foo"])", kAnn);
   for (const char* resource : {"namespaces", "clusterroles", "scopetemplates", "rolebindings"}) {
     SCOPED_TRACE(resource);

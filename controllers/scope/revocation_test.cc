@@ -1,4 +1,4 @@
-// What a ScopeInstance's plan takes away, and what it reports that it cannot.
+// The revocations of a ScopeInstance's plan, and the reported grants that it cannot revoke.
 #include <gtest/gtest.h>
 
 #include <functional>
@@ -15,7 +15,7 @@ namespace {
 // A label, or an owner reference, on an object whose name is not ours: somebody would have us
 // delete what they may not. A label concerns the instance only if the binding grants a role of its
 // template; a binding of which the instance is the controller may be an older version's.
-TEST(RevocationTest, WhatForgersLabelIsNotDeleted) {
+TEST(RevocationTest, ForgedLabelsAreNotDeleted) {
   const InstanceSnapshot good = Bound(Snapshot(DocumentInstance(R"("namespaces": ["foo"])")));
   for (const bool owned : {false, true}) {
     InstanceSnapshot snapshot = good;
@@ -43,7 +43,7 @@ TEST(RevocationTest, WhatForgersLabelIsNotDeleted) {
 }
 
 // The binding is not deleted, because its name does not prove that it was made for the instance.
-TEST(RevocationTest, ABindingThatNamesItAsControllerUnderAnotherNameIsReported) {
+TEST(RevocationTest, ForeignNameWithOurControllerIsReported) {
   InstanceSnapshot snapshot = Bound(Snapshot(DocumentInstance(R"("namespaces": ["foo"])")));
   Binding old = snapshot.bindings[0];
   old.key.name = "made-by-an-older-version";
@@ -64,7 +64,7 @@ TEST(RevocationTest, ABindingThatNamesItAsControllerUnderAnotherNameIsReported) 
   }
 }
 
-TEST(RevocationTest, ABindingThatIsBeingDeletedIsReportedOnce) {
+TEST(RevocationTest, BindingBeingDeletedIsReportedOnce) {
   InstanceSnapshot snapshot = Bound(Snapshot(DocumentInstance(R"("namespaces": ["foo"])")));
   auto& meta = *snapshot.bindings[0].object.mutable_metadata();
   meta.mutable_deletiontimestamp()->set_seconds(1);
@@ -75,7 +75,7 @@ TEST(RevocationTest, ABindingThatIsBeingDeletedIsReportedOnce) {
   EXPECT_EQ(plan.pending.size(), 1u);
   ASSERT_EQ(plan.fix.size(), 1u);
   EXPECT_TRUE(plan.fix[0].desired.object.subjects().empty());
-  // It cannot be replaced, whatever keeps it.
+  // It cannot be replaced, independently of the finalizer.
   meta.clear_finalizers();
   const InstancePlan unkept = PlanInstance(snapshot);
   EXPECT_TRUE(unkept.replace.empty());
@@ -85,7 +85,7 @@ TEST(RevocationTest, ABindingThatIsBeingDeletedIsReportedOnce) {
 
 // A namespace's administrator may change owner references and finalizers of a binding without
 // `bind`.
-TEST(RevocationTest, WhatSomebodysEditKeepsAliveIsReported) {
+TEST(RevocationTest, BindingKeptByAnEditIsReported) {
   const auto take = [](Binding& b) {
     auto& owner = *b.object.mutable_metadata()->mutable_ownerreferences(0);
     owner.set_kind("ConfigMap");
@@ -115,7 +115,7 @@ TEST(RevocationTest, WhatSomebodysEditKeepsAliveIsReported) {
   }
 }
 
-TEST(RevocationTest, ABindingThatFinalizersKeepIsReportedAndEmptied) {
+TEST(RevocationTest, BindingKeptByFinalizersIsReportedAndEmptied) {
   InstanceSnapshot held = Bound(Snapshot(DocumentInstance(R"("namespaces": ["foo"])")));
   auto& meta = *held.bindings[0].object.mutable_metadata();
   meta.mutable_deletiontimestamp()->set_seconds(1);
@@ -128,14 +128,14 @@ TEST(RevocationTest, ABindingThatFinalizersKeepIsReportedAndEmptied) {
   ASSERT_EQ(plan.pending.size(), 1u);
   EXPECT_NE(plan.pending[0].find("finalizers evil.example.com/stay keep it"), std::string::npos);
 
-  // Not wanted: its finalizers keep the object, not what it grants.
+  // Not wanted: its finalizers keep the object, but not its grants.
   held.instance = DocumentInstance(R"("namespaces": ["bar"])");
   plan = PlanInstance(held);
   EXPECT_TRUE(plan.remove.empty());
   ASSERT_EQ(plan.fix.size(), 1u);
   EXPECT_TRUE(plan.fix[0].desired.object.subjects().empty());
   EXPECT_EQ(plan.reason, kRevocationPending);
-  // Before it is being deleted, too: the deletion alone will not end the grant.
+  // The same before its deletion, as the deletion alone does not end the grant.
   InstanceSnapshot will_be_held = held;
   will_be_held.bindings[0].object.mutable_metadata()->clear_deletiontimestamp();
   plan = PlanInstance(will_be_held);
@@ -147,7 +147,7 @@ TEST(RevocationTest, ABindingThatFinalizersKeepIsReportedAndEmptied) {
   EXPECT_EQ(plan.reason, kRevocationPending);
 }
 
-// Revocation waits neither for the template, nor for its roles, nor for a valid selector.
+// Revocation does not wait for the template, its roles, or a valid selector.
 TEST(RevocationTest, RevocationNeverWaits) {
   const std::string name = ClusterRoleName("template-uid", "fooClusterRole-");
   using Edit = std::function<void(InstanceSnapshot&)>;
@@ -235,8 +235,8 @@ TEST(RevocationTest, AnInvalidSelectorKeepsNamespacesAndRevokesTheRest) {
   EXPECT_EQ(plan.fix.size(), 2u);
 }
 
-// Somebody else's role under our name: what is bound to it would grant what nobody decided.
-TEST(RevocationTest, WhatIsBoundToAForeignRoleIsRevoked) {
+// Another user's role with our name: a binding to it would grant unknown permissions.
+TEST(RevocationTest, BindingToAForeignRoleIsRevoked) {
   const std::string name = ClusterRoleName("template-uid", "fooClusterRole-");
   InstanceSnapshot snapshot = Bound(Snapshot(DocumentInstance(R"("namespaces": ["foo"])")));
   auto& owner = *snapshot.cluster_roles[name].mutable_metadata()->mutable_ownerreferences(0);
@@ -249,7 +249,7 @@ TEST(RevocationTest, WhatIsBoundToAForeignRoleIsRevoked) {
   EXPECT_NE(plan.problems[0].find("its controller is Namespace \"hold\""), std::string::npos);
 }
 
-TEST(RevocationTest, AnInstanceThatIsBeingDeletedIsRevoked) {
+TEST(RevocationTest, InstanceBeingDeletedIsRevoked) {
   InstanceSnapshot snapshot = Bound(Snapshot(DocumentInstance(R"("namespaces": ["foo"])")));
   snapshot.instance.mutable_metadata()->mutable_deletiontimestamp()->set_seconds(1);
   const InstancePlan plan = PlanInstance(snapshot);

@@ -15,7 +15,7 @@ namespace {
 
 constexpr std::string_view kRbacGroup = "rbac.authorization.k8s.io";
 
-// Collects what is wrong, each with its field.
+// Collects the errors with their fields.
 class Problems {
  public:
   void Add(std::string_view field, std::string_view what) {
@@ -34,7 +34,7 @@ class Problems {
   std::vector<std::string> problems_;
 };
 
-// As rbac/v1 validation does, so that a bad rule is refused before anything is changed.
+// Validates like rbac/v1, so that an invalid rule is rejected before any write.
 void CheckRule(const rbacv1::PolicyRule& rule, const std::string& field, Problems& problems) {
   if (rule.verbs().empty()) problems.Add(field + ".verbs", "at least one verb is required");
   if (!rule.nonresourceurls().empty()) {
@@ -88,7 +88,7 @@ struct SubjectField {
   std::string field;
 };
 
-// The valid subjects of all these fields, with the apiGroup that the API server would fill in.
+// The valid subjects of these fields, with the API server's default apiGroup.
 std::shared_ptr<const SubjectList> Collect(std::initializer_list<SubjectField> fields,
                                            Problems& problems) {
   auto collected = std::make_shared<SubjectList>();
@@ -123,7 +123,7 @@ void CheckGenerateName(const std::string& name, const std::string& field, Proble
   }
 }
 
-// Two roles of one name: which of them is meant is not known.
+// Of two roles with one name, neither is certain to be meant.
 void Merge(const RoleTemplate& from, RoleTemplate& into) {
   into.rules.insert(into.rules.end(), from.rules.begin(), from.rules.end());
   auto subjects = std::make_shared<SubjectList>(*into.subjects);

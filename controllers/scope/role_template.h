@@ -1,4 +1,4 @@
-// A ScopeTemplate's cluster roles, checked and with everything filled in that it leaves open.
+// A ScopeTemplate's cluster roles, validated and with their defaults.
 #ifndef CONTROLLERS_SCOPE_ROLE_TEMPLATE_H_
 #define CONTROLLERS_SCOPE_ROLE_TEMPLATE_H_
 
@@ -16,22 +16,21 @@ namespace mandate::scope {
 
 using SubjectList = google::protobuf::RepeatedPtrField<rbacv1::Subject>;
 
-// One cluster role that a template asks for, and who gets it.
+// One cluster role of a template, with its subjects.
 struct RoleTemplate {
   std::string generate_name;
   std::string name;  // of the ClusterRole
   std::vector<rbacv1::PolicyRule> rules;
-  // Without doubles, apiGroup filled in. Roles that leave them to the template share them.
+  // Unique, with apiGroup set. Roles that use the template's subjects share them.
   std::shared_ptr<const SubjectList> subjects;
 };
 
 struct TemplateRoles {
-  // In the template's order, each name once.
+  // In the template's order, with unique names.
   std::vector<RoleTemplate> roles;
-  // kInvalidArgument lists everything that is wrong, each as
-  // "spec.clusterRoles[0].subjects[1].namespace: required for a ServiceAccount". `roles` are then
-  // the valid rules and subjects alone, of roles with valid names: nothing else is wanted for
-  // certain, and of these nothing is granted anew.
+  // kInvalidArgument lists all errors in the form "spec.clusterRoles[0].subjects[1].namespace:
+  // required for a ServiceAccount". `roles` then has only the valid rules and subjects of roles
+  // with valid names. Existing grants of these are kept, and nothing new is granted.
   absl::Status invalid;
 };
 
@@ -41,12 +40,12 @@ bool SameRules(const std::vector<rbacv1::PolicyRule>& a,
                const google::protobuf::RepeatedPtrField<rbacv1::PolicyRule>& b);
 bool SameSubjects(const SubjectList& a, const SubjectList& b);
 
-// Finds a subject among many. Borrows them. Not thread-safe.
+// A set of subjects that finds one quickly. Borrows the subjects. Not thread-safe.
 class SubjectSet {
  public:
   SubjectSet() = default;
   explicit SubjectSet(const SubjectList& subjects);
-  // False: it was there already.
+  // False if the set already has it.
   bool Add(const rbacv1::Subject& subject) { return known_.insert(&subject).second; }
   bool Contains(const rbacv1::Subject& subject) const { return known_.contains(&subject); }
 

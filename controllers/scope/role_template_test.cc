@@ -95,7 +95,7 @@ TEST(RoleTemplateTest, SubjectsComeFromTheRoleElseFromTheTemplate) {
 }
 
 // What is valid of each role, as "name: verbs of its rules; its subjects".
-TEST(RoleTemplateTest, WhatIsValidOfAnInvalidTemplate) {
+TEST(RoleTemplateTest, InvalidTemplateKeepsItsValidParts) {
   const struct {
     std::string_view spec;
     std::vector<std::string> roles;
@@ -114,7 +114,7 @@ TEST(RoleTemplateTest, WhatIsValidOfAnInvalidTemplate) {
           "clusterRoles": [{"generateName": "a", "rules": [],
             "subjects": [{"kind": "Robot", "name": "y"}]}])",
        {"a: ; "}},
-      // Either may be meant.
+      // Each of the two may be meant.
       {R"("clusterRoles": [
            {"generateName": "a", "subjects": [{"kind": "User", "name": "x"}],
             "rules": [{"apiGroups": [""], "resources": ["pods"], "verbs": ["get"]}]},

@@ -18,8 +18,8 @@ namespace {
 
 using rbacv1::ClusterRole;
 
-// Identifies the role and the state that a fix aims at. The same fix, needed again and again, is a
-// fight with somebody else; a fix that follows an edit of the template (`version`) has another key.
+// Identifies the role and its desired state. The same fix, needed again and again, is a fight with
+// another writer; a fix after an edit of the template (`version`) has another key.
 std::string FixKey(const RoleFix& fix, std::string_view version) {
   std::string rules;
   for (const auto& rule : fix.desired.rules()) rules += rule.SerializeAsString();
@@ -36,7 +36,7 @@ Removal SurplusRules(const ClusterRole& desired, const ClusterRole& actual) {
   return emptied ? Removal{.fields = {{"rules"}}} : Removal();
 }
 
-// What others put onto our role and what it must not have.
+// The fields that others added to our role and that it must not have.
 Removal Surplus(const ClusterRole& desired, const ClusterRole& actual) {
   Removal removal = SurplusRules(desired, actual);
   if (actual.has_aggregationrule()) removal.fields.push_back({"aggregationRule"});
@@ -70,8 +70,8 @@ void RoleWriter::CarryOut(const TemplatePlan& plan) {
   const auto grants = std::ranges::find_if_not(plan.fix, &RoleFix::revokes);
   const bool all_fixed =
       each(std::ranges::subrange(plan.fix.begin(), grants), fixed, round.revoking_fixes, fix);
-  // A role that was renamed is made under its new name before the old one goes, unless writes take
-  // long, or one fails, or this portion ends before.
+  // A renamed role is created under its new name before the old one is deleted, unless writes are
+  // slow, one fails, or the portion ends first.
   if (portion_.patient()) remove();
   if (all_fixed && (!removed || all_removed)) {
     each(std::ranges::subrange(grants, plan.fix.end()), fixed, round.grants, fix);
@@ -148,7 +148,7 @@ bool RoleWriter::WriteFewer(const RoleFix& fix, absl::Status denied, bool& taken
 absl::StatusOr<ClusterRole> RoleWriter::Write(const ClusterRole& desired, const ClusterRole& actual,
                                               const Removal& removal, bool& taken) {
   absl::StatusOr<ClusterRole> is = actual;
-  // First, as the fences do not let a role with such a label be written.
+  // This comes first, because the fences deny writes of a role with such a label.
   if (!removal.fields.empty()) {
     portion_.NoteRequest();
     is = parts_.client.RemoveFields(portion_.ForRequest(context_), actual, removal);

@@ -1,4 +1,4 @@
-// Carries out the plan of one ScopeTemplate.
+// Writes the plan of one ScopeTemplate.
 #ifndef CONTROLLERS_SCOPE_ROLE_WRITER_H_
 #define CONTROLLERS_SCOPE_ROLE_WRITER_H_
 
@@ -13,7 +13,7 @@
 
 namespace mandate::scope {
 
-// Writes, one after the other, until the plan or the portion is at its end. One reconcile's; not
+// Sends the writes in sequence until the plan or the portion ends. It belongs to one reconcile. Not
 // thread-safe.
 class RoleWriter {
  public:
@@ -30,18 +30,18 @@ class RoleWriter {
   void CarryOut(const TemplatePlan& plan);
 
  private:
-  // On condition of the role's UID, and of its version too when `unchanged`.
+  // Deletes with the role's UID as precondition, and with its version too if `unchanged`.
   void Remove(const rbacv1::ClusterRole& role, bool unchanged);
   void Create(const rbacv1::ClusterRole& role);
   void Fix(const RoleFix& fix);
-  // Makes `actual` what `desired` is, without the fields of `removal`. Sets `taken` when the API
-  // server has taken a write.
+  // Writes `desired` over `actual`, and removes the fields of `removal`. Sets `taken` if the API
+  // server accepted a write.
   absl::StatusOr<rbacv1::ClusterRole> Write(const rbacv1::ClusterRole& desired,
                                             const rbacv1::ClusterRole& actual,
                                             const Removal& removal, bool& taken);
-  // Writes less than the fix, whose write was `denied`: somebody may deny what would be granted, or
-  // that a label goes. The rules that are revoked do not wait for that. Without `escalate` the API
-  // server takes a role without any rule, and no other. Whether it took one.
+  // Writes only the revocations of a fix that was `denied`, because admission may deny its grants
+  // or the removal of a label. Without `escalate` the API server accepts only a role without rules.
+  // Whether it accepted a write.
   bool WriteFewer(const RoleFix& fix, absl::Status denied, bool& taken);
   void Note(const rbacv1::ClusterRole& desired, const absl::StatusOr<rbacv1::ClusterRole>& written);
 

@@ -1,4 +1,4 @@
-// What large instances cost, and what they cost others.
+// The cost of large instances for themselves and for others.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -125,8 +125,8 @@ TEST(SizeTest, AMoveOfOnePortionGrantsFirstAndALargerOneRevokesFirst) {
   }
 }
 
-// What concerns nobody costs nobody anything; an event costs the instances that it concerns.
-TEST(SizeTest, AnEventReconcilesOnlyWhatItConcerns) {
+// An event reconciles only the instances that it affects.
+TEST(SizeTest, EventReconcilesOnlyAffectedObjects) {
   ScopeCluster cluster;
   EXPECT_EQ(cluster.Create(kTemplates, TemplateJson("foo", kAnn)), 201);
   for (int i = 0; i < 50; ++i) {

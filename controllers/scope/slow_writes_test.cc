@@ -1,4 +1,4 @@
-// What writes that take long for some objects do to the revocations of others.
+// The effect of slow writes for some objects on the revocations of others.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -127,15 +127,15 @@ TEST_F(SlowWritesTest, OthersAreNotHeldUpByThoseThatAreGone) {
   }
 }
 
-// A server that is busy, or a webhook, may ask to be asked later.
+// A busy server, or a webhook, may send Retry-After.
 TEST_F(SlowWritesTest, OthersAreNotHeldUpByThoseThatAreAskedToWait) {
   Fail({.refuse = apiserver::TooManyRequests("busy", 25)});
   EXPECT_LE(UntilRevoked([this] { CreateSlowInstances(); }), absl::Seconds(1));
   EXPECT_THAT(cluster_.Scoped("slow0"), AllOf(StartsWith("False "), HasSubstr("busy")));
 }
 
-// It takes as long as it takes until the server has answered what there is.
-TEST_F(SlowWritesTest, NothingSaysSuccessWhileASlowAnswerIsWaitedFor) {
+// It waits until the server has answered the current writes.
+TEST_F(SlowWritesTest, NoSuccessDuringASlowWrite) {
   Fail({.delay = absl::Seconds(10)});
   EXPECT_EQ(cluster_.Create(kInstances, InstanceJson("slow", R"("namespaces": ["bar"])", "foo")),
             201);
@@ -152,8 +152,8 @@ TEST_F(SlowWritesTest, NothingSaysSuccessWhileASlowAnswerIsWaitedFor) {
   EXPECT_THAT(cluster_.Scoped("slow"), StartsWith("True"));
 }
 
-// Nor while the turn of those that are slow is waited for.
-TEST_F(SlowWritesTest, NothingSaysSuccessWhileItWaitsForItsTurn) {
+// The same while it waits for the turn of slow objects.
+TEST_F(SlowWritesTest, NoSuccessWhileWaitingForItsTurn) {
   Fail({.delay = absl::Seconds(10)});
   CreateSlowInstances();
   cluster_.RunFor(absl::Minutes(15));
@@ -169,7 +169,7 @@ TEST_F(SlowWritesTest, NothingSaysSuccessWhileItWaitsForItsTurn) {
   };
   EditTemplate(kAnnAndEve);
   cluster_.RunFor(absl::Minutes(5));
-  // By then each has had a worker, and the first one is done.
+  // Each has had a worker by then, and the first one is done.
   EXPECT_EQ(said.size(), size_t{kSlow});
   EXPECT_GE(std::ranges::count_if(
                 said, [](const auto& one) { return one.starts_with("False ScopingInProgress"); }),
@@ -179,8 +179,8 @@ TEST_F(SlowWritesTest, NothingSaysSuccessWhileItWaitsForItsTurn) {
   }
 }
 
-// Others that are slow too: it waits for the writes that are under way, not for all that others
-// grant.
+// With other slow instances, it waits for their current writes, but not for all of
+// their grants.
 TEST_F(SlowWritesTest, ARevocationDoesNotWaitForTheGrantsOfOthersThatAreSlow) {
   constexpr int kGrants = 12, kRevocations = 2;
   EXPECT_EQ(cluster_.Create(kTemplates, TemplateJson("other", kAnnAndEve)), 201);
@@ -210,7 +210,7 @@ TEST_F(SlowWritesTest, ARevocationDoesNotWaitForTheGrantsOfOthersThatAreSlow) {
   EXPECT_EQ(granting("ann eve"), kGrants) << "all are written in the end";
 }
 
-// A webhook may be for the status alone. The instances of a template that fails say so.
+// A webhook may apply only to the status. The instances of a failed template report it.
 class SlowStatusesTest : public SlowWritesTest {
  protected:
   void SetUp() override {
@@ -246,7 +246,7 @@ TEST_F(SlowStatusesTest, OthersAreNotHeldUpByThoseThatAreAskedToWait) {
   EXPECT_LE(UntilRevokedAfterAll(kWorkers), absl::Seconds(1));
 }
 
-// What an instance's own revocations wait for, when each write of a binding takes long.
+// The delay of an instance's own revocations if each write of a binding is slow.
 class OwnSlowWritesTest : public SlowWritesTest {
  protected:
   void SetUp() override { Begin(R"("namespaces": ["foo", "bar", "default"])", kAnn); }
@@ -278,7 +278,7 @@ class OwnSlowWritesTest : public SlowWritesTest {
   }
 };
 
-TEST_F(OwnSlowWritesTest, ARoleThatIsReplacedIsRevokedBeforeTheOtherIsGranted) {
+TEST_F(OwnSlowWritesTest, RevokesAReplacedRoleBeforeGrantingTheNew) {
   EXPECT_EQ(cluster_.Create(kTemplates, TemplateJson("other", kAnnAndEve)), 201);
   EXPECT_EQ(cluster_.Create(kInstances, InstanceJson("two", R"("namespaces": ["none"])", "other")),
             201);
@@ -291,7 +291,7 @@ TEST_F(OwnSlowWritesTest, ARoleThatIsReplacedIsRevokedBeforeTheOtherIsGranted) {
   EXPECT_EQ(cluster_.Ours(kBindings).size(), 3u);
 }
 
-TEST_F(OwnSlowWritesTest, NoGrantThatReplacesAnotherGoesFirst) {
+TEST_F(OwnSlowWritesTest, ReplacingGrantsWaitForRevocations) {
   Delay("patch");
   absl::Duration revoked;
   EditAndTakeWrites(R"("namespaces": null)", revoked);
@@ -310,7 +310,7 @@ TEST_F(OwnSlowWritesTest, NoGrantComesBetweenRevocations) {
   EXPECT_EQ(std::ranges::count(writes, writes.back()), 1) << "after all deletions";
 }
 
-// Discovery is asked for the condition Effective alone.
+// Discovery is needed only for the condition Effective.
 TEST_F(SlowWritesTest, ARevocationDoesNotWaitForDiscovery) {
   EditTemplate(R"([{"generateName": "reader-", "rules": [{"apiGroups": ["no.example.com"],
       "resources": ["things"], "verbs": ["get"]}],

@@ -1,4 +1,4 @@
-// What others do to the objects of the scope components.
+// Edits of the scope components' objects by others.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -30,8 +30,8 @@ class StrangersTest : public ScopedTest {
   }
 };
 
-// Whatever is put onto our role is taken off, by few writes, and the fight ends.
-TEST_F(StrangersTest, ARoleIsExactlyWhatTheTemplateSays) {
+// Fields added to our role are removed with few writes, and the fight ends.
+TEST_F(StrangersTest, RoleIsExactlyTheTemplates) {
   Begin(R"("namespaces": ["foo"])");
   const Json::Value good = cluster_.Our(kRoles);
   for (const char* patch :
@@ -56,7 +56,7 @@ TEST_F(StrangersTest, ARoleIsExactlyWhatTheTemplateSays) {
   }
 }
 
-TEST_F(StrangersTest, ABindingIsWhatTheInstanceSays) {
+TEST_F(StrangersTest, BindingIsTheInstances) {
   Begin(R"("namespaces": ["foo"])");
   const Json::Value good = cluster_.Our(kBindings);
   for (const char* patch :
@@ -74,7 +74,7 @@ TEST_F(StrangersTest, ABindingIsWhatTheInstanceSays) {
   }
 }
 
-// Two controllers that do not agree: the other one writes back each time.
+// Two controllers disagree: the other one reverts each write.
 TEST_F(StrangersTest, AFightIsSlowAndReported) {
   Begin(R"("namespaces": ["foo"])");
   cluster_.TakeWrites();
@@ -91,7 +91,7 @@ TEST_F(StrangersTest, AFightIsSlowAndReported) {
   ExpectConvergedAndQuiet();
 }
 
-// A user who restores the access again and again keeps it for seconds, not for minutes.
+// A user who restores the access repeatedly keeps it for seconds, not for minutes.
 TEST_F(StrangersTest, ARevocationIsNotSlowedByTheFight) {
   Begin(R"("namespaces": ["foo", "bar"])");
   const std::string name = NameOf(cluster_.Our(kBindings, "foo"));
@@ -115,7 +115,7 @@ TEST_F(StrangersTest, ARevocationIsNotSlowedByTheFight) {
   EXPECT_THAT(cluster_.Scoped(), StartsWith("False RevocationPending"));
 }
 
-// Somebody who grants and revokes the same thing again and again: a revocation does not wait.
+// An instance that grants and revokes the same access repeatedly: a revocation does not wait.
 TEST_F(StrangersTest, EditsToAndFroAreNoFight) {
   Begin(R"("namespaces": ["foo"])", kAnn);
   const auto become = [this](std::string_view roles) {
@@ -135,8 +135,8 @@ TEST_F(StrangersTest, EditsToAndFroAreNoFight) {
   }
 }
 
-// An admission plugin, or a server, that takes a write and stores something else.
-TEST_F(StrangersTest, AnAnswerThatDiffersIsNoSuccessAndNoLoop) {
+// An admission plugin, or a server, accepts a write and stores something else.
+TEST_F(StrangersTest, DifferentResponseIsNotSuccess) {
   Begin(R"("namespaces": ["foo"])");
   const Json::Value role = cluster_.Our(kRoles);
   cluster_.TakeWrites();
@@ -163,7 +163,7 @@ TEST_F(StrangersTest, AnAnswerThatDiffersIsNoSuccessAndNoLoop) {
 }
 
 // Nor is a revocation that the server only pretends to take repeated as often as one that it takes.
-TEST_F(StrangersTest, ABindingThatIsNotStoredAsWrittenIsFixedMoreAndMoreSlowly) {
+TEST_F(StrangersTest, BindingStoredDifferentlyIsFixedWithBackoff) {
   Begin(R"("namespaces": ["foo"])");
   const std::string name = NameOf(cluster_.Our(kBindings, "foo"));
   cluster_.TakeWrites();
@@ -231,8 +231,8 @@ TEST_F(StrangersTest, AFinalizerKeepsTheBindingAndNotItsGrant) {
   ExpectConvergedAndQuiet();
 }
 
-// The same when the instance is gone, and nothing reports it.
-TEST_F(StrangersTest, AFinalizerKeepsNoGrantOfAnInstanceThatIsGone) {
+// The same for a deleted instance, for which there is no report.
+TEST_F(StrangersTest, FinalizerDoesNotKeepGrantsOfADeletedInstance) {
   for (const bool in_cluster : {false, true}) {
     SCOPED_TRACE(in_cluster);
     const Resource kind = in_cluster ? kClusterBindings : kBindings;
@@ -256,7 +256,7 @@ TEST_F(StrangersTest, AFinalizerKeepsNoGrantOfAnInstanceThatIsGone) {
 }
 
 // An apply without subjects or rules leaves those that another field manager owns.
-TEST_F(StrangersTest, WhatIsPutOntoSomethingHeldGrantsNothingEither) {
+TEST_F(StrangersTest, FieldsAddedToAKeptObjectAreRemoved) {
   Begin(R"("namespaces": ["foo", "bar"])");
   const std::string binding = NameOf(cluster_.Our(kBindings, "foo"));
   const std::string role = NameOf(cluster_.Our(kRoles));
@@ -278,8 +278,8 @@ TEST_F(StrangersTest, WhatIsPutOntoSomethingHeldGrantsNothingEither) {
   EXPECT_TRUE(cluster_.Get(kRoles, role)["rules"].empty());
 }
 
-// Deleted by somebody while it is wanted: it is made again, as soon as that can be.
-TEST_F(StrangersTest, AWantedBindingThatIsBeingDeletedIsWaitedFor) {
+// A wanted object that another user deletes is created again as soon as possible.
+TEST_F(StrangersTest, WaitsForTheDeletionOfAWantedBinding) {
   Begin(R"("namespaces": ["foo"])");
   const std::string name = NameOf(cluster_.Our(kBindings));
   EXPECT_EQ(cluster_.Merge(kBindings, name, kStay, "foo"), 200);
@@ -310,8 +310,8 @@ TEST_F(StrangersTest, AFinalizerKeepsTheRoleAndNotItsRules) {
   EXPECT_EQ(cluster_.Templated(), kTemplatedSuccess);
 }
 
-// A condition that another controller keeps in our status is no reason to write.
-TEST_F(StrangersTest, AForeignConditionIsLeftAndCausesNoWrites) {
+// Another controller's condition in our status causes no write.
+TEST_F(StrangersTest, ForeignConditionIsKept) {
   Begin(R"("namespaces": ["foo"])");
   Json::Value conditions = cluster_.Get(kInstances, "foo")["status"]["conditions"];
   Json::Value foreign = conditions[0];

@@ -13,7 +13,7 @@ bool IsTerminating(const corev1::Namespace& ns) {
   return ns.metadata().has_deletiontimestamp() || ns.status().phase() == "Terminating";
 }
 
-// Named namespaces that are reported by name; of the others, only how many there are.
+// The maximum number of namespaces in a message; the others are only counted.
 constexpr size_t kMaxListed = 5;
 
 }  // namespace

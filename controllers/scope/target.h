@@ -1,4 +1,4 @@
-// The target of a ScopeInstance: where it wants its bindings.
+// The target of a ScopeInstance: the namespaces of its bindings, or the cluster.
 #ifndef CONTROLLERS_SCOPE_TARGET_H_
 #define CONTROLLERS_SCOPE_TARGET_H_
 
@@ -18,36 +18,35 @@
 namespace mandate::scope {
 
 struct Target {
-  // The whole cluster: neither namespaces nor a selector are given. A selector that matches
-  // nothing, or that is invalid, is not that.
+  // Whether the target is the whole cluster: neither namespaces nor a selector are given. A
+  // selector that is invalid or matches nothing does not mean the cluster.
   bool cluster = false;
-  // Namespaces that exist and take new objects.
+  // Existing namespaces that are not being deleted.
   std::set<std::string> usable;
   // Namespaces that exist and are being deleted.
   std::set<std::string> terminating;
-  // Every named one, whether or not it exists.
+  // Every named namespace, whether or not it exists.
   absl::flat_hash_set<std::string> named;
-  // The selector is invalid: which other namespaces it means is not known. kInvalidArgument names
-  // the field.
+  // The error of an invalid selector: its namespaces are unknown. kInvalidArgument names the field.
   absl::Status invalid;
-  // Namespaces cannot be read: which of them the selector means is not known.
+  // The error of reading namespaces: the selected ones are unknown.
   bool unread_selection = false;
-  // `namespace "x" not found`; many are summed up in one.
+  // `namespace "x" not found`. One message summarizes many namespaces.
   std::vector<std::string> problems;
 
-  // Whether a binding in this namespace, or in the cluster when it is empty, may be wanted: false
-  // only when it certainly is not.
+  // Whether a binding in this namespace (empty: in the cluster) may be wanted. False only if it
+  // certainly is not.
   bool MayContain(const std::string& ns) const;
 };
 
-// `namespaces`: at least those that exist of the named ones and those that the selector matches;
-// `unread`: why that is not known.
+// `namespaces`: at least the existing ones that are named or selected. `unread`: the error of
+// reading them.
 Target ResolveTarget(const operatorsv1alpha1::ScopeInstance& instance,
                      const std::vector<corev1::Namespace>& namespaces,
                      const absl::Status& unread = absl::OkStatus());
 
-// Nullopt: the instance has none. An empty selector matches every namespace. kInvalidArgument names
-// the field of an invalid selector.
+// Nullopt if the instance has no selector. An empty selector matches every namespace.
+// kInvalidArgument names the field of an invalid selector.
 absl::StatusOr<std::optional<LabelSelector>> NamespaceSelector(
     const operatorsv1alpha1::ScopeInstance& instance);
 

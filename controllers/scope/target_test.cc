@@ -15,7 +15,8 @@ namespace {
 using Names = std::set<std::string>;
 using Problems = std::vector<std::string>;
 
-// "red" and "blue" by label; "dying" and "deleted" are on their way out, each by another sign.
+// "red" and "blue" have labels; "dying" and "deleted" are being deleted, each shown by another
+// field.
 std::vector<corev1::Namespace> Namespaces() {
   std::vector<corev1::Namespace> namespaces;
   for (const std::string_view json :
@@ -128,8 +129,8 @@ TEST(ResolveTargetTest, Where) {
   }
 }
 
-// An invalid selector means unknown namespaces, but certainly not the whole cluster.
-TEST(ResolveTargetTest, ABadSelectorNamesItsFieldAndIsNotTheCluster) {
+// An invalid selector selects unknown namespaces, but certainly not the whole cluster.
+TEST(ResolveTargetTest, InvalidSelectorIsNotTheCluster) {
   for (const std::string_view selector :
        {R"(["color"])", R"("color")", R"({"color": 5})", R"({"matchLabels": "red"})",
         R"({"matchExpressions": [{"key": "color", "operator": "Like"}]})"}) {
@@ -182,7 +183,7 @@ TEST(ResolveTargetTest, ManyMissingNamespacesAreSummedUp) {
   EXPECT_TRUE(target.MayContain("n9999"));
 }
 
-TEST(NamespaceSelectorTest, NoneIsNotTheEmptyOne) {
+TEST(NamespaceSelectorTest, AbsentSelectorDiffersFromEmptyOne) {
   auto raw_null = DocumentInstance();
   raw_null.mutable_spec()->mutable_namespaceselector()->set_raw("null");
   for (const auto& instance :

@@ -23,7 +23,7 @@ std::string Quoted(const ClusterRole& role) {
   return StrCat("ClusterRole \"", role.metadata().name(), "\"");
 }
 
-// What is known of the bindings that stand in the way of making or widening the role; null: none.
+// The bindings that prevent creating or widening the role; null if there are none.
 const Standing* StandingOf(const TemplateSnapshot& snapshot, const ClusterRole& role) {
   const auto found = snapshot.standing.find(role.metadata().name());
   return found == snapshot.standing.end() || found->second.none() ? nullptr : &found->second;
@@ -42,7 +42,7 @@ void PlanAbsentRole(const TemplateSnapshot& snapshot, ClusterRole desired, bool 
                "this ScopeTemplate wants: ",
                Summarise(standing->bindings), "; delete them"));
   } else if (snapshot.scope_template.metadata().has_deletiontimestamp()) {
-    // Garbage collection deletes its roles. Those that still exist follow the template.
+    // Garbage collection will delete its roles. The existing ones still follow the template.
     plan.problems.push_back(
         StrCat(Quoted(desired), " is not created: the ScopeTemplate is being deleted"));
   } else if (snapshot.referenced == Referenced::kYes && may_grant) {
@@ -50,8 +50,8 @@ void PlanAbsentRole(const TemplateSnapshot& snapshot, ClusterRole desired, bool 
   }
 }
 
-// The role as it may be written now: without new rules while they would also go to subjects that
-// the template does not name, and while the template is invalid.
+// The role as it may be written now: without new rules while other subjects than the template's
+// would get them, or while the template is invalid.
 ClusterRole ForNow(const TemplateSnapshot& snapshot, ClusterRole desired, const ClusterRole& actual,
                    bool may_grant, TemplatePlan& plan) {
   if (!may_grant) return WithoutNewRules(std::move(desired), actual);
@@ -94,7 +94,7 @@ void PlanPresentRole(const TemplateSnapshot& snapshot, ClusterRole desired,
   if (!Difference(desired, actual).empty()) plan.fix.push_back({std::move(desired), actual});
 }
 
-// A role that the template does not want, or not now.
+// Adds a role that the template does not want, or not now.
 void PlanUnwantedRole(const ScopeTemplate& owner, const ClusterRole& actual, TemplatePlan& plan) {
   const std::string foreign = WhyForeign(actual, owner.metadata().uid());
   if (!foreign.empty()) {
@@ -116,7 +116,7 @@ void PlanUnwantedRole(const ScopeTemplate& owner, const ClusterRole& actual, Tem
   plan.pending.push_back(StrCat(Quoted(actual), " is no longer wanted and is being deleted: ",
                                 FinalizersText(actual.metadata())));
   if (!deleted || actual.rules().empty()) return;
-  // Its finalizers keep the object; they do not keep what it grants.
+  // Its finalizers keep the object, but not its grants.
   ClusterRole emptied;
   *emptied.mutable_metadata()->mutable_labels() = actual.metadata().labels();
   emptied.mutable_metadata()->set_name(actual.metadata().name());

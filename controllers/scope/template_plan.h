@@ -1,4 +1,4 @@
-// What to do about one ScopeTemplate: a pure function of what is known.
+// The plan for one ScopeTemplate: a pure function of a snapshot.
 #ifndef CONTROLLERS_SCOPE_TEMPLATE_PLAN_H_
 #define CONTROLLERS_SCOPE_TEMPLATE_PLAN_H_
 
@@ -21,22 +21,22 @@ inline constexpr char kTemplated[] = "Templated";
 inline constexpr char kTemplatingSuccessful[] = "TemplatingSuccessful";
 inline constexpr char kTemplatingFailed[] = "TemplatingFailed";
 inline constexpr char kTemplatingInProgress[] = "TemplatingInProgress";
-// Of Templated and of Scoped: something that is no longer wanted still grants.
+// A reason of Templated and of Scoped: an unwanted object still grants.
 inline constexpr char kRevocationPending[] = "RevocationPending";
 
 // Whether some ScopeInstance that is not being deleted references the template.
 enum class Referenced {
   kNo,
-  kMaybe,  // an instance cannot be read: roles are kept and fixed, not made and not deleted
+  kMaybe,  // an instance cannot be read: roles are fixed, but not created or deleted
   kYes,
 };
 
-// The bindings that would grant too much if their role were made, or got more rules.
+// The bindings that would grant too much if their role were created or got more rules.
 struct Standing {
-  // Bindings that refer to the role and that no ScopeInstance of the template wants as they are, as
+  // Bindings of the role that no ScopeInstance of the template wants in their current state, as
   // "RoleBinding foo/x".
   std::vector<std::string> bindings = {};
-  // Why they cannot be read: then there may be some.
+  // The error of reading them. Then such bindings may exist.
   absl::Status unread = {};
 
   bool none() const { return bindings.empty() && unread.ok(); }
@@ -45,16 +45,17 @@ struct Standing {
 struct TemplateSnapshot {
   operatorsv1alpha1::ScopeTemplate scope_template;
   Referenced referenced = Referenced::kNo;
-  // At least those that belong to the template and those whose names it asks for.
+  // At least the roles of the template and those whose names it requests.
   std::vector<rbacv1::ClusterRole> cluster_roles;
-  // By the name of a ClusterRole that is absent, or lacks a rule. For a role that is there,
-  // only ScopeInstances' bindings count: others chose to bind it, whatever its rules become.
+  // The bindings of each ClusterRole that is absent or lacks a rule. For an existing role only the
+  // bindings of ScopeInstances count: the authors of others chose the role with all its later
+  // rules.
   std::map<std::string, Standing> standing = {};
-  // Why no ScopeInstance can be read: `referenced` is kMaybe then.
+  // The error of reading ScopeInstances. `referenced` is then kMaybe.
   absl::Status unread_instances = {};
 };
 
-// A role to change: the difference says why.
+// A role to change, with the difference as the reason.
 struct RoleFix {
   rbacv1::ClusterRole desired;
   rbacv1::ClusterRole actual;
@@ -64,15 +65,15 @@ struct RoleFix {
 
 struct TemplatePlan {
   std::vector<rbacv1::ClusterRole> create;
-  // Those that revoke come first.
+  // The revoking ones come first.
   std::vector<RoleFix> fix;
   std::vector<rbacv1::ClusterRole> remove;
-  // Whether a role is deleted only while it is as it was read. Garbage collection may have orphaned
-  // the role since then: then it stays.
+  // Whether a deletion has the role's version as precondition. Garbage collection may have orphaned
+  // the role since it was read, and then it must stay.
   bool remove_unchanged = false;
-  // Why the template cannot be fulfilled, whatever the writes come to.
+  // The reasons for which Templated is False independently of the writes.
   std::vector<std::string> problems;
-  // What is no longer wanted and still grants, and what waits for that.
+  // Unwanted objects that still grant, and the roles that wait for their end.
   std::vector<std::string> pending;
 
   size_t writes() const { return create.size() + fix.size() + remove.size(); }
@@ -81,14 +82,13 @@ struct TemplatePlan {
 
 TemplatePlan PlanTemplate(const TemplateSnapshot& snapshot);
 
-// The part of the plan that is sent while the rest waits: the revocations of roles that are quick
-// to write. A role that is to be changed only loses rules.
+// The part of the plan that does not wait: the revocations of roles whose writes are quick. A
+// changed role only loses rules.
 TemplatePlan EarlyPart(const TemplatePlan& plan,
                        absl::FunctionRef<bool(const ObjectKey&)> is_quick);
 
-// The template's conditions after the plan was carried out; `failures` are the errors of creating
-// and fixing, `removal_failures` those of deleting. `unfinished`: writes of the plan are left for
-// the next time.
+// The template's conditions after the writes of the plan; `failures` are the errors of creating and
+// fixing, `removal_failures` those of deleting. `unfinished`: the next reconcile does the rest.
 std::vector<DesiredCondition> TemplateConditions(const operatorsv1alpha1::ScopeTemplate& of,
                                                  const TemplatePlan& plan,
                                                  const std::vector<std::string>& failures,

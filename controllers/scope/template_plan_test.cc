@@ -16,7 +16,7 @@ namespace {
 
 using operatorsv1alpha1::ScopeTemplate;
 
-// Roles as the plan creates them. What a server makes of them is asked of a server
+// Roles as the plan creates them. The server's part is tested with a server
 // (reconcilers_test.cc).
 std::vector<rbacv1::ClusterRole> Created(const TemplatePlan& plan) {
   std::vector<rbacv1::ClusterRole> roles = plan.create;
@@ -83,7 +83,7 @@ TEST(TemplatePlanTest, TheLastReferenceTakesTheRolesAlong) {
   EXPECT_EQ(NamesOf(plan.remove), (Names{"scope-template:reader", "scope-template:writer"}));
 }
 
-TEST(TemplatePlanTest, ARoleThatLeftTheTemplateGoesAndTheOthersStay) {
+TEST(TemplatePlanTest, RemovedRoleIsDeleted) {
   const auto roles =
       Created(PlanTemplate({Template(List(kReader, kWriter)), Referenced::kYes, {}}));
   const TemplatePlan plan =
@@ -93,7 +93,7 @@ TEST(TemplatePlanTest, ARoleThatLeftTheTemplateGoesAndTheOthersStay) {
 }
 
 // The old operator stopped at the first role that needed nothing.
-TEST(TemplatePlanTest, EveryRoleIsLookedAt) {
+TEST(TemplatePlanTest, ChecksEveryRole) {
   const ScopeTemplate of = Template(List(kReader, kWriter));
   auto roles = Created(PlanTemplate({of, Referenced::kYes, {}}));
   roles.pop_back();
@@ -102,8 +102,8 @@ TEST(TemplatePlanTest, EveryRoleIsLookedAt) {
   EXPECT_EQ(plan.create[0].metadata().name(), "scope-template:writer");
 }
 
-// A role with a generated name, and what somebody did to it.
-TEST(TemplatePlanTest, EveryEditIsFixed) {
+// A role with a generated name, and an edit of it.
+TEST(TemplatePlanTest, RevertsEveryEdit) {
   const ScopeTemplate of = DocumentTemplate();
   const rbacv1::ClusterRole good = Created(PlanTemplate({of, Referenced::kYes, {}}))[0];
   const struct {
@@ -148,7 +148,7 @@ TEST(TemplatePlanTest, AnEmptiedTemplateEmptiesItsRole) {
 }
 
 // An instance that cannot be read may reference the template.
-TEST(TemplatePlanTest, WhetherItIsReferencedIsNotKnown) {
+TEST(TemplatePlanTest, UnknownReferenceKeepsRoles) {
   const ScopeTemplate of = DocumentTemplate();
   EXPECT_FALSE(Changes(PlanTemplate({of, Referenced::kMaybe, {}}))) << "nothing is made";
   const auto roles = Created(PlanTemplate({of, Referenced::kYes, {}}));
@@ -161,7 +161,7 @@ TEST(TemplatePlanTest, WhetherItIsReferencedIsNotKnown) {
 
 // Its name is a function of the template's UID: made again, it would revive what was kept from
 // being revoked.
-TEST(TemplatePlanTest, ARoleIsNotMadeWhileFormerBindingsStand) {
+TEST(TemplatePlanTest, RoleIsNotCreatedWhileFormerBindingsExist) {
   const ScopeTemplate of = DocumentTemplate();
   const std::string name = ClusterRoleName("template-uid", "fooClusterRole-");
   const TemplatePlan plan =
@@ -208,7 +208,7 @@ TEST(TemplatePlanTest, ARoleGetsNoNewRulesWhileOthersAreBoundToIt) {
   EXPECT_TRUE(plan.pending.empty()) << "it has all of its rules";
 }
 
-TEST(TemplatePlanTest, WhileBindingsCannotBeReadNothingIsGrantedAndWhatIsRevokedGoes) {
+TEST(TemplatePlanTest, UnreadableBindingsPreventGrantsOnly) {
   const absl::Status denied = absl::PermissionDeniedError("rolebindings is forbidden");
   const ScopeTemplate before = DocumentTemplate();
   auto roles = Created(PlanTemplate({before, Referenced::kYes, {}}));
@@ -232,8 +232,8 @@ TEST(TemplatePlanTest, WhileBindingsCannotBeReadNothingIsGrantedAndWhatIsRevoked
   EXPECT_EQ(plan.fix[0].desired.rules_size(), 0);
 }
 
-// Finalizers may keep it for long: it is narrowed meanwhile.
-TEST(TemplatePlanTest, OfATemplateThatIsBeingDeletedNoRoleIsMade) {
+// Finalizers may keep it for long, so it is narrowed before.
+TEST(TemplatePlanTest, TemplateBeingDeletedCreatesNoRole) {
   ScopeTemplate of = DocumentTemplate();
   const auto roles = Created(PlanTemplate({of, Referenced::kYes, {}}));
   of.mutable_metadata()->mutable_deletiontimestamp()->set_seconds(1);
@@ -249,7 +249,7 @@ TEST(TemplatePlanTest, OfATemplateThatIsBeingDeletedNoRoleIsMade) {
   EXPECT_NE(plan.problems[0].find("is being deleted"), std::string::npos);
 }
 
-TEST(TemplatePlanTest, ARoleThatFinalizersKeepIsReportedAndEmptied) {
+TEST(TemplatePlanTest, RoleKeptByFinalizersIsReportedAndEmptied) {
   const ScopeTemplate of = DocumentTemplate();
   rbacv1::ClusterRole held = Created(PlanTemplate({of, Referenced::kYes, {}}))[0];
   held.mutable_metadata()->mutable_deletiontimestamp()->set_seconds(1);
@@ -287,8 +287,8 @@ TEST(TemplatePlanTest, ARoleThatFinalizersKeepIsReportedAndEmptied) {
   EXPECT_EQ(TemplateConditions(of, plan, {}, {})[0].reason, kTemplatingFailed);
 }
 
-// Somebody made another object the controller of our role.
-TEST(TemplatePlanTest, ARoleThatWasTakenIsReportedAsStillThere) {
+// Another object is the controller of our role.
+TEST(TemplatePlanTest, RoleWithAnotherControllerIsReported) {
   const ScopeTemplate of = DocumentTemplate();
   rbacv1::ClusterRole taken = Created(PlanTemplate({of, Referenced::kYes, {}}))[0];
   auto& owner = *taken.mutable_metadata()->mutable_ownerreferences(0);
@@ -305,7 +305,7 @@ TEST(TemplatePlanTest, ARoleThatWasTakenIsReportedAsStillThere) {
 }
 
 // The privilege hole of the old operator: a template named a role that is not its own.
-TEST(TemplatePlanTest, AForeignRoleIsNeverTouched) {
+TEST(TemplatePlanTest, ForeignRoleIsNotWritten) {
   const ScopeTemplate of = Template(R"([{"generateName": "cluster-admin",
       "rules": [{"apiGroups": ["*"], "resources": ["*"], "verbs": ["*"]}],
       "subjects": [{"kind": "User", "name": "eve"}]}])");
@@ -325,7 +325,7 @@ TEST(TemplatePlanTest, AForeignRoleIsNeverTouched) {
     ASSERT_EQ(plan.problems.size(), 1u);
     EXPECT_NE(plan.problems[0].find("\"scope-template:cluster-admin\" exists and does not belong"),
               std::string::npos);
-    // The message must not advise to delete cluster-admin first.
+    // The message must not advise the reader to delete cluster-admin first.
     EXPECT_NE(plan.problems[0].find("; choose another generateName"), std::string::npos);
     const auto conditions = TemplateConditions(of, plan, {}, {});
     EXPECT_EQ(conditions[0].reason, kTemplatingFailed);
@@ -343,8 +343,8 @@ TEST(TemplatePlanTest, ATemplateRecreatedUnderItsNameDoesNotOwnItsPredecessorsRo
   EXPECT_EQ(plan.problems.size(), 1u);
 }
 
-// No role is made, none gets a rule, and a role that the template does not name is deleted.
-TEST(TemplatePlanTest, AnInvalidTemplateGrantsNothingAndRevokes) {
+// No role is created, no role gets a rule, and a role that the template does not name is deleted.
+TEST(TemplatePlanTest, InvalidTemplateOnlyRevokes) {
   const auto roles = Created(
       PlanTemplate({Template(StrCat("[", kReader, ",", kWriter, "]")), Referenced::kYes, {}}));
   const ScopeTemplate invalid = Template(R"([{"generateName": "reader", "rules": [
@@ -361,7 +361,7 @@ TEST(TemplatePlanTest, AnInvalidTemplateGrantsNothingAndRevokes) {
   const TemplatePlan narrowing = PlanTemplate({narrower, Referenced::kYes, {roles[0]}});
   ASSERT_EQ(narrowing.fix.size(), 1u);
   EXPECT_TRUE(narrowing.fix[0].desired.rules().empty());
-  // Unreferenced, its roles go all the same.
+  // Without a reference its roles are deleted nevertheless.
   EXPECT_EQ(PlanTemplate({invalid, Referenced::kNo, roles}).remove.size(), 2u);
 }
 

@@ -1,4 +1,4 @@
-// What the many, or slow, writes for one ScopeTemplate do to revocations.
+// The effect of many or slow writes for one ScopeTemplate on revocations.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -218,8 +218,8 @@ TEST_F(TemplatePortionsTest, RolesThatAreThereAreBoundBeforeTheOthersAre) {
             1);
 }
 
-// Neither because of the first role nor because of the report.
-TEST_F(TemplatePortionsTest, NothingIsTriedAgainBeforeTheServerAskedForIt) {
+// Neither the first role nor the status may shorten the delay.
+TEST_F(TemplatePortionsTest, RetriesAfterTheServersDelay) {
   Begin(R"("namespaces": ["foo"])", StrCat("[", RoleOf("a-", kPods), "]"));
   int tries = 0;
   cluster_.intercept = [&](const std::string& write) -> std::optional<HttpResponse> {
@@ -234,8 +234,8 @@ TEST_F(TemplatePortionsTest, NothingIsTriedAgainBeforeTheServerAskedForIt) {
   EXPECT_EQ(tries, 4);
 }
 
-// A role may not get more, and at first it may not get less either.
-TEST_F(TemplatePortionsTest, ARevocationThatFailsIsTriedAgainSoonerThanAForbiddenGrant) {
+// The role cannot get more rules, and at first it cannot lose rules either.
+TEST_F(TemplatePortionsTest, FailedRevocationIsRetriedBeforeAForbiddenGrant) {
   Begin(R"("namespaces": ["foo"])", StrCat("[", RoleOf("a-", kPodsAndSecrets), "]"));
   const absl::Time may_get_less = cluster_.loop().clock().TimeNow() + absl::Seconds(1);
   int tries = 0;

@@ -33,18 +33,18 @@ bool References(const ScopeInstance& instance, std::string_view template_name) {
          !instance.metadata().has_deletiontimestamp();
 }
 
-// A ScopeInstance that a binding belongs to, and what it wants.
+// A ScopeInstance that owns a binding, and its wanted bindings.
 struct Owner {
-  std::optional<ScopeInstance> instance;  // nullopt: it cannot be read
+  std::optional<ScopeInstance> instance;  // nullopt if it cannot be read
   std::string uid = {};
   Target target = {};
-  bool selects = false;  // which namespaces its selector matches is not known here
+  bool selects = false;  // it has a selector, whose namespaces are unknown here
 
-  // Whether it may want bindings there, or in the cluster when `ns` is empty.
+  // Whether it may want bindings in `ns`, or in the cluster if `ns` is empty.
   bool MayTarget(const std::string& ns) const {
     return (selects && !ns.empty()) || target.MayContain(ns);
   }
-  // Whether it may want that the binding grants the role.
+  // Whether it may want the binding to grant the role.
   bool MayWant(const RoleTemplate& role, const Binding& binding) const {
     const Binding desired = DesiredBinding(*instance, role, binding.key.ns);
     return desired.key == binding.key && MayTarget(binding.key.ns) &&
@@ -57,7 +57,7 @@ class Reader {
   Reader(const CallContext& context, const CacheView& cache, const ScopeTemplate& of)
       : context_(context), cache_(cache), of_(of) {}
 
-  // `unread`: why no instance can be read.
+  // `unread` is the error of reading instances.
   absl::StatusOr<Referenced> ReadReferenced(absl::Status& unread) const {
     const KindInfo kind = KindOf<ScopeInstance>::value;
     const IndexQuery query{kByTemplate, of_.metadata().name()};
@@ -79,7 +79,7 @@ class Reader {
     return referenced;
   }
 
-  // By name: the roles that the template asks for, that it owns, or that have its label.
+  // By name: the roles that the template requests or owns, and those with its label.
   absl::StatusOr<std::map<std::string, ClusterRole>> ReadRoles() const {
     std::map<std::string, ClusterRole> roles;
     for (const std::string& name : RoleNames()) {
@@ -108,7 +108,7 @@ class Reader {
     return names;
   }
 
-  // `present`: the role is there.
+  // `present`: whether the role exists.
   Standing ReadStanding(const RoleTemplate& role, bool present) {
     Standing standing;
     standing.unread = AddStanding<RoleBinding>(role, present, standing.bindings);
@@ -135,8 +135,8 @@ class Reader {
     return absl::OkStatus();
   }
 
-  // Whether an instance of the template may want the binding as it is: it belongs to one that is
-  // there, and grants the role to nobody else and nowhere else.
+  // Whether an instance of the template may want the binding in its current state: the instance
+  // exists, and the binding has only the wanted subjects and namespace.
   absl::StatusOr<bool> IsWanted(const RoleTemplate& role, const Binding& binding) {
     const OwnerReferenceProto* reference = ControllerOf(binding.object.metadata());
     if (reference == nullptr || reference->kind() != KindOf<ScopeInstance>::value.kind ||
@@ -145,14 +145,14 @@ class Reader {
     }
     ASSIGN_OR_RETURN(const Owner* owner, OwnerCalled(reference->name()));
     if (owner == nullptr) return false;
-    // One that cannot be read stops nobody else.
+    // An unreadable instance does not affect the others.
     if (!owner->instance.has_value()) return owner->uid == reference->uid();
     return owner->uid == reference->uid() && References(*owner->instance, of_.metadata().name()) &&
            owner->MayWant(role, binding);
   }
 
-  // Returns the instance of this name; null when no instance has the name. Each instance is decoded
-  // once, as thousands of bindings may belong to one instance.
+  // Returns the instance of this name, or null. Each instance is decoded once, as it may have
+  // thousands of bindings.
   absl::StatusOr<const Owner*> OwnerCalled(const std::string& name) {
     const auto known = owners_.find(name);
     if (known != owners_.end()) return known->second.get();
@@ -173,7 +173,7 @@ class Reader {
   const CallContext& context_;
   const CacheView& cache_;
   const ScopeTemplate& of_;
-  std::map<std::string, std::unique_ptr<const Owner>> owners_;  // of bindings, by name
+  std::map<std::string, std::unique_ptr<const Owner>> owners_;  // the owners of bindings, by name
 };
 
 }  // namespace
@@ -185,14 +185,14 @@ absl::StatusOr<TemplateSnapshot> ReadTemplateSnapshot(const CallContext& context
   TemplateSnapshot snapshot;
   ASSIGN_OR_RETURN(snapshot.referenced, reader.ReadReferenced(snapshot.unread_instances));
   ASSIGN_OR_RETURN(auto roles, reader.ReadRoles());
-  // An invalid template makes no role, and gives none a rule.
+  // An invalid template creates no role and adds no rule.
   const TemplateRoles wanted = ExpandTemplate(scope_template);
   if (snapshot.referenced != Referenced::kNo && wanted.invalid.ok()) {
     for (const RoleTemplate& role : wanted.roles) {
       const auto is = roles.find(role.name);
       const bool present = is != roles.end();
       if (present && !HasNewRules(DesiredClusterRole(scope_template, role), is->second)) continue;
-      if (!present && snapshot.referenced == Referenced::kMaybe) continue;  // it is not made
+      if (!present && snapshot.referenced == Referenced::kMaybe) continue;  // it is not created
       snapshot.standing[role.name] = reader.ReadStanding(role, present);
     }
   }

@@ -47,7 +47,7 @@ class TemplateReaderTest : public ViewTest {
     instance.mutable_metadata()->mutable_deletiontimestamp()->set_seconds(1);
     return instance;
   }
-  // A newer server's, which this one cannot decode.
+  // An object of a newer server, which this one cannot decode.
   void PutUnreadable(std::string_view name, std::string_view spec) {
     const std::string json = StrCat(
         R"({"apiVersion": "operators.coreos.com/v1alpha1", "kind": "ScopeInstance", "metadata": {)",
@@ -96,7 +96,7 @@ TEST_F(TemplateReaderTest, ItsRoles) {
   EXPECT_EQ(RoleNames(), (Strings{"both", "labelled", "owned", role_}));
 }
 
-TEST_F(TemplateReaderTest, WhatGrantsAnAbsentRoleAgain) {
+TEST_F(TemplateReaderTest, BindingsOfAnAbsentRole) {
   const ScopeInstance instance = Instance("a", "foo");
   const ScopeInstance other = Instance("b", "bar");
   const ScopeInstance deleted = Deleted(Instance("c", "foo"));
@@ -128,7 +128,7 @@ TEST_F(TemplateReaderTest, WhatGrantsAnAbsentRoleAgain) {
     ScopeInstance former = instance;
     former.mutable_metadata()->set_uid("former");
     put(DesiredBinding(former, role, ns), true);
-    // Not of the role.
+    // A binding of another role.
     put(DesiredBinding(gone, Role("fourth-", "another"), ns), false);
   }
   std::sort(standing.begin(), standing.end());
@@ -141,7 +141,7 @@ TEST_F(TemplateReaderTest, WhatGrantsAnAbsentRoleAgain) {
   };
   EXPECT_EQ(read(), standing);
 
-  // Of instances that cannot be read: those that are certainly not theirs.
+  // Bindings that certainly do not belong to an unreadable instance.
   PutUnreadable("d", R"({"scopeTemplateName": 1})");
   Strings without_d = standing;
   for (const std::string_view ns : {"foo", ""}) {
@@ -154,8 +154,9 @@ TEST_F(TemplateReaderTest, WhatGrantsAnAbsentRoleAgain) {
   EXPECT_EQ(read(), without_d);
 }
 
-// Whoever binds a role himself has what it gets; an instance's binding may wait for its revocation.
-TEST_F(TemplateReaderTest, WhatWouldGrantThePresentRolesNewRules) {
+// The author of another binding accepts later rules; an instance's binding may wait for its
+// revocation.
+TEST_F(TemplateReaderTest, BindingsOfARoleWithNewRules) {
   const ScopeInstance instance = Instance("a", "foo");
   view_.Put(instance);
   const RoleTemplate role = ExpandTemplate(template_).roles.front();
@@ -192,7 +193,7 @@ TEST_F(TemplateReaderTest, WhatWouldGrantThePresentRolesNewRules) {
 }
 
 // A binding of the right name and owner that waits for its revocation.
-TEST_F(TemplateReaderTest, WhatNoInstanceWantsAnyLongerStands) {
+TEST_F(TemplateReaderTest, UnwantedBindingsStand) {
   const RoleTemplate role = ExpandTemplate(template_).roles.front();
   RoleTemplate more = role;
   const auto subjects = std::make_shared<SubjectList>(*role.subjects);
@@ -242,14 +243,14 @@ TEST_F(TemplateReaderTest, AnInvalidTemplateMakesNoRole) {
   EXPECT_TRUE(snapshot->standing.empty());
 }
 
-TEST_F(TemplateReaderTest, NobodyAsksForTheRole) {
+TEST_F(TemplateReaderTest, UnrequestedRole) {
   Put(DesiredBinding(Instance("a", "foo"), Role("fooClusterRole-", role_), "foo"));
   EXPECT_TRUE(ReadOrDie().standing.empty());
   view_.Put(Deleted(Instance("a", "foo")));
   EXPECT_TRUE(ReadOrDie().standing.empty());
 }
 
-TEST_F(TemplateReaderTest, WhatCannotBeReadIsAnError) {
+TEST_F(TemplateReaderTest, UnreadableObjectsAreErrors) {
   view_.Put(Instance("a", "foo"));
   Put(DesiredBinding(Instance("a", "foo"), Role("fooClusterRole-", role_), ""));
   EXPECT_TRUE(Read().ok());
@@ -277,7 +278,7 @@ TEST_F(TemplateReaderTest, WhatCannotBeReadIsAnError) {
   Permit<ClusterRole>();
   Permit<ScopeInstance>();
   expect([&] { Forbid<ClusterRole>(); }, [&] { Permit<ClusterRole>(); }, all);
-  // Revocations do not wait for what stands in the way of grants.
+  // Revocations do not wait for the bindings that prevent grants.
   const auto standing = [&] { return ReadOrDie().standing[role_].unread; };
   expect([&] { Forbid<RoleBinding>(); }, [&] { Permit<RoleBinding>(); }, standing);
   expect([&] { Forbid<ClusterRoleBinding>(); }, [&] { Permit<ClusterRoleBinding>(); }, standing);

@@ -29,7 +29,7 @@ using rbacv1::RoleBinding;
 // The delay before bindings that changed during the read are read again.
 constexpr absl::Duration kReadAgain = absl::Milliseconds(1);
 
-// The templates that ask for a ClusterRole of this name.
+// The templates that request a ClusterRole of this name.
 std::vector<Request> TemplatesOfRole(const CacheView& cache, std::string_view role) {
   std::vector<Request> requests;
   for (const auto& raw : cache.ListLastKnownBy(KindOf<ScopeTemplate>::value, {kByRoleName, role})) {
@@ -38,8 +38,7 @@ std::vector<Request> TemplatesOfRole(const CacheView& cache, std::string_view ro
   return requests;
 }
 
-// The same because of a binding that was changed or deleted: it matters only to a template that
-// waits for that.
+// The same for a changed or deleted binding, which matters only to a template that waits for it.
 template <class T>
 std::vector<Request> TemplatesThatWait(const CacheView& cache, AwaitedBindings& awaited,
                                        const T& binding) {
@@ -53,7 +52,7 @@ std::vector<Request> TemplatesThatWait(const CacheView& cache, AwaitedBindings& 
   return requests;
 }
 
-// What stands in the way of the template's roles.
+// The bindings that prevent the template's roles.
 AwaitedBindings::ByRole StandingIn(const TemplateSnapshot& snapshot) {
   AwaitedBindings::ByRole bindings;
   for (const auto& [role, standing] : snapshot.standing) {
@@ -62,7 +61,7 @@ AwaitedBindings::ByRole StandingIn(const TemplateSnapshot& snapshot) {
   return bindings;
 }
 
-// Why a watch is down that the plan needs.
+// The error of a watch that the plan needs.
 absl::Status UnavailableIn(const TemplateSnapshot& snapshot) {
   if (absl::IsUnavailable(snapshot.unread_instances)) return snapshot.unread_instances;
   for (const auto& [role, standing] : snapshot.standing) {
@@ -71,14 +70,14 @@ absl::Status UnavailableIn(const TemplateSnapshot& snapshot) {
   return absl::OkStatus();
 }
 
-// Whether the condition tells that writes have failed, or are under way.
+// Whether the condition reports failed or unfinished writes.
 bool ReportsWrites(const ScopeTemplate& of) {
   const ConditionProto* templated =
       FindFalse(of.status().conditions(), kTemplated, of.metadata().generation());
   return templated != nullptr && templated->reason() != kRevocationPending;
 }
 
-// Bindings that are made are in nobody's way.
+// A created binding does not prevent any role, so only updates and deletions matter.
 Predicate NoAdds() {
   return Funcs({.add = [](const RawObject&) { return false; }, .update = {}, .remove = {}});
 }
@@ -173,7 +172,7 @@ absl::StatusOr<Result> TemplateReconciler::Reconcile(const CallContext& context,
   portion.LeaveWhen([&] { return !is_current(); });
   WriterFor(context, portion).CarryOut(plan);
   absl::Status reported;
-  // Each portion of a round has other failures: the first and the last are reported.
+  // Each portion of a round has its own failures: those of the first and the last are reported.
   if (may_report && (!portion.unfinished() || !ReportsWrites(snapshot.scope_template))) {
     reported = portion.Report(context, [&](const CallContext& in_time) {
       return report(in_time, portion.failures(), portion.removal_failures(), portion.unfinished());
@@ -191,7 +190,7 @@ absl::StatusOr<Result> TemplateReconciler::Reconcile(const CallContext& context,
     RETURN_IF_ERROR(NotBefore(*result, standing.unread));
   }
   if (!current) RequeueWithin(kReadAgain, *result);
-  // No event of an instance that cannot be read maps to the templates that it may reference.
+  // No event of an unreadable instance is mapped to the templates that it may reference.
   const bool unknown = snapshot.referenced == Referenced::kMaybe;
   if (unknown || !plan.pending.empty() || !plan.problems.empty()) {
     RequeueWithin(kLongestRetry, *result);
@@ -205,7 +204,7 @@ void TemplateReconciler::ReportUnread(const CallContext& context, const absl::St
   if (!IsUnread(why) || !unavailable_.MayReport({"", of.metadata().name()}, why, now)) return;
   const CallContext brief = context.WithDeadline(now + options_.portion.max_time);
   const std::string problem = StrCat("its ClusterRoles cannot be read: ", AsStd(why.message()));
-  // The reconcile has failed already, and is tried again.
+  // The reconcile has already failed and will be retried.
   ReportConditions(brief, component_, client_, of, TemplateConditions(of, {}, {problem}, {}, false),
                    {kTemplated})
       .IgnoreError();
@@ -227,7 +226,7 @@ absl::StatusOr<std::unique_ptr<Controller>> MakeTemplateControllerWith(
              .queue = {.max_delay = kLongestRetry}})
       .For<ScopeTemplate>()
       .Owns<ClusterRole>()
-      // Also roles that are not, or no longer, a template's: their names decide.
+      // Roles are matched by name, including those that do not belong to a template.
       .Watches<ClusterRole>([&cache](const ClusterRole& role) {
         return TemplatesOfRole(cache, role.metadata().name());
       })

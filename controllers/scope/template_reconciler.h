@@ -32,17 +32,17 @@
 namespace mandate::scope {
 
 struct TemplateOptions {
-  // Of one reconcile. The rest is left for the next, after what waits in the queue: another
-  // template's revocation does not wait for a hundred roles.
+  // The limits of one reconcile. The next reconcile, after the others in the queue, does the rest,
+  // so that another template's revocation does not wait for a hundred roles.
   PortionLimits portion;
-  // Templates that are reconciled at once.
+  // The number of templates that are reconciled at the same time.
   int max_concurrent_reconciles = 4;
-  // Of these, the ones of whose writes one took half of portion.max_time, or longer: the others go
-  // on meanwhile.
+  // The maximum number of these whose last writes were slow (half of portion.max_time or more), so
+  // that the other workers stay free for quick ones.
   int max_slow_reconciles = 2;
 };
 
-// Reads, plans, writes, reports. Thread-safe.
+// A reconciler that reads, plans, writes and reports. Thread-safe.
 class TemplateReconciler : public Reconciler {
  public:
   // `component` outlives this.
@@ -52,10 +52,10 @@ class TemplateReconciler : public Reconciler {
   absl::StatusOr<Result> Reconcile(const CallContext& context, const Request& request) override;
 
  private:
-  // Says that the roles cannot be read, if that lasts: Templated is not True then.
+  // Reports in Templated that the roles cannot be read, if this lasts.
   void ReportUnread(const CallContext& context, const absl::Status& why,
                     operatorsv1alpha1::ScopeTemplate& of);
-  // It is not the object's turn.
+  // Called if the object has to wait for its turn.
   Result Later(SlowObjects::Turn& turn);
   RoleWriter WriterFor(const CallContext& context, Portion& portion);
 
@@ -71,8 +71,8 @@ class TemplateReconciler : public Reconciler {
   prometheus::Counter& put_off_;   // mandate_scope_slow_reconciles_put_off_total
 };
 
-// Its controller: ScopeTemplates, the ClusterRoles they own, the ScopeInstances that name them, and
-// the bindings that keep a role from being made or widened.
+// The controller of ScopeTemplates. It also watches their ClusterRoles, the ScopeInstances that
+// name them, and the bindings that keep a role from being created or widened.
 absl::StatusOr<std::unique_ptr<Controller>> MakeTemplateController(const Component& component);
 absl::StatusOr<std::unique_ptr<Controller>> MakeTemplateControllerWith(
     const Component& component, const TemplateOptions& options);

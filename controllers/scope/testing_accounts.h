@@ -18,7 +18,7 @@ std::string AccountOf(const rbac::Mandate& mandate);
 std::string Account(const std::string& name);
 // A binding of the role of this name to the ServiceAccount of this name.
 std::string BindingTo(std::string_view kind, std::string_view role_kind, const std::string& name);
-// The Role with which base requests the tokens of its components.
+// The Role that lets base request the tokens of its components.
 std::string MinterRole();
 // The ClusterRole of the mandate, without the verb, and without list and watch of `unread`.
 std::string RoleJson(const rbac::Mandate& mandate, std::string_view without_verb,

@@ -44,7 +44,7 @@ std::string TargetText(std::string_view target) {
 
 }  // namespace
 
-// What the components send, on its way to the server.
+// Passes the components' requests to the server.
 class ScopeCluster::Wire : public Transport {
  public:
   explicit Wire(ScopeCluster& cluster) : cluster_(cluster) {}
@@ -62,7 +62,7 @@ class ScopeCluster::Wire : public Transport {
         cluster_.loop_.Post([done = std::move(done), sink = std::move(request.body_sink),
                              answer = *std::move(answer)]() mutable {
           sink->OnHead(answer);
-          // An error's body stays with the answer.
+          // The body of an error is part of the response.
           if (answer.code / 100 == 2) {
             const absl::Status taken = sink->OnBody(std::exchange(answer.body, ""));
             if (!taken.ok()) return std::move(done)(taken);
@@ -94,8 +94,8 @@ class ScopeCluster::Wire : public Transport {
            request.target.find("accessreviews") == std::string::npos;
   }
 
-  // The admission plugin OwnerReferencesPermissionEnforcement, which the double does not have: a
-  // reference that blocks the owner's deletion takes the right to update the owner's finalizers.
+  // The admission plugin OwnerReferencesPermissionEnforcement, which the double lacks: a reference
+  // that blocks the owner's deletion needs the permission to update the owner's finalizers.
   std::optional<HttpResponse> RefuseOwner(const HttpRequest& request) const {
     if (request.body.find("blockOwnerDeletion") == std::string::npos) return std::nullopt;
     const bool of_template = request.target.find("/clusterroles") != std::string::npos;
@@ -108,7 +108,7 @@ class ScopeCluster::Wire : public Transport {
   std::vector<std::string> writes_;
 };
 
-// One life of the components.
+// One process of the components, from start to stop.
 struct ScopeCluster::Process {
   std::unique_ptr<IdentityPlane> identities;
   std::vector<std::unique_ptr<ComponentClient>> clients;

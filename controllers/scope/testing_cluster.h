@@ -1,4 +1,4 @@
-// Both scope components, as they run, on the double of an API server in virtual time.
+// Both scope components on the double of an API server, in virtual time.
 //
 //   ScopeCluster cluster;
 //   cluster.Create(kTemplates, DocumentTemplateJson());
@@ -44,49 +44,48 @@ inline constexpr Resource kBindings{"/apis/rbac.authorization.k8s.io/v1", "roleb
 inline constexpr Resource kClusterBindings{"/apis/rbac.authorization.k8s.io/v1",
                                            "clusterrolebindings"};
 
-// Single-threaded. Namespaces foo, bar and default exist; the components hold exactly what their
-// markers ask for, but for the permission that the environment variable MANDATE_WITHOUT names.
+// Single-threaded. Namespaces foo, bar and default exist. The components have exactly the
+// permissions of their markers, except for the one in the environment variable MANDATE_WITHOUT.
 class ScopeCluster {
  public:
   explicit ScopeCluster(InstanceOptions instance_options = {},
                         TemplateOptions template_options = {});
   ~ScopeCluster();
 
-  // The components; without a Start() people act alone.
+  // Starts and stops the components.
   void Start();
   void Stop();
-  // Until everything is done that takes no long time.
+  // Runs until all short tasks are done.
   void Settle() { loop_.RunFor(absl::Seconds(5)); }
   void RunFor(absl::Duration duration) { loop_.RunFor(duration); }
 
-  // Puts an object (JSON) in, past access control and admission: what an older server let in.
+  // Stores an object (JSON) without access control and admission, as an older server may have.
   void Load(const std::string& json);
-  // As an administrator; the HTTP code. `ns` empty: of the cluster.
+  // Send a request as an administrator and return the HTTP code. An empty `ns` means cluster scope.
   int Create(const Resource& resource, const Json::Value& object);
   int Delete(const Resource& resource, const std::string& name, const std::string& ns = "",
              const std::string& options = "");
-  // A merge patch; `field_manager` as kubectl names itself.
+  // Sends a merge patch; the default `field_manager` is kubectl's.
   int Merge(const Resource& resource, const std::string& name, const std::string& patch,
             const std::string& ns = "", const std::string& field_manager = "kubectl-patch");
 
-  // What is stored; null: nothing.
+  // The stored object, or null.
   Json::Value Get(const Resource& resource, const std::string& name,
                   const std::string& ns = "") const;
-  // Those of the components: with one of their labels. `ns`: only in that namespace.
+  // The objects with a label of the components. With `ns`, only in that namespace.
   std::vector<Json::Value> Ours(const Resource& resource, std::string_view ns = "") const;
-  // The only one of them.
+  // The only one of these objects.
   Json::Value Our(const Resource& resource, std::string_view ns = "") const;
 
-  // "True ScopingSuccessful: …" of the ScopeInstance; "": it has no such condition.
+  // "True ScopingSuccessful: …" of the ScopeInstance; "" if it has no such condition.
   std::string Scoped(const std::string& instance = "foo") const;
   std::string Effective(const std::string& instance = "foo") const;
   std::string Templated(const std::string& name = "foo") const;
 
-  // The components' writes since the last call, as "POST rolebindings bar", "PATCH clusterroles";
-  // a server-side apply is a PATCH, also one that creates. Their watches, reads and tokens are not
-  // listed.
+  // The components' writes since the last call, as "POST rolebindings bar", "PATCH clusterroles". A
+  // server-side apply is a PATCH, even if it creates. Watches, reads and tokens are omitted.
   std::vector<std::string> TakeWrites();
-  // How often the components have read all objects of a kind since the last call.
+  // The number of times that the components read all objects of a kind since the last call.
   int TakeLists() { return std::exchange(lists_, 0); }
   // "Warning ScopeInstance ScopingFailed".
   std::vector<std::string> events() const;
@@ -94,12 +93,12 @@ class ScopeCluster {
   apiserver::Faults& faults() { return server_->core().faults(); }
   SimulatedLoop& loop() { return loop_; }
   Metrics& metrics() { return metrics_; }
-  // The server asked about "bind" and the like lacks it from now on, or has it again.
+  // Removes a verb such as "bind" from the component's permissions, or restores it.
   void TakeRule(const std::string& component, const std::string& verb);
-  // It may not list and watch the resource from now on.
+  // Removes list and watch of the resource from the component's permissions.
   void ForbidReading(const std::string& component, const std::string& resource);
   void ReturnRules(const std::string& component);
-  // Called for each write of a component; an answer is given in place of the server's.
+  // Called for each write of a component. If it returns a response, the server gets no request.
   std::function<std::optional<HttpResponse>(const std::string& write)> intercept;
   // Whether the components' requests for discovery fail.
   std::function<bool()> intercept_discovery;

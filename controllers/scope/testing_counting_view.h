@@ -1,5 +1,5 @@
-// A component's view of the cache that counts the reads of a whole kind, for tests of what an event
-// and a reconcile cost.
+// A component's view of the cache that counts the reads of a whole kind, for tests of the cost of
+// events and reconciles.
 #ifndef CONTROLLERS_SCOPE_TESTING_COUNTING_VIEW_H_
 #define CONTROLLERS_SCOPE_TESTING_COUNTING_VIEW_H_
 
@@ -17,7 +17,7 @@ class CountingView : public CacheView {
  public:
   using Raw = std::shared_ptr<const RawObject>;
 
-  // Both outlive this. Increments `lists` for each list that no index narrows.
+  // Both outlive this. Each list without an index increments `lists`.
   CountingView(CacheView& view, int& lists) : view_(view), lists_(lists) {}
 
   using CacheView::IndexField;

@@ -19,7 +19,7 @@ inline constexpr char kSuccess[] =
 inline constexpr char kTemplatedSuccess[] =
     "True TemplatingSuccessful: ScopeTemplate \"foo\" successfully reconciled";
 
-// An answer for ScopeCluster::intercept.
+// A response for ScopeCluster::intercept.
 inline HttpResponse Denial(int code, std::optional<absl::Duration> retry_after = std::nullopt) {
   HttpResponse denial;
   denial.code = code;
@@ -41,7 +41,7 @@ class ScopedTest : public testing::Test {
     EXPECT_EQ(cluster_.Scoped(), kSuccess);
   }
 
-  // Of the instance "foo": these members of its spec.
+  // Patches these members of the spec of the instance "foo".
   void EditSpec(const std::string& spec) {
     EXPECT_EQ(cluster_.Merge(kInstances, "foo", R"({"spec":{)" + spec + "}}"), 200);
     cluster_.Settle();

@@ -12,7 +12,7 @@
 
 namespace mandate::scope {
 
-// Of spec.clusterRoles. The document's: pods and services for a service account.
+// An element of spec.clusterRoles: the document's role, pods and services for a service account.
 inline constexpr std::string_view kDocumentRoles = R"([{"generateName": "fooClusterRole-",
     "rules": [{"apiGroups": [""], "resources": ["pods", "services"], "verbs": ["get", "list"]}],
     "bindingTemplate": {"subjects": [{"kind": "ServiceAccount", "name": "foo-service-account",
@@ -21,7 +21,7 @@ inline constexpr std::string_view kEmptyRoles = R"([{"generateName": "fooCluster
     "rules": [],
     "bindingTemplate": {"subjects": [{"kind": "ServiceAccount", "name": "foo-service-account",
                                       "namespace": "operators"}]}}])";
-// And a role whose literal name is somebody else's.
+// A role with the literal name of another user's role.
 inline constexpr std::string_view kDocumentRoleAndView2 = R"([{"generateName": "fooClusterRole-",
     "rules": [{"apiGroups": [""], "resources": ["pods", "services"], "verbs": ["get", "list"]}],
     "bindingTemplate": {"subjects": [{"kind": "ServiceAccount", "name": "foo-service-account",
@@ -60,7 +60,7 @@ inline Json::Value TemplateJson(std::string_view name, std::string_view roles) {
       .value();
 }
 
-// Of the template "foo"; `spec` is the rest of the spec's members.
+// An instance of the template "foo"; `spec` has the other members of its spec.
 inline Json::Value InstanceJson(std::string_view name, std::string_view spec,
                                 std::string_view scope_template = "foo") {
   return ParseJson(StrCat(R"({"apiVersion": "operators.coreos.com/v1alpha1",

@@ -19,7 +19,7 @@ using operatorsv1alpha1::ScopeInstance;
 using operatorsv1alpha1::ScopeTemplate;
 using Strings = std::vector<std::string>;
 
-// A cluster in which the template's roles are as they should be.
+// A cluster with the template's desired roles.
 inline InstanceSnapshot Snapshot(ScopeInstance instance, ScopeTemplate of = DocumentTemplate()) {
   InstanceSnapshot snapshot;
   snapshot.instance = std::move(instance);
@@ -32,8 +32,8 @@ inline InstanceSnapshot Snapshot(ScopeInstance instance, ScopeTemplate of = Docu
   return snapshot;
 }
 
-// The snapshot with the bindings of its plan, as they are created. What a server makes of changes
-// is asked of a server (reconcilers_test.cc).
+// The snapshot with the bindings of its plan, as they are created. reconcilers_test.cc tests the
+// server's response to changes.
 inline InstanceSnapshot Bound(InstanceSnapshot snapshot) {
   const InstancePlan plan = PlanInstance(snapshot);
   EXPECT_TRUE(plan.fix.empty() && plan.replace.empty() && plan.remove.empty());

@@ -1,4 +1,4 @@
-// What a scope component reads, for tests: a cache whose content the test puts in.
+// A scope component's view of a cache that the test fills.
 #ifndef CONTROLLERS_SCOPE_TESTING_VIEW_H_
 #define CONTROLLERS_SCOPE_TESTING_VIEW_H_
 
@@ -25,7 +25,7 @@ class ViewTest : public testing::Test {
   using ScopeTemplate = operatorsv1alpha1::ScopeTemplate;
   using Strings = std::vector<std::string>;
 
-  // Declares the indexes, and demands every kind that they are of.
+  // Declares the indexes, and demands every kind that has one.
   void Open(absl::Status (&declare)(CacheView&)) {
     ASSERT_TRUE(declare(view_).ok());
     Demand<ScopeInstance, ScopeTemplate, rbacv1::ClusterRole, rbacv1::RoleBinding,
@@ -44,7 +44,7 @@ class ViewTest : public testing::Test {
     loop_.RunReady();
   }
 
-  // The names of what the index has for the value; or the error.
+  // The names that the index has for the value, or the error.
   template <class T>
   Strings Find(std::string_view field, std::string_view value) const {
     const auto found = view_.ListRawBy(WithoutWaiting(), KindOf<T>::value, {field, value});
@@ -54,7 +54,7 @@ class ViewTest : public testing::Test {
     return names;
   }
 
-  // In the cluster when it has no namespace.
+  // An object without a namespace is cluster-scoped.
   void Put(const Binding& binding) {
     if (binding.in_cluster()) {
       view_.Put(ToClusterRoleBinding(binding));

@@ -1,4 +1,4 @@
-// Read errors in spite of which the rest is acted on, and which of them are reported.
+// Read errors that do not stop a reconcile, and the choice of those that are reported.
 #ifndef CONTROLLERS_SCOPE_UNREAD_H_
 #define CONTROLLERS_SCOPE_UNREAD_H_
 
@@ -10,21 +10,22 @@
 
 namespace mandate::scope {
 
-// The component is not allowed to read an object, or the kind's watch is down.
-// That one may be opened again in a moment, or never: a single object that the server cannot decode
-// makes it answer 500 to each list and watch of the kind.
+// Whether the component has no permission to read an object, or the kind's watch is down. Such a
+// watch may open again in a moment, or never: one object that the server cannot decode makes it
+// answer 500 to each list and watch of the kind.
 inline bool IsUnread(const absl::Status& status) {
   return absl::IsPermissionDenied(status) || absl::IsUnavailable(status);
 }
 
-// Since when the watches that objects' reconciles need have been down. A watch that is opened again
-// within kReported is no news. Thread-safe.
+// Records since when the watches that objects' reconciles need have been down. A watch that opens
+// again within kReported is not reported. Thread-safe.
 class UnavailableSince {
  public:
   static constexpr absl::Duration kReported = absl::Seconds(10);
 
-  // `error`: what a reconcile of the object could not read; OK: it has read everything. Returns
-  // whether the object's condition may be written: not while it would report such a moment.
+  // `error` is the read error of the object's reconcile, or OK. Returns whether the object's
+  // condition may be written: not while it would report a watch that has been down for less than
+  // kReported.
   bool MayReport(const ObjectKey& of, const absl::Status& error, absl::Time now);
   void Forget(const ObjectKey& of);
 

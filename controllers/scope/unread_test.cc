@@ -5,7 +5,7 @@
 namespace mandate::scope {
 namespace {
 
-TEST(UnavailableSinceTest, OnlyWhatLastsIsReported) {
+TEST(UnavailableSinceTest, ShortGapsAreNotReported) {
   const ObjectKey a{"", "a"}, b{"", "b"};
   const absl::Status down = absl::UnavailableError("watch"),
                      denied = absl::PermissionDeniedError("");

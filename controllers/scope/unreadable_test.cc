@@ -1,4 +1,4 @@
-// What cannot be read: for want of a right, or because an object is not as its schema says.
+// Unreadable objects: without the permission, or because an object does not fit its schema.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -32,8 +32,8 @@ class UnreadableTest : public ScopedTest {
   }
 };
 
-// After a component's rights have gone and returned, what changed meanwhile is acted on.
-TEST_F(UnreadableTest, WhatChangedWhileNothingCouldBeReadIsActedOn) {
+// A component whose permissions were removed and restored reconciles the changes made in between.
+TEST_F(UnreadableTest, ReconcilesChangesMadeWhileUnreadable) {
   EXPECT_EQ(cluster_.Create(kTemplates, TemplateJson("foo", kAnnAndEve)), 201);
   EXPECT_EQ(cluster_.Create(kInstances, InstanceJson("foo", R"("namespaces": ["foo", "later"])")),
             201);
@@ -58,7 +58,7 @@ TEST_F(UnreadableTest, WhatChangedWhileNothingCouldBeReadIsActedOn) {
 }
 
 // An object that the schema denies today, but that an older definition let in.
-TEST_F(UnreadableTest, AnInstanceThatCannotBeReadStopsNobodyElse) {
+TEST_F(UnreadableTest, UnreadableInstanceDoesNotAffectOthers) {
   cluster_.Load(R"({"apiVersion":"operators.coreos.com/v1alpha1","kind":"ScopeInstance",)"
                 R"("metadata":{"name":"bad"},"spec":{"scopeTemplateName":"bad","namespaces":5}})");
   Begin(R"("namespaces": ["foo"])", kAnnAndEve);
@@ -69,7 +69,8 @@ TEST_F(UnreadableTest, AnInstanceThatCannotBeReadStopsNobodyElse) {
   cluster_.Settle();
   EXPECT_EQ(SubjectNames(cluster_.Our(kBindings, "foo")), "ann");
   EXPECT_THAT(cluster_.Scoped("other"), StartsWith("True "));
-  // The template may be referenced by what cannot be read: its role stays, until that is gone.
+  // The unreadable instance may reference the template: the role stays until the instance is
+  // deleted.
   EXPECT_EQ(cluster_.Delete(kInstances, "foo"), 200);
   EXPECT_EQ(cluster_.Delete(kInstances, "other"), 200);
   cluster_.RunFor(absl::Minutes(3));
@@ -96,7 +97,7 @@ TEST_F(UnreadableTest, ATemplateThatCannotBeReadHoldsUpNoRevocation) {
   EXPECT_THAT(cluster_.Ours(kClusterBindings), IsEmpty());
   EXPECT_THAT(cluster_.Scoped(),
               AllOf(StartsWith("False ScopeTemplateFailed"), HasSubstr("ScopeTemplate \"foo\"")));
-  // A binding to a role of another template goes.
+  // A binding to a role of another template is deleted.
   EXPECT_EQ(cluster_.Create(kTemplates, TemplateJson("other", kAnn)), 201);
   EXPECT_EQ(cluster_.Merge(kInstances, "cluster", R"({"spec":{"scopeTemplateName":"other"}})"),
             200);
@@ -130,8 +131,8 @@ class UnreadableKindTest : public UnreadableTest, public testing::WithParamInter
 
 INSTANTIATE_TEST_SUITE_P(ForbiddenOrFailing, UnreadableKindTest, testing::Bool());
 
-// It revokes what it certainly does not want, grants nothing that it cannot judge, and reports it.
-// Whatever it cannot read, its conditions do not report success.
+// It revokes the certainly unwanted grants, makes no grant without knowing its inputs, and reports
+// this. With any unreadable kind its conditions do not report success.
 TEST_P(UnreadableKindTest, HoldsUpNoRevocation) {
   struct Row {
     const char* resource;
@@ -174,7 +175,7 @@ TEST_P(UnreadableKindTest, HoldsUpNoRevocation) {
   }
 }
 
-TEST_P(UnreadableKindTest, OfBindingsOrRolesIsNoSuccess) {
+TEST_P(UnreadableKindTest, UnreadableBindingsOrRolesAreNotSuccess) {
   Begin(R"("namespaces": ["foo"])", kAnn);
   StopReading("scope-instance", "clusterrolebindings");
   StopReading("scope-template", "clusterroles");
@@ -213,7 +214,7 @@ TEST_P(UnreadableKindTest, OfInstancesStopsNoTemplate) {
   EXPECT_EQ(cluster_.Templated(), kTemplatedSuccess);
 }
 
-// The reconcile fails for what it cannot read; that does not slow down what is left of the writes.
+// The reconcile fails because of the unreadable kind; this does not delay its other writes.
 class UnreadablePortionsTest : public UnreadableTest {
  protected:
   UnreadablePortionsTest() : UnreadableTest({.plan = {}, .portion = {.max_writes = 1}}) {}
@@ -244,7 +245,7 @@ TEST_F(UnreadablePortionsTest, EachRevocationIsTriedSoon) {
 }
 
 // Watches end and are opened again all the time.
-TEST_F(UnreadableTest, AMomentWithoutAWatchIsNotReported) {
+TEST_F(UnreadableTest, ShortGapOfAWatchIsNotReported) {
   Begin(R"("namespaces": ["foo"])", kAnn);
   FailReading("namespaces");
   cluster_.RunFor(absl::Minutes(20));

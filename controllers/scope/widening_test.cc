@@ -1,5 +1,5 @@
-// A role grants what it gets, or what it is made again with, to nobody whom the template does not
-// name for it.
+// A role that gets rules, or is created again, does not grant them to subjects that the template
+// does not name for it.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -62,9 +62,9 @@ class WideningTest : public ScopedTest {
   }
 };
 
-// Made again for somebody else, or with other rules, it would grant them to whom they were never
-// meant for.
-TEST_F(WideningTest, ARoleIsNotMadeAgainForABindingWhoseRevocationIsDenied) {
+// If it were created again for other subjects or with other rules, it would grant these to the
+// wrong subjects.
+TEST_F(WideningTest, RoleIsNotCreatedWhileARevocationIsDenied) {
   for (const bool narrowed : {false, true}) {
     SCOPED_TRACE(narrowed);
     if (narrowed) {
@@ -99,7 +99,7 @@ TEST_F(WideningTest, ARoleIsNotMadeAgainForABindingWhoseRevocationIsDenied) {
 }
 
 // A binding that waits for its revocation must not get rules that the template gives to others.
-TEST_F(WideningTest, ARoleIsNotWidenedForWhomTheTemplateNoLongerNames) {
+TEST_F(WideningTest, RoleIsNotWidenedForRemovedSubjects) {
   Begin(R"("namespaces": ["foo", "bar"])", kAnnAndEve);
   DenyRevocationsIn("foo");
   EditRoles(RoleOf("reader-", "secrets", "ann"));
@@ -114,7 +114,7 @@ TEST_F(WideningTest, ARoleIsNotWidenedForWhomTheTemplateNoLongerNames) {
   ExpectSecretsOnceNothingIsDenied();
 }
 
-TEST_F(WideningTest, ARoleIsNotWidenedWhereNoInstanceWantsIt) {
+TEST_F(WideningTest, RoleIsNotWidenedForUnwantedBindings) {
   Begin(R"("namespaces": ["foo", "bar"])", kAnn);
   DenyRevocationsIn("foo");
   EditSpec(R"("namespaces": ["bar"])");
@@ -125,8 +125,8 @@ TEST_F(WideningTest, ARoleIsNotWidenedWhereNoInstanceWantsIt) {
   ExpectSecretsOnceNothingIsDenied();
 }
 
-// The administrator's own deletion is an end of what it waits for, too.
-TEST_F(WideningTest, WhatARoleWaitsForIsSeenAtOnce) {
+// A deletion by the administrator ends the wait, too.
+TEST_F(WideningTest, AwaitedChangeIsSeenAtOnce) {
   Begin(R"("namespaces": ["foo", "bar"])", kAnnAndEve);
   for (const char* ns : {"foo", "bar"}) DenyRevocationsIn(ns);
   EditRoles(RoleOf("reader-", "secrets", "ann"));
@@ -139,8 +139,8 @@ TEST_F(WideningTest, WhatARoleWaitsForIsSeenAtOnce) {
   EXPECT_EQ(RulesResource(), "secrets");
 }
 
-// Two roles change places, in one edit: neither's subjects get the other's rules.
-TEST_F(WideningTest, RolesThatSwapTheirNamesGrantNothingInBetween) {
+// Two roles swap their names in one edit: the subjects of one do not get the rules of the other.
+TEST_F(WideningTest, SwappedRolesGrantNothingInBetween) {
   Begin(R"("namespaces": ["foo"])",
         StrCat("[", RoleOf("a-", "pods", "ann"), ",", RoleOf("b-", "secrets", "eve"), "]"));
   int grants = 0;
