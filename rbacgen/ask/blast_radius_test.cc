@@ -186,7 +186,7 @@ TEST(BlastRadius, TakesEveryWay) {
   }
 }
 
-TEST(BlastRadius, EverythingIsAllThereIsToSay) {
+TEST(BlastRadius, EverythingHidesSmallerFindings) {
   const std::string bind =
       Rule(kRbac, "clusterroles", "bind") + ", " + Rule(kRbac, "clusterrolebindings", "create");
   const World world = WorldOf(
@@ -199,7 +199,7 @@ TEST(BlastRadius, EverythingIsAllThereIsToSay) {
   EXPECT_EQ(radius.rights, (RightsByNamespace{{"", {rbac::Rule{{"*"}, {"*"}, {"*"}, {}, {}}}}}));
 }
 
-TEST(BlastRadius, SaysBySteps) {
+TEST(BlastRadius, ReportsSteps) {
   const World world =
       WorldOf(Others() +
               Grant("start", "n", Rule("", "serviceaccounts/token", "create", "other"), "start"));
@@ -211,8 +211,8 @@ TEST(BlastRadius, SaysBySteps) {
   EXPECT_EQ(radius.rights.at("")[0], (rbac::Rule{{"get"}, {""}, {"secrets"}, {}, {}}));
 }
 
-// Only the rights that Kubernetes itself gives every user are omitted.
-TEST(BlastRadius, WhatTheInputGivesEverybodyIsReached) {
+// Of everybody's rights only those that Kubernetes gives go without saying.
+TEST(BlastRadius, ReachesPermissionsOfAllUsers) {
   const std::string start = Grant("start", "", Rule("", "pods", "get"), "start");
   std::string everybodys = Grant("r", "", Rule("", "secrets", "get"), "X");
   const std::string account = "kind: ServiceAccount, name: X, namespace: n";

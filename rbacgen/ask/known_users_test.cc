@@ -27,7 +27,7 @@ World Example() {
   return world;
 }
 
-TEST(CheckKnown, KnowsWhomTheInputHas) {
+TEST(CheckKnown, KnowsTheSubjectsOfTheInput) {
   const World world = Example();
   for (const char* name :
        {"scope", "base", "mandate-system/mandate-manager-scope", "shop/web", "jane", "user:odd",

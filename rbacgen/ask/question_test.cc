@@ -7,7 +7,7 @@
 namespace mandate::rbacgen {
 namespace {
 
-TEST(ParseQuestion, ReadsWhatKubectlReads) {
+TEST(ParseQuestion, ParsesKubectlsArguments) {
   const World world = TreeOf("// +kubebuilder:rbac:groups=g.io,resources=things,verbs=get\n");
   const struct {
     const char* resource;
@@ -43,7 +43,7 @@ TEST(ParseQuestion, ReadsWhatKubectlReads) {
   }
 }
 
-TEST(QuestionDoubts, SayWhatMayNotBeMeant) {
+TEST(QuestionDoubts, ReportDoubtfulNames) {
   const struct {
     QuestionText text;
     const char* want;

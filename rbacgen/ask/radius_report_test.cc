@@ -29,7 +29,7 @@ TEST(RadiusReport, NamesAFewAndCountsMany) {
   EXPECT_EQ(RadiusJson(Reached(4))["steps"].size(), 6u) << "each by name";
 }
 
-TEST(RadiusReport, CountsApartWhatIsReachedInAnotherWay) {
+TEST(RadiusReport, CountsOtherPathsSeparately) {
   BlastRadius radius = Reached(6);
   for (int i = 4; i <= 6; ++i) radius.steps[i].from = "b";
   const std::string text = RadiusText(radius);
@@ -37,7 +37,7 @@ TEST(RadiusReport, CountsApartWhatIsReachedInAnotherWay) {
   EXPECT_NE(text.find("kube-system/c5"), text.npos) << text;
 }
 
-TEST(RadiusReport, SaysHowSevereItIsAndBeginsWithTheMostSevere) {
+TEST(RadiusReport, SortsBySeverity) {
   BlastRadius radius = Reached(1);
   radius.steps[1].severity = Danger::Severity::kCritical;
   radius.rights[""] = {{{"get"}, {""}, {"pods"}, {}, {}}, {{"patch"}, {""}, {"pods"}, {}, {}}};
@@ -64,7 +64,7 @@ TEST(RadiusReport, SaysHowSevereItIsAndBeginsWithTheMostSevere) {
             "+ may get and patch pods: runs images of its choice in any pod there (high)\n");
 }
 
-TEST(RadiusDiff, IsWhatOneHasAndTheOtherLacks) {
+TEST(RadiusDiff, HasTheDifference) {
   BlastRadius before = Reached(0), now = Reached(5);
   now.everything = true;
   before.rights["shop"] = {{{"list"}, {""}, {"secrets"}, {}, {}}};

@@ -91,7 +91,7 @@ TEST(DiffWorlds, NamesComponentsThatComeAndGo) {
   EXPECT_EQ(diffs[2].title, "base");
 }
 
-TEST(DiffWorlds, SeesWhatComponentsHoldByTheirGroups) {
+TEST(DiffWorlds, IncludesPermissionsOfGroups) {
   const std::string marker = "// +kubebuilder:rbac:groups=core,resources=pods,verbs=get\n";
   constexpr char kSecrets[] = "{apiGroups: [''], resources: [secrets], verbs: [get]}";
   const auto bound = [&](const std::string& role, const std::string& group,
@@ -132,7 +132,7 @@ TEST(DiffWorlds, SeesWhatComponentsHoldByTheirGroups) {
   }
 }
 
-TEST(DiffWorlds, LeavesOutWhatEveryClusterGivesEverybody) {
+TEST(DiffWorlds, OmitsDefaultPermissionsOfAllUsers) {
   const auto bound = [](const std::string& role, const std::string& group,
                         const std::string& rules) {
     return WorldOf(
@@ -172,7 +172,7 @@ TEST(DiffWorlds, LeavesOutWhatEveryClusterGivesEverybody) {
   }
 }
 
-TEST(DiffWorlds, DoesNotCompareExternalRulesWithWhatKnowsNone) {
+TEST(DiffWorlds, IgnoresExternalRulesInPlainWorlds) {
   const std::string marker =
       "// +mandate:rbac:granted=external,groups=apps,resources=deployments,verbs=get\n";
   World cluster = TreeOf(marker);

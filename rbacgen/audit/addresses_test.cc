@@ -15,7 +15,7 @@ TEST(AddressRange, ReadsAddressesAndCidrs) {
   }
 }
 
-TEST(AddressRange, ContainsWhatBeginsLikeIt) {
+TEST(AddressRange, ContainsAddressesWithItsPrefix) {
   const auto in = [](const char* range, const char* address) {
     return AddressRange::Parse(range)->Contains(*AddressRange::Parse(address));
   };
@@ -29,7 +29,7 @@ TEST(AddressRange, ContainsWhatBeginsLikeIt) {
   EXPECT_FALSE(in("10.0.0.7", "10.0.0.0/8"));
 }
 
-TEST(AreElsewhere, IsAboutOneFamilyAndWhatIsNotAllowed) {
+TEST(AreElsewhere, ComparesOneFamilyOfDeniedRequests) {
   const std::vector<AddressRange> gateway = {*AddressRange::Parse("10.0.0.0/24")};
   EXPECT_FALSE(AreElsewhere("10.0.0.1", "10.0.0.1", {}));
   EXPECT_TRUE(AreElsewhere("10.0.0.1", "10.0.0.2", {}));

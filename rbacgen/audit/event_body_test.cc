@@ -62,8 +62,8 @@ TEST(ReadBody, OfScopeInstances) {
       Read("scopeinstances", R"({"items":[],"metadata":{"continue":"x"}})", false).is_list);
 }
 
-// A client can send any body.
-TEST(ReadBody, OfAnotherShapeSaysNothing) {
+// Bodies are what somebody sent.
+TEST(ReadBody, OtherShapesAreEmpty) {
   for (const char* resource : {"serviceaccounts", "rolebindings", "scopeinstances"}) {
     for (const char* text :
          {"null", "[]", "7", R"("x")", "{}", R"({"spec":7,"metadata":[1]})",

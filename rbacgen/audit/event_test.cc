@@ -65,7 +65,7 @@ TEST(ParseAuditEvent, ReadsImpersonationMastersAndDenial) {
   EXPECT_FALSE(e.has_object);
 }
 
-TEST(ParseAuditEvent, LeavesNothingOfTheLineBefore) {
+TEST(ParseAuditEvent, ResetsTheEventForEachLine) {
   AuditEvent e;
   e.username = "old";
   e.masters = true;
@@ -101,7 +101,7 @@ TEST(ParseAuditEvent, NullIsAbsent) {
   EXPECT_EQ(e.code, 0);
 }
 
-TEST(ParseAuditEvent, SaysWhatItIsInstead) {
+TEST(ParseAuditEvent, ReportsTheActualKind) {
   AuditEvent e;
   EXPECT_EQ(AsStd(ParseAuditEvent(R"({"log":"{}","stream":"stdout"})", &e).message()),
             "not an Event of audit.k8s.io/v1: it has no kind");
@@ -111,7 +111,7 @@ TEST(ParseAuditEvent, SaysWhatItIsInstead) {
       "not an Event of audit.k8s.io/v1: kind Event of audit.k8s.io/v1beta1");
 }
 
-TEST(ParseAuditEvent, RefusesWhatIsNoEvent) {
+TEST(ParseAuditEvent, RejectsInvalidEvents) {
   AuditEvent e;
   for (const char* line : {"", "null", R"({"level":"Metadata","auditID":"a-1"})", "[]", "{",
                            R"({"kind":"Event"})", R"({"kind":"Event","apiVersion":"v1"})",

@@ -88,7 +88,7 @@ TEST(FourWayText, IsATableForEachIdentityAndALine) {
             "3 requests from the manager in 1 event; no findings\n");
 }
 
-TEST(FourWayText, SaysWhatWasFound) {
+TEST(FourWayText, ReportsFindings) {
   FourWayReport report = Sample();
   report.findings = {{.kind = "denied", .component = "a", .text = "one\x1b[0m\x7f"},
                      {.kind = "hidden", .component = "", .text = "two"}};

@@ -63,7 +63,7 @@ TEST(InstanceBook, LearnsOnlyFromWritesThatTookEffect) {
   }
 }
 
-TEST(InstanceBook, JudgesNothingThatItCannotKnow) {
+TEST(InstanceBook, SkipsUnknownFacts) {
   struct Row {
     const char* name;
     std::vector<AuditEvent> instances;

@@ -29,7 +29,7 @@ int64_t Uses(const IdentityLedger& ledger, const std::string& verb) {
   return uses;
 }
 
-TEST(AttributesOfEvent, IsWhatTheAuthorizerSaw) {
+TEST(AttributesOfEvent, MatchesTheAuthorizersAttributes) {
   AuditEvent e =
       Event("list", "/apis/apps/v1/namespaces/n/deployments?fieldSelector=metadata.name%3Dx");
   rbac::Attributes a = AttributesOfEvent(e);
@@ -89,7 +89,7 @@ TEST(Ledger, CountsUsesByRule) {
   EXPECT_EQ(u.by.binding, "RoleBinding \"b/ns\"");
 }
 
-TEST(Ledger, ARefusedRequestUsesNothing) {
+TEST(Ledger, DeniedRequestUsesNoRule) {
   Ledger ledger;
   ledger.Declare("a", Atoms({{"get"}, {""}, {"pods"}, {}, {}}), {});
   ledger.Note(Event("get", "/api/v1/namespaces/n/pods/web", 403), "a", "a");
@@ -105,7 +105,7 @@ TEST(Ledger, ARefusedRequestUsesNothing) {
   EXPECT_FALSE(a.denied.at("delete pods").declared);
 }
 
-TEST(Ledger, WhatAdmissionRefusesWasAuthorized) {
+TEST(Ledger, RequestDeniedByAdmissionWasAuthorized) {
   Ledger ledger;
   ledger.Declare("a", Atoms({{"create"}, {""}, {"pods"}, {}, {}}), {});
   AuditEvent refused = Event("create", "/api/v1/namespaces/n/pods", 403);
@@ -136,7 +136,7 @@ TEST(Ledger, AnApplyThatMakesTheObjectNeedsCreate) {
   EXPECT_EQ(b.undeclared.begin()->second.example.verb, "create");
 }
 
-TEST(Ledger, WhatEverybodyMayIsNoFinding) {
+TEST(Ledger, PermissionOfAllUsersIsNotAFinding) {
   Ledger ledger;
   ledger.Declare("a", {}, {});
   AuditEvent e = Event("get", "/healthz");
@@ -155,7 +155,7 @@ TEST(Ledger, WhatEverybodyMayIsNoFinding) {
   EXPECT_EQ(ledger.identities().at("a").undeclared.size(), 2);
 }
 
-TEST(Ledger, DiscoveryIsNoFindingByWhicheverBinding) {
+TEST(Ledger, DiscoveryIsNotAFinding) {
   Ledger ledger;
   ledger.Declare("a", {}, {});
   for (const char* path : {"/api", "/api/v1", "/apis", "/apis/apps/v1", "/apis/apps/v1?timeout=32s",

@@ -53,7 +53,7 @@ TEST(ReadLogBytes, ReadsPlainAndPackedFiles) {
   EXPECT_TRUE(status.ok()) << status;
 }
 
-TEST(ReadLogBytes, SaysWhatIsWrong) {
+TEST(ReadLogBytes, ReportsErrors) {
   absl::Status status;
   EXPECT_EQ(ReadAll(Path("none"), &status), "");
   EXPECT_TRUE(absl::IsNotFound(status));

@@ -44,7 +44,7 @@ rules:
   userGroups: ["system:serviceaccounts:ns"]
 )";
 
-TEST(AuditPolicyFile, TellsWhatIsLogged) {
+TEST(AuditPolicyFile, ReportsLoggedRequests) {
   const auto policy = AuditPolicyFile::Parse(kPolicy);
   ASSERT_TRUE(policy.ok()) << policy.status();
   const auto a = rbac::ServiceAccountInfo("ns", "a");
@@ -72,7 +72,7 @@ TEST(AuditPolicyFile, TellsWhatIsLogged) {
   EXPECT_FALSE(policy->Logs(rbac::ServiceAccountInfo("other", "a"), Request("get", "", "pods")));
 }
 
-TEST(AuditPolicyFile, RefusesWhatIsNoPolicy) {
+TEST(AuditPolicyFile, RejectsInvalidPolicies) {
   for (const char* text : {"", "[]", "kind: Policy", "{kind: Policy, apiVersion: v1}", "a: [",
                            "{kind: Policy, apiVersion: audit.k8s.io/v1, rules: [{level: All}]}"}) {
     EXPECT_FALSE(AuditPolicyFile::Parse(text).ok()) << text;

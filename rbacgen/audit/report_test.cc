@@ -45,7 +45,7 @@ TEST(TraceText, IsTwoTablesAndALine) {
             "4 requests from the manager in 10 lines; 1 token used by components; no findings\n");
 }
 
-TEST(TraceText, SaysWhatWasFound) {
+TEST(TraceText, ReportsFindings) {
   TraceReport report = Sample();
   report.tokens[0].joined = false;
   report.findings = {{"base-write", "one\x1b[0m"}, {"two-tokens", "two"}};

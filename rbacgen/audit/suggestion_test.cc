@@ -10,7 +10,7 @@
 namespace mandate::rbacgen {
 namespace {
 
-TEST(ReplaceArgument, KeepsTheRestOfTheMarker) {
+TEST(ReplaceArgument, KeepsOtherArguments) {
   const struct {
     const char* marker;
     const char* argument;

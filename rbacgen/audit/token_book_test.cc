@@ -24,7 +24,7 @@ std::vector<std::string> KindsFound(const TokenBook& book) {
   return kinds;
 }
 
-TEST(TokenBook, KeepsSoManyCredentialsAndSaysSo) {
+TEST(TokenBook, LimitsAndReportsCredentials) {
   TokenBook book({.ns = "sys", .base_name = "mm", .max_credentials = 2});
   for (const char* id : {"1", "2"}) book.NoteIssued(Issue(id));
   EXPECT_FALSE(book.issued_left_out());

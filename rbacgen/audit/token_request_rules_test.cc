@@ -8,7 +8,7 @@ namespace {
 
 using Strings = std::vector<std::string>;
 
-TEST(Unlike, SaysInWhatARequestDiffers) {
+TEST(Unlike, ReportsTheDifference) {
   struct Row {
     TokenRequestFacts request;
     Strings want;

@@ -17,8 +17,8 @@ using testing::HasSubstr;
 using testing::IsEmpty;
 using testing::SizeIs;
 
-// Each case must give exactly the listed findings.
-TEST(TraceFindings, FindsWhatMustNotBe) {
+// Each of these must be found, and only this.
+TEST(TraceFindings, FindsViolations) {
   const Line mint = Mint("a", "JTI=a1");
   Line masters;
   masters.user = "kubernetes-admin";
@@ -77,7 +77,7 @@ TEST(TraceFindings, BaseMayMintItsComponentsTokensAndHoldItsLease) {
   EXPECT_THAT(found(foreign_token), ElementsAre(more));
 }
 
-TEST(TraceFindings, ARefusedTokenIsNobodysRequest) {
+TEST(TraceFindings, RejectedTokenHasNoComponent) {
   Line refused;
   refused.stage = "ResponseStarted";
   refused.user = "";
@@ -132,7 +132,7 @@ TEST(TraceFindings, BaseActsAsComponentsOnly) {
   EXPECT_THAT(r.findings[0].text, HasSubstr("base acted as jane, which is not a component"));
 }
 
-TEST(TraceFindings, WhoMayNotImpersonateIsDeniedAndNoImpostor) {
+TEST(TraceFindings, DeniedImpersonationIsNotAnImpostor) {
   Line l;
   l.user = kBase;
   l.credential = "JTI=base";
@@ -148,8 +148,8 @@ TEST(TraceFindings, WhoMayNotImpersonateIsDeniedAndNoImpostor) {
   EXPECT_THAT(FindingsOf({With(&Line::message, std::string("cannot"), l)}), Not(IsEmpty()));
 }
 
-// A manager with the same name in another namespace is a different manager.
-TEST(TraceFindings, AnotherNamespacesManagerIsNotOurs) {
+// A manager of the same name in another namespace is neither base nor ours.
+TEST(TraceFindings, IgnoresManagersInOtherNamespaces) {
   Line evil = Mint("a", "JTI=a1");
   evil.user = "system:serviceaccount:evil:mandate-manager";
   EXPECT_THAT(FindingsOf({evil, Line()}),

@@ -81,7 +81,7 @@ TEST(Trace, JoinsTokensToTheirRequestsInAnyOrder) {
   EXPECT_EQ(r.unused_tokens, 1);
 }
 
-TEST(Trace, RefusesWhatIsNoEventAndNamesWhatIsUnreadable) {
+TEST(Trace, RejectsInvalidEventsByLine) {
   Trace trace((TraceOptions()));
   for (const char* text : {"", "garbage", "{}"}) EXPECT_FALSE(trace.Add(text).ok()) << text;
   for (int i = 1; i <= 7; ++i) trace.AddUnreadable("audit.log", i, "why");
@@ -92,7 +92,7 @@ TEST(Trace, RefusesWhatIsNoEventAndNamesWhatIsUnreadable) {
   EXPECT_EQ(r.unreadable[0], "audit.log:1: why");
 }
 
-TEST(Trace, SaysWhenTheLogBeginsAndEnds) {
+TEST(Trace, ReportsStartAndEndOfTheLog) {
   Trace trace((TraceOptions()));
   for (const char* time :
        {"2026-11-21T03:16:07Z", "yesterday", "2026-11-21T03:16:05Z", "2026-11-21T03:16:06Z", "",

@@ -180,7 +180,7 @@ TEST(TraceTheft, IsFoundAndARestartIsNot) {
   }
 }
 
-TEST(TraceTheft, FindingsNameWhoAndWhere) {
+TEST(TraceTheft, FindingsNameUserAndAddress) {
   const Process thief = {kPod.pod, "10.9.9.9"};
   EXPECT_THAT(FindingsOf({Minted(0, kPod, "JTI=a1"), Used(2, thief, "JTI=a1")}),
               ElementsAre(AllOf(

@@ -58,7 +58,7 @@ TEST(CompiledCalls, ABinaryWithoutTypedCallsHasNone) {
   EXPECT_EQ(ToText(*calls), "");
 }
 
-TEST(CompiledCalls, WhatIsNoSuchFile) {
+TEST(CompiledCalls, RejectsOtherFiles) {
   EXPECT_EQ(ReadCompiledCalls("/no/such/file").status().code(), absl::StatusCode::kUnavailable);
   const auto refused = [](std::string_view bytes, std::string_view because) {
     const absl::Status status = ParseCompiledCalls(bytes).status();

@@ -29,7 +29,7 @@ std::string DangerOf(const rbac::Rule& rule) {
   return "";
 }
 
-TEST(Dangers, AreOfWhatTheServerKnows) {
+TEST(Dangers, NameKnownResources) {
   std::set<std::string> seen;
   for (const Danger& danger : Dangers()) {
     SCOPED_TRACE(Full(danger));
@@ -51,7 +51,7 @@ TEST(Dangers, AreOfWhatTheServerKnows) {
   }
 }
 
-TEST(Dangers, CoverWhatScannersOfRbacLookFor) {
+TEST(Dangers, CoverTheFindingsOfRbacScanners) {
   const struct {
     rbac::Rule rule;
     const char* want;

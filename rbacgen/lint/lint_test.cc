@@ -24,7 +24,7 @@ Declaration Of(const std::string& arguments) {
   return sources.declarations.at(0);
 }
 
-TEST(Lint, AcceptsWhatWorks) {
+TEST(Lint, AcceptsValidMarkers) {
   for (const char* good : {
            "groups=apps,resources=deployments;deployments/scale,verbs=get;list;watch",
            "groups=\"\",resources=configmaps,resourceNames=x,verbs=get;update",
@@ -39,7 +39,7 @@ TEST(Lint, AcceptsWhatWorks) {
   }
 }
 
-TEST(Lint, SaysWhatIsRefusedOrIgnored) {
+TEST(Lint, ReportsRejectedAndIgnoredRules) {
   const std::vector<std::pair<std::string, std::string>> cases = {
       {"groups=g,resources=r,verbs=", "no verbs"},
       {"urls=/x,verbs=get,namespace=n", "urls in a Role (namespace=n)"},
@@ -85,7 +85,7 @@ TEST(Doubts, NamesThatAListMustSelect) {
               IsEmpty());
 }
 
-TEST(CheckMandates, AFenceIsAroundWhatItsComponentMayWrite) {
+TEST(CheckMandates, FenceCoversOnlyItsComponentsWrites) {
   Sources sources;
   Diagnostics read;
   ReadDeclarations("a.cc",

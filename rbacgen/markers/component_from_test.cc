@@ -31,7 +31,7 @@ TEST(ComponentFromTest, Names) {
   EXPECT_NE(ComponentOfFile("main.go", ComponentFrom::kDir).value(), "") << "of where we are";
 }
 
-TEST(ComponentFromTest, WhatMakesNoName) {
+TEST(ComponentFromTest, RejectsInvalidNames) {
   const auto text = [](const std::string& file, ComponentFrom from) {
     return std::string(ComponentOfFile(file, from).status().message());
   };

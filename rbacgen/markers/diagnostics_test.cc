@@ -28,7 +28,7 @@ TEST(Diagnostics, WarningsAreNoErrors) {
   EXPECT_EQ(d.errors(), 0);
 }
 
-TEST(Diagnostics, MergeCountsWhatBothHaveOnce) {
+TEST(Diagnostics, MergeCountsCommonEntriesOnce) {
   Diagnostics a, b;
   a.Error({"f", 2}, "both");
   a.Warning({"f", 3}, "warning");

@@ -34,14 +34,14 @@ TEST(ReadFence, ReadsEveryArgument) {
   EXPECT_EQ(fence->id, "grants");
 }
 
-TEST(ReadFence, HoldsForEveryWriteUnlessItSaysOtherwise) {
+TEST(ReadFence, AppliesToEveryWriteByDefault) {
   const auto fence = ReadFence("groups=core,resources=configmaps,names=x-*");
   ASSERT_TRUE(fence.ok()) << fence.status();
   EXPECT_THAT(fence->groups, ElementsAre(""));
   EXPECT_THAT(fence->verbs, ElementsAre("create", "update", "delete"));
 }
 
-TEST(ReadFence, SaysWhatMakesNoFence) {
+TEST(ReadFence, ReportsInvalidFences) {
   const std::string bindings = "groups=rbac.authorization.k8s.io,resources=rolebindings,";
   const std::vector<std::pair<std::string, std::string>> cases = {
       {"resources=a,label=x", "missing argument \"groups\""},

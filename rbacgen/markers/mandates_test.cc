@@ -76,7 +76,7 @@ TEST(BuildMandates, EventsAreItsOwnUnlessAMarkerGivesItMore) {
   EXPECT_FALSE(BuildMandates(Read("// +mandate:component:name=a,events=none\n"))[0].own_events);
 }
 
-TEST(BuildMandates, GrantsAreApartByNamespaceAndByWhoGrants) {
+TEST(BuildMandates, SeparatesGrantsByNamespaceAndGranter) {
   const auto mandates =
       BuildMandates(Read("// +mandate:component:name=b\n"
                          "// +mandate:rbac:granted=external,groups=g,resources=x,verbs=get\n"
@@ -121,8 +121,8 @@ TEST(BuildBaseMandate, MintsTheComponentsTokensAndHoldsItsLease) {
   EXPECT_THAT(base.grants[0].rules[1].resource_names, ElementsAre("mm"));
 }
 
-// A rule without resourceNames would mint every token.
-TEST(BuildBaseMandate, MintsNothingWithoutComponents) {
+// A rule without names would mint every token.
+TEST(BuildBaseMandate, HasNoTokenRuleWithoutComponents) {
   const ComponentMandate base = BuildBaseMandate({}, "mm", "");
   ASSERT_THAT(base.grants[0].rules, SizeIs(1));
   EXPECT_THAT(base.grants[0].rules[0].resources, ElementsAre("leases"));

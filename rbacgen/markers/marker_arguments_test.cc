@@ -69,7 +69,7 @@ TEST(ParseArguments, OtherTypes) {
   EXPECT_THAT(got->Strings("list"), ElementsAre("x"));
 }
 
-TEST(ParseArguments, WhatIsNotGivenIsEmpty) {
+TEST(ParseArguments, AbsentArgumentsAreEmpty) {
   const auto got = Parse("");
   ASSERT_TRUE(got.ok());
   EXPECT_FALSE(got->Has("text"));

@@ -35,9 +35,8 @@ Rule Url(std::vector<std::string> urls, std::vector<std::string> verbs) {
   return rule;
 }
 
-TEST(MinimalRules, WhatIsAllowedAlreadyGoes) {
-  // A name if any name is allowed; a verb, group, resource and subresource next to "*"; a URL next
-  // to its prefix.
+TEST(MinimalRules, DropsAllowedRules) {
+  // A name beside any; a verb, group, resource and subresource beside "*"; a URL beside its prefix.
   EXPECT_THAT(MinimalRules({R({""}, {"pods"}, {"get"}, {"x"}), R({""}, {"pods"}, {"get"})}),
               ElementsAre(R({""}, {"pods"}, {"get"})));
   EXPECT_THAT(MinimalRules({R({"a"}, {"r"}, {"*", "get"}), R({"a"}, {"r"}, {"list"})}),
@@ -50,7 +49,7 @@ TEST(MinimalRules, WhatIsAllowedAlreadyGoes) {
               ElementsAre(Url({"/a", "/a/*"}, {"get"})));
 }
 
-TEST(MinimalRules, WhatIsNotAllowedOtherwiseStays) {
+TEST(MinimalRules, KeepsNeededRules) {
   const std::vector<std::vector<Rule>> kept = {
       {R({""}, {"pods"}, {"get"}), R({""}, {"pods/log"}, {"get"}, {"x"})},
       {R({""}, {"*/log"}, {"get"}), R({""}, {"pods"}, {"get"}, {"x"})},
@@ -69,7 +68,7 @@ TEST(MinimalRules, JoinsUntilNothingJoins) {
               ElementsAre(R({""}, {"r"}, {"get"}, {"a", "b"})));
 }
 
-TEST(MinimizeGrants, ANamespaceNeedsNotWhatHoldsEverywhere) {
+TEST(MinimizeGrants, ClusterGrantMakesNamespaceGrantUnneeded) {
   ComponentMandate component;
   component.name = "c";
   const auto add = [&](const char* ns, bool external, Rule rule) {

@@ -69,7 +69,7 @@ TEST(ReadFiles, AFileThatCannotBeRead) {
   EXPECT_THAT(r.sources.declarations, SizeIs(1));
 }
 
-TEST(ReadFiles, WhatIsNotReadIsSaid) {
+TEST(ReadFiles, ReportsSkippedFiles) {
   const std::string file = Write("wide.cs", std::string("\xFF\xFE/\0/\0", 6));
   EXPECT_EQ(
       Read({file}).report,
@@ -95,7 +95,7 @@ TEST(ReadFiles, TwoValuesOfAComponentHoweverFarApart) {
   }
 }
 
-TEST(ReadFiles, EverythingThatAFileDeclaresCounts) {
+TEST(ReadFiles, ReadsAllDeclarationsOfAFile) {
   const Result r = Read({Write("all/a.cc",
                                "// +mandate:component:name=c,value=v,events=none\n"
                                "// +mandate:fence:groups=g,resources=r,label=l\n"
@@ -142,7 +142,7 @@ TEST(ReadFiles, AControllerAndItsWebhookInOneFolder) {
       HasSubstr(elsewhere + ":1: error: component name pod is already used by " + files[0]));
 }
 
-TEST(ReadFiles, AFolderThatNamesNone) {
+TEST(ReadFiles, FolderWithoutComponents) {
   const std::string file = Write("base/a.go", "\n" + Rule("a"));
   const Result r = Read({file}, ComponentFrom::kDir);
   EXPECT_THAT(r.report, HasSubstr(file + ":2: error: the name of its folder, \"base\""));

@@ -53,7 +53,7 @@ TEST_F(SourceFilesTest, WalksFoldersAsGoDoes) {
   EXPECT_EQ(Find({"m/..."}), Find({"m"}));
 }
 
-TEST_F(SourceFilesTest, WhatIsNamedIsRead) {
+TEST_F(SourceFilesTest, ReadsNamedFiles) {
   EXPECT_THAT(Find({"m/testdata"}), ElementsAre("m/testdata/d.go"));
   EXPECT_THAT(Find({"m/inner"}), ElementsAre("m/inner/i.go"));
   EXPECT_THAT(Find({"m/b_test.cc", "m/notes.txt"}), ElementsAre("m/b_test.cc", "m/notes.txt"));
@@ -69,15 +69,14 @@ TEST_F(SourceFilesTest, DoesNotFollowLinksToFolders) {
   EXPECT_THAT(Find({"m/sub"}), ElementsAre("m/sub/c.rs"));
 }
 
-// Reading a FIFO blocks until a program writes it. A FIFO that the user names has a writer: the
-// shell's <(…).
-TEST_F(SourceFilesTest, PassesOverWhatIsNoFile) {
+// Reading a FIFO waits for who writes it. One that is named has a writer: the shell's <(…).
+TEST_F(SourceFilesTest, SkipsOtherEntries) {
   ASSERT_EQ(mkfifo((root_ / "m/sub/pipe.go").c_str(), 0600), 0);
   EXPECT_THAT(Find({"m/sub"}), ElementsAre("m/sub/c.rs"));
   EXPECT_THAT(Find({"m/sub/pipe.go"}), ElementsAre("m/sub/pipe.go"));
 }
 
-TEST_F(SourceFilesTest, ALinkToNothingIsFoundAndCannotBeRead) {
+TEST_F(SourceFilesTest, DanglingLinkCannotBeRead) {
   fs::create_symlink("nowhere", root_ / "m/sub/broken.go");
   EXPECT_THAT(Find({"m/sub"}), ElementsAre("m/sub/broken.go", "m/sub/c.rs"));
 }
@@ -88,7 +87,7 @@ TEST_F(SourceFilesTest, AMissingPathIsNotFound) {
   EXPECT_FALSE(ReadWholeFile((root_ / "no").string()).ok());
 }
 
-TEST_F(SourceFilesTest, ReadsWhatWasWritten) {
+TEST_F(SourceFilesTest, ReadsWrittenFile) {
   const std::string path = (root_ / "new/folder/file").string();
   const std::string text(100000, 'y');
   ASSERT_TRUE(WriteWholeFile(path, text).ok());
@@ -106,7 +105,7 @@ TEST_F(SourceFilesTest, LeavesNoFileOpen) {
   EXPECT_EQ(open_files(), before);
 }
 
-TEST_F(SourceFilesTest, SaysWhyItCannotBeWritten) {
+TEST_F(SourceFilesTest, ReportsWriteErrors) {
   const std::string folder = (root_ / "m").string();
   EXPECT_EQ(AsStd(WriteWholeFile(folder, "x").message()),
             StrCat("cannot write ", folder, ": Is a directory"));

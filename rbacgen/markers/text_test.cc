@@ -64,7 +64,7 @@ TEST(HasOpenString, Table) {
   }
 }
 
-TEST(Quoted, EscapesWhatACppLiteralMust) {
+TEST(Quoted, EscapesCppLiterals) {
   EXPECT_EQ(Quoted("a\"b\\c\nd\x01\x7f\u00e9"), "\"a\\\"b\\\\c\\nd\\001\\177\u00e9\"");
 }
 

@@ -42,7 +42,7 @@ std::string Text(const std::vector<rbac::Permission>& permissions) {
   return text;
 }
 
-TEST(MutationsTest, AreWhatTheMarkersAskFor) {
+TEST(MutationsTest, MatchTheMarkers) {
   EXPECT_EQ(Text(OwnPermissions(Mandates())),
             "a create events. (write)\n"
             "a create deployments.apps (write)\na create deployments/scale.apps (write)\n"
@@ -67,7 +67,7 @@ TEST(MutationsTest, AreProvenByAFailure) {
   }
 }
 
-TEST(MutationsTest, TestsThatFailAnywayProveNothing) {
+TEST(MutationsTest, FailingTestsProveNothing) {
   int runs = 0;
   const auto failing =
       Mutate(OwnPermissions(Mandates()), [&](std::string_view) -> absl::StatusOr<bool> {

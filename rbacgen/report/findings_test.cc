@@ -46,7 +46,7 @@ TEST(FindingsTest, Json) {
   EXPECT_TRUE(Parsed(FindingsJson({}))["findings"].isArray());
 }
 
-TEST(FindingsTest, SarifHasWhatCodeScanningNeeds) {
+TEST(FindingsTest, SarifHasTheFieldsOfCodeScanning) {
   const Json::Value log = Parsed(FindingsSarif(Some(), "1.2.3"));
   EXPECT_EQ(log["version"], "2.1.0");
   const Json::Value& run = log["runs"][0];

@@ -39,7 +39,7 @@ constexpr size_t RuleCount() {
   return mandate.rules.size();
 }
 
-TEST(GeneratedHeader, MarksWhatOthersGrant) {
+TEST(GeneratedHeader, MarksExternalRules) {
   size_t external = 0;
   for (const rbac::MandateRule& rule : kSampleGranter.rules) {
     if (!rule.external) continue;

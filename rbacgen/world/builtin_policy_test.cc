@@ -109,7 +109,7 @@ TEST(BuiltinRoles, OfANamespace) {
   }
 }
 
-TEST(BuiltinRoles, WhatAClusterLacksIsNowhere) {
+TEST(BuiltinRoles, AbsentRolesAreOmitted) {
   World world;
   world.is_whole = true;
   AddBuiltinRoles(&world);
@@ -137,7 +137,7 @@ TEST(BuiltinRoles, AreKnownOfTheOldestVersionToo) {
   EXPECT_EQ(own.in_oldest, nullptr);
 }
 
-TEST(BuiltinPolicy, OverstatesWhatControllersMay) {
+TEST(BuiltinPolicy, OverstatesPermissionsOfControllers) {
   World world;
   AddBuiltinPolicy(&world);
   ResolveAggregates(&world);

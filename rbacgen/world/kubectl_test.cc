@@ -24,7 +24,7 @@ ptrdiff_t OpenDescriptors() {
   return std::distance(std::filesystem::directory_iterator("/proc/self/fd"), {});
 }
 
-TEST(Kubectl, HandsOnItsArgumentsAndWhatItPrints) {
+TEST(Kubectl, PassesArgumentsAndOutput) {
   const std::string program = Program("echo", "for word; do echo \"$word\"; done");
   const struct {
     KubectlOptions options;

@@ -49,7 +49,7 @@ roleRef: {apiGroup: rbac.authorization.k8s.io, kind: Role, name: r}
 subjects: [{kind: ServiceAccount, name: there, namespace: elsewhere}, {kind: User, name: ann}]
 )";
 
-TEST(ReadManifests, ReadsWhatMatters) {
+TEST(ReadManifests, ReadsRelevantKinds) {
   const World world = WorldOf(kYaml);
   ASSERT_EQ(world.policy.roles.size(), 1);
   EXPECT_EQ(world.policy.roles[0].ns, "default");
@@ -156,7 +156,7 @@ TEST(ReadManifests, KeepsObjectsWithGeneratedNamesApart) {
   EXPECT_TRUE(world.accounts.empty());
 }
 
-TEST(ReadManifests, SaysWhatIsWrong) {
+TEST(ReadManifests, ReportsErrors) {
   const auto broken = ReadManifests("x.yaml", "a: [\nb", "default");
   EXPECT_THAT(std::string(broken.status().message()), HasSubstr("x.yaml: line 2"));
   const auto helm = ReadManifests("x.yaml", "{{- if .Values.x }}\na: b\n", "default");
@@ -232,7 +232,7 @@ TEST(ReadManifests, HasNoObjectOfAListWithoutItems) {
   }
 }
 
-TEST(ReadManifests, RefusesWhatKubectlCannotRead) {
+TEST(ReadManifests, RejectsInvalidManifests) {
   const std::string other(kOther);
   const struct {
     std::string text;

@@ -24,7 +24,7 @@ std::string Words(const RightsByNamespace& rights) {
   return text;
 }
 
-TEST(Gained, IsWhatIsNotCoveredBefore) {
+TEST(Gained, HasPermissionsThatWereNotCovered) {
   const RightsByNamespace none;
   const struct {
     const char* name;

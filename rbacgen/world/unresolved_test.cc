@@ -26,7 +26,7 @@ World With(const std::string& role, std::vector<rbac::Subject> subjects) {
   return world;
 }
 
-TEST(UnresolvedBindings, AreThoseWhoseRoleIsNotThere) {
+TEST(UnresolvedBindings, FindsBindingsOfAbsentRoles) {
   World world = With("r", Ann());
   const auto unresolved = UnresolvedBindings(world);
   ASSERT_THAT(unresolved, SizeIs(1));

@@ -28,7 +28,7 @@ TEST(RuleWords, ReadAsASentence) {
   for (const auto& c : kCases) EXPECT_EQ(RuleWords(c.rule, c.ns), c.want);
 }
 
-TEST(Consequences, SayWhatWordsUnderstate) {
+TEST(Consequences, ReportHiddenConsequences) {
   EXPECT_THAT(Consequences({{"get"}, {""}, {"pods"}, {}, {}}), IsEmpty());
   EXPECT_THAT(Consequences({{"create"}, {""}, {"pods", "pods/exec"}, {}, {}}),
               ElementsAre("runs as any ServiceAccount there", "runs commands in any pod there"));

@@ -49,7 +49,7 @@ TEST(RemoveRepeated, TheLastOneCounts) {
   EXPECT_EQ(world.policy.role_bindings.size(), 2u);
 }
 
-TEST(FindUser, ReadsWhatAPersonWrites) {
+TEST(FindUser, ParsesUserInput) {
   const struct {
     const char* name;
     const char* user;
@@ -82,7 +82,7 @@ TEST(FindUser, ReadsWhatAPersonWrites) {
   }
 }
 
-TEST(TreeWorld, IsWhatTheChartMakes) {
+TEST(TreeWorld, MatchesTheChart) {
   const World world = Example();
   EXPECT_THAT(world.components, ElementsAre(Pair("a", testing::_), Pair("base", testing::_)));
   EXPECT_THAT(world.accounts, ElementsAre(Pair("mandate-system", "mandate-manager"),

@@ -35,7 +35,7 @@ TEST(IsAccountCel, ALongerNameIsNotASuffix) {
   EXPECT_EQ(IsAccountCel("mm", accounts), matches("mm") + " && !" + matches("mm-a|mm-a-b|mm-c"));
 }
 
-TEST(AddAdmissionPolicy, DeniesWhatItCannotJudge) {
+TEST(AddAdmissionPolicy, DeniesUnknownObjects) {
   const ChartNames names = {.base = "mm"};
   const ChartSettings settings;
   const ChartSwitches switches(settings);

@@ -34,7 +34,7 @@ TEST(AuditPolicy, IsAboutTheIdentitiesThatAreEnabledAndTheirTokens) {
             "  - system:serviceaccount:sys:mm-b\n");
 }
 
-TEST(AuditPolicy, KeepsBodiesOfWhatComponentsBind) {
+TEST(AuditPolicy, KeepsBodiesOfBoundObjects) {
   constexpr char kRbac[] = "rbac.authorization.k8s.io";
   const auto with = [](const char* name, rbac::Rule rule, bool external = false) {
     return ComponentMandate{

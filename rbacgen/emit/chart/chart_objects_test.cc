@@ -202,7 +202,7 @@ TEST(BuildChart, AKillSwitchNeedsTokens) {
             "--identity-mode=token");
 }
 
-TEST(BuildChart, AComponentThatIsNoControllerHasAValueOfItsOwn) {
+TEST(BuildChart, ComponentWithoutControllerHasItsOwnValue) {
   const std::string text =
       std::string(kA) + "// +mandate:component:name=side,value=metrics.secure\n";
   EXPECT_THAT(Names(Chart(text)), Contains("ServiceAccount sys/mm-side"));
@@ -224,7 +224,7 @@ TEST(BuildChart, AComponentThatIsNoControllerHasAValueOfItsOwn) {
             "--with: no component has value=x in its marker");
 }
 
-TEST(BuildChart, AComponentThatIsCutOffHasNothing) {
+TEST(BuildChart, RevokedComponentHasNoPermissions) {
   ChartOptions options = Options();
   options.settings.kill_switch = true;
   options.settings.cut_off = {"a"};
@@ -264,12 +264,12 @@ TEST(BuildChart, GuardsAreThereWithoutTheirComponent) {
   EXPECT_THAT(Names(Chart(text, single)), Not(Contains(guard)));
 }
 
-TEST(BuildChart, BasesFenceIsNotAboutComponents) {
+TEST(BuildChart, BaseFenceIgnoresComponents) {
   EXPECT_THAT(Find(Chart(kAandB), "ValidatingAdmissionPolicy", "mm-tokens")["spec"].Write(),
               AllOf(HasSubstr("(mm)(-.+)?$"), HasSubstr("(mm-a|mm-b)(-.+)?$")));
 }
 
-TEST(BuildChart, SwitchesAddWhatTheyName) {
+TEST(BuildChart, SwitchesAddTheirObjects) {
   ChartOptions options = Options();
   options.settings.create_service_accounts = true;
   options.settings.kill_switch = true;

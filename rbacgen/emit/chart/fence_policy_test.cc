@@ -25,8 +25,8 @@ Fence Read(const std::string& arguments) {
 
 auto Says(const std::string& words) { return Field(&FenceCheck::message, HasSubstr(words)); }
 
-// hack/chart_test tests the expressions on an API server.
-TEST(FenceChecks, OneForEachThingThatIsSaid) {
+// hack/chart_test has the API server evaluate them.
+TEST(FenceChecks, OneCheckForEachArgument) {
   EXPECT_THAT(FenceChecks(Read("groups=g,resources=r,label=\"a.io/l=v\""), "c", "mm"),
               ElementsAre(Field(&FenceCheck::expression,
                                 "variables.objects.all(o, \"a.io/l\" in "
@@ -48,7 +48,7 @@ TEST(FenceChecks, OneForEachThingThatIsSaid) {
                           Says("itself or base"), Says("anonymous users"), _, _));
 }
 
-TEST(FenceChecks, OnlyWhatAWriteAddsIsJudged) {
+TEST(FenceChecks, ChecksOnlyAddedPermissions) {
   EXPECT_THAT(
       FenceChecks(Read("groups=g,resources=r,labels=a.io/*,neverLabels=b,finalizers=c.io/*"), "c",
                   "mm"),
@@ -69,7 +69,7 @@ TEST(FenceChecks, AnAggregationRuleIsOfClusterRolesOnly) {
               Not(aggregation));
 }
 
-TEST(GuardChecks, WhatOthersLeaveAlone) {
+TEST(GuardChecks, OthersKeepTheseFields) {
   const auto checks =
       GuardChecks(Read("groups=g,resources=r,owner=a.io/A,labels=a.io/*;b,guard=a.io/as"));
   EXPECT_THAT(checks,
@@ -174,7 +174,7 @@ TEST(AddFencePolicy, NamesTheManagersOwn) {
   EXPECT_THAT(spec, HasSubstr("of the pattern !acme*"));
 }
 
-TEST(AddFencePolicy, WhatIsBelowAResourceIsFencedToo) {
+TEST(AddFencePolicy, FencesSubresources) {
   const std::vector<std::pair<std::string, std::string>> cases = {
       {"r", "- r\n    - r/*\n"},
       {"r;r/status", "- r\n    - r/*\n"},

@@ -49,7 +49,7 @@ std::string Spec(const std::vector<ComponentMandate>& all, const std::string& mo
 const auto kA = Component("a", {Rule({"get", "create", "patch"}, "g", {"own", "own/status"}),
                                 Rule({"delete"}, "g", {"both"})});
 
-TEST(ImpersonationFence, WhatOnlyOthersWriteIsDenied) {
+TEST(ImpersonationFence, DeniesKindsWrittenOnlyByOthers) {
   const auto b = Component("b", {Rule({"create", "watch", "delete"}, "g", {"both", "foreign"}),
                                  Rule({"update"}, "h", {"x/status"})});
   EXPECT_THAT(

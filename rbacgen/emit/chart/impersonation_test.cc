@@ -65,7 +65,7 @@ std::string Objects(const std::string& mode, const std::string& impersonation,
   return WriteDocuments(objects, Yaml::Flavor::kPlain);
 }
 
-TEST(AddImpersonation, GrantsBaseWhatTheModeNeeds) {
+TEST(AddImpersonation, GrantsBaseThePermissionsOfTheMode) {
   EXPECT_EQ(Objects("token", "constrained"), "");
   const std::string classic = Objects("impersonate", "classic");
   EXPECT_THAT(classic, HasSubstr("  verbs:\n  - impersonate\n"));
@@ -78,7 +78,7 @@ TEST(AddImpersonation, GrantsBaseWhatTheModeNeeds) {
   EXPECT_THAT(constrained, HasSubstr("  namespace: other\n"));
 }
 
-TEST(AddImpersonation, WhatIsGrantedExternallyMayBeGrantedAnywhere) {
+TEST(AddImpersonation, ExternalRulesApplyToAnyNamespace) {
   const std::string text = Objects("impersonate", "constrained", /*external=*/true);
   EXPECT_THAT(text, Not(HasSubstr("  namespace: other\n")));
   EXPECT_THAT(text, HasSubstr("  resourceNames:\n  - \"n\"\n"));

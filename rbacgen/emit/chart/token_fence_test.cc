@@ -49,7 +49,7 @@ TEST(TokenFenceTest, WithTheKillSwitchTheyAreBoundToTheSecret) {
               AllOf(HasSubstr("== request.name"), Not(HasSubstr("orValue(\"\") == \"\""))));
 }
 
-TEST(TokenFenceTest, WithoutTokensOrFencesThereIsNone) {
+TEST(TokenFenceTest, AbsentWithoutTokensOrFences) {
   for (const std::string mode : {"impersonate", "single"}) {
     ChartSettings settings = Settings();
     settings.identity_mode = mode;

@@ -135,7 +135,7 @@ std::string OfSpec(const std::string& fields) {
   return Report(StrCat("}\nmessage Status {}\nmessage Spec {\n", fields, "\n}\n"));
 }
 
-TEST(FieldNamesTest, NamesThatNobodyCanTellApart) {
+TEST(FieldNamesTest, RejectsAmbiguousNames) {
   EXPECT_EQ(OfSpec("optional string a_b = 1;\noptional string c = 2 [json_name = \"aB\"];"),
             "x.proto:12: error: a_b and c are both aB in JSON: rename one of them\n");
   EXPECT_EQ(OfSpec("optional string fooBar = 1;\noptional string foobar = 2;"),

@@ -38,7 +38,7 @@ ConfigurationOptions WithBaseName(const std::string& name) {
   return options;
 }
 
-TEST(WebhookConfigurations, NoneWithoutWebhooks) {
+TEST(WebhookConfigurations, EmptyWithoutWebhooks) {
   EXPECT_THAT(WebhookConfigurations({}, {}), SizeIs(0));
 }
 

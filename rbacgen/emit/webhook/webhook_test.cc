@@ -199,7 +199,7 @@ TEST(ReadWebhooks, AMistakeLeavesTheWebhookOut) {
   EXPECT_THAT(Read(Marker({{"timeoutSeconds", "31"}})).webhooks.webhooks, SizeIs(0));
 }
 
-TEST(ReadWebhooks, WhatControllerGenPassesOverMayBeAWarning) {
+TEST(ReadWebhooks, WarnsOfMarkersThatControllerGenIgnores) {
   const Result r =
       Read(Marker({{"reinvocationPolicy", "Never"}}) + "/" + Marker({}), Severity::kWarning);
   EXPECT_THAT(r.report, HasSubstr("a.go:1: warning: reinvocationPolicy"));
