@@ -185,8 +185,7 @@ bool LeaderElector::HeldByOther() const {
 LeaderElector::Lease LeaderElector::Claimed() const {
   Lease lease = observed_;
   auto& spec = *lease.mutable_spec();
-  // The server keeps microseconds.
-  const absl::Time wall = absl::FromUnixMicros(absl::ToUnixMicros(loop_.clock().WallTimeNow()));
+  const absl::Time wall = WallNow();
   if (spec.holderidentity() != options_.identity) {
     SetTime(wall, spec.mutable_acquiretime());
     spec.set_leasetransitions(spec.leasetransitions() + 1);
@@ -285,12 +284,12 @@ void LeaderElector::Release() {
                 Observe(*lease);
                 if (holder() != options_.identity) return FinishStop();
                 Lease released = *std::move(lease);
-                const absl::Time wall =
-                    absl::FromUnixMicros(absl::ToUnixMicros(loop_.clock().WallTimeNow()));
-                released.mutable_spec()->set_holderidentity("");
-                released.mutable_spec()->set_leasedurationseconds(1);
-                SetTime(wall, released.mutable_spec()->mutable_renewtime());
-                SetTime(wall, released.mutable_spec()->mutable_acquiretime());
+                auto& spec = *released.mutable_spec();
+                spec.set_holderidentity("");
+                spec.set_leasedurationseconds(1);
+                const absl::Time wall = WallNow();
+                SetTime(wall, spec.mutable_renewtime());
+                SetTime(wall, spec.mutable_acquiretime());
                 client_.Update(RequestContext(), released,
                                Guarded([this](absl::StatusOr<Lease> stored) {
                                  if (IsConflict(stored.status()) && Now() < release_by_) {

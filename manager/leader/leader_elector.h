@@ -83,6 +83,10 @@ class LeaderElector {
 
   explicit LeaderElector(Options options);
   absl::Time Now() const { return loop_.clock().TimeNow(); }
+  // The server keeps microseconds.
+  absl::Time WallNow() const {
+    return absl::FromUnixMicros(absl::ToUnixMicros(loop_.clock().WallTimeNow()));
+  }
 
   // One attempt: Try -> (fast: Update) -> Get -> (Create) -> Update -> Succeed or Fail.
   void Try();

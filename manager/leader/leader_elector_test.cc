@@ -59,8 +59,7 @@ TEST_F(LeaderElectorTest, RenewsEveryTwoSecondsWithOneUpdate) {
 
 TEST_F(LeaderElectorTest, AFollowerReadsEveryTwoToFourAndAHalfSeconds) {
   auto a = Leader("a");
-  auto b = New("b");
-  b->elector->Start();
+  auto b = Started("b");
   loop_.RunFor(absl::Minutes(10));
   EXPECT_EQ(b->elector->state(), State::kFollower);
   EXPECT_TRUE(b->elector->status().ok());  // standing by is well
@@ -81,8 +80,7 @@ TEST_F(LeaderElectorTest, AFollowerReadsEveryTwoToFourAndAHalfSeconds) {
 
 TEST_F(LeaderElectorTest, AFollowerTakesOverFromAKilledLeader) {
   auto a = Leader("a");
-  auto b = New("b");
-  b->elector->Start();
+  auto b = Started("b");
   loop_.RunFor(absl::Minutes(1));
   const absl::Time killed = Now();
   a.reset();
@@ -95,8 +93,7 @@ TEST_F(LeaderElectorTest, AFollowerTakesOverFromAKilledLeader) {
 
 TEST_F(LeaderElectorTest, AnEditOfItsMetadataDoesNotProlongALease) {
   auto a = Leader("a");
-  auto b = New("b");
-  b->elector->Start();
+  auto b = Started("b");
   loop_.RunFor(absl::Minutes(1));
   const absl::Time killed = Now();
   a.reset();
@@ -112,8 +109,7 @@ TEST_F(LeaderElectorTest, OnlyTheLocalClockCounts) {
        {-absl::Hours(24), -absl::Seconds(20), absl::Seconds(20), absl::Hours(24)}) {
     SCOPED_TRACE(absl::FormatDuration(skew));
     auto a = Leader("a");
-    auto b = New("b", skew);
-    b->elector->Start();
+    auto b = Started("b", skew);
     loop_.RunFor(absl::Minutes(5));
     EXPECT_TRUE(a->leads());
     EXPECT_EQ(b->led, 0);
@@ -160,8 +156,7 @@ TEST_F(LeaderElectorTest, EachOtherHolderIsLoggedOnce) {
   constexpr char kOther[] = "Another process holds the leader lease";
   auto a = Leader("a");
   EXPECT_EQ(a->log->Count(kOther), 0);
-  auto b = New("b");
-  b->elector->Start();
+  auto b = Started("b");
   loop_.RunFor(absl::Minutes(1));
   EXPECT_EQ(b->log->Count(kOther), 1);
   EXPECT_EQ(b->log->Count("holder=a"), 1);
@@ -189,9 +184,7 @@ TEST_F(LeaderElectorTest, AFollowerThatReadsTheLeaseAgainLogsNoError) {
 
 TEST_F(LeaderElectorTest, CreatesAMissingLease) {
   server_.Delete();
-  auto a = New("a"), b = New("b");
-  a->elector->Start();
-  b->elector->Start();
+  auto a = Started("a"), b = Started("b");
   loop_.RunFor(absl::Seconds(1));
   EXPECT_NE(a->leads(), b->leads()) << "one of them";
 }
@@ -218,8 +211,7 @@ TEST_F(LeaderElectorTest, ReportsAMissingLeaseThatItMayNotCreate) {
 // Whoever leads makes it again, and goes on; others wait as if it were there.
 TEST_F(LeaderElectorTest, ADeletedLeaseChangesNoLeader) {
   auto a = Leader("a");
-  auto b = New("b");
-  b->elector->Start();
+  auto b = Started("b");
   loop_.RunFor(absl::Seconds(10));
   server_.Delete();
   loop_.RunFor(absl::Minutes(1));
@@ -230,8 +222,7 @@ TEST_F(LeaderElectorTest, ADeletedLeaseChangesNoLeader) {
 
 TEST_F(LeaderElectorTest, ADeletedLeaseOfADeadLeaderIsTakenAfterItsTime) {
   auto a = Leader("a");
-  auto b = New("b");
-  b->elector->Start();
+  auto b = Started("b");
   loop_.RunFor(absl::Seconds(10));
   a->client.fault = [](const RestRequest&) { return Fault{.lost = true}; };
   server_.Delete();

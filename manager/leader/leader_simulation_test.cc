@@ -9,9 +9,8 @@
 #include <utility>
 #include <vector>
 
-#include "manager/core/testing/simulated_loop.h"
-#include "manager/leader/leader_elector.h"
-#include "manager/leader/testing/lease_server.h"
+#include "manager/core/strings.h"
+#include "manager/leader/testing/leader_fixture.h"
 
 namespace mandate {
 namespace {
@@ -21,9 +20,8 @@ using Fault = LossyLeaseClient::Fault;
 
 class LeaderSimulation : public testing::TestWithParam<int> {
  protected:
-  struct Process {
-    std::unique_ptr<LossyLeaseClient> client;
-    std::unique_ptr<LeaderElector> elector;
+  struct Process : ElectingProcess {
+    using ElectingProcess::ElectingProcess;
     bool cut_off = false;
     bool slow = false;
   };
@@ -47,20 +45,13 @@ class LeaderSimulation : public testing::TestWithParam<int> {
   }
 
   void Spawn(size_t slot) {
-    auto process = std::make_unique<Process>();
-    process->client = std::make_unique<LossyLeaseClient>(
-        server_, loop_, absl::Seconds(static_cast<int64_t>(Pick(200'000)) - 100'000));
-    process->client->fault = [this, raw = process.get()](const RestRequest&) {
+    const auto skew = absl::Seconds(static_cast<int64_t>(Pick(200'000)) - 100'000);
+    auto process =
+        std::make_unique<Process>(server_, loop_, StrCat("p", ++spawned_, "-", GetParam()), skew);
+    process->client.fault = [this, raw = process.get()](const RestRequest&) {
       return Trouble(*raw);
     };
-    auto elector = LeaderElector::Create({.lease = {"system", "leader"},
-                                          .identity = "p" + std::to_string(++spawned_),
-                                          .client = process->client.get(),
-                                          .metrics = &metrics_,
-                                          .seed = random_(),
-                                          .on_leading = [this] { CheckOneLeader(); }});
-    ASSERT_TRUE(elector.ok());
-    process->elector = *std::move(elector);
+    process->on_leading = [this] { CheckOneLeader(); };
     process->elector->Start();
     processes_[slot] = std::move(process);
   }
@@ -68,7 +59,7 @@ class LeaderSimulation : public testing::TestWithParam<int> {
   // The client stays: requests of a killed process still travel.
   void Kill(size_t slot) {
     processes_[slot]->elector.reset();
-    processes_[slot]->client->fault = nullptr;
+    processes_[slot]->client.fault = nullptr;
     graveyard_.push_back(std::move(processes_[slot]));
   }
 
@@ -86,7 +77,6 @@ class LeaderSimulation : public testing::TestWithParam<int> {
   std::mt19937_64 random_;
   SimulatedLoop loop_;
   LeaseServer server_{loop_};
-  Metrics metrics_;
   bool calm_ = false;
   int spawned_ = 0;
   int elections_ = 0;

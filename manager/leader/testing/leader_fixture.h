@@ -29,7 +29,12 @@ struct ElectingProcess {
          .metrics = &metrics,
          .log = Logger(log, loop.clock()),
          .seed = std::hash<std::string>()(identity),
-         .on_leading = [this, &loop] { led_at = loop.clock().TimeNow(), ++led; },
+         .on_leading =
+             [this, &loop] {
+               led_at = loop.clock().TimeNow();
+               ++led;
+               if (on_leading) on_leading();
+             },
          .on_lost = [this](const absl::Status& status) { lost.push_back(status); }});
     EXPECT_TRUE(created.ok()) << created.status();
     elector = *std::move(created);
@@ -43,6 +48,7 @@ struct ElectingProcess {
   Metrics metrics;
   std::shared_ptr<LogCapture> log = std::make_shared<LogCapture>();
   std::unique_ptr<LeaderElector> elector;
+  std::function<void()> on_leading;
   int led = 0;
   absl::Time led_at;
   std::vector<absl::Status> lost;
@@ -61,9 +67,14 @@ class LeaderFixture : public testing::Test {
                                        absl::Duration skew = absl::ZeroDuration()) {
     return std::make_unique<ElectingProcess>(server_, loop_, identity, skew);
   }
-  std::unique_ptr<ElectingProcess> Leader(const std::string& identity) {
-    auto process = New(identity);
+  std::unique_ptr<ElectingProcess> Started(const std::string& identity,
+                                           absl::Duration skew = absl::ZeroDuration()) {
+    auto process = New(identity, skew);
     process->elector->Start();
+    return process;
+  }
+  std::unique_ptr<ElectingProcess> Leader(const std::string& identity) {
+    auto process = Started(identity);
     EXPECT_TRUE(loop_.RunUntil([&] { return process->leads(); }, absl::Seconds(30)));
     return process;
   }
