@@ -135,7 +135,6 @@ void CachingTokenSource::OnFetched(FetchResult result) {
     result.error = absl::UnavailableError(
         StrCat("the new token of ", options_.subject, " has already expired"));
   }
-  ++counts_[static_cast<size_t>(result.outcome)];
   if (options_.on_fetch) options_.on_fetch(result.outcome);
   if (result.outcome == FetchOutcome::kIssued) {
     Accept(std::move(result.token));

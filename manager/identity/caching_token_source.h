@@ -87,7 +87,6 @@ class CachingTokenSource : public TokenSource {
   void Invalidate(const Token& rejected) override;
 
   TokenStatus status() const;
-  const FetchCounts& counts() const { return counts_; }
 
  private:
   explicit CachingTokenSource(Options options);
@@ -113,7 +112,6 @@ class CachingTokenSource : public TokenSource {
   Backoff transient_;
   Backoff permanent_;
   Backoff rejected_;
-  FetchCounts counts_{};
   TokenStatus notified_;
   std::stop_source stop_;
   std::unique_ptr<Loop::Timer> timer_;   // for the next renewal or retry

@@ -61,7 +61,4 @@ void FetchLimiter::Slot::Release() {
   Grant(state, [&state] { return Slot(state); });
 }
 
-size_t FetchLimiter::in_flight() const { return state_->in_flight; }
-size_t FetchLimiter::waiting() const { return state_->waiting.size(); }
-
 }  // namespace mandate

@@ -51,9 +51,6 @@ class FetchLimiter {
   // Calls `granted` as soon as a slot is free, perhaps at once.
   void Acquire(Granted granted);
 
-  size_t in_flight() const;
-  size_t waiting() const;
-
  private:
   std::shared_ptr<FetchLimiterState> state_;
 };

@@ -286,13 +286,9 @@ void IdentityPlane::Start() {
   for (auto& [key, tokens] : tokens_) tokens->Start();
 }
 
-const CachingTokenSource* IdentityPlane::TokensOf(const ComponentIdentity& identity) const {
-  const auto at = tokens_.find(Key(identity.cluster(), identity.name()));
-  return at == tokens_.end() ? nullptr : at->second.get();
-}
-
 TokenStatus IdentityPlane::Status(const ComponentIdentity& identity) const {
-  if (const CachingTokenSource* tokens = TokensOf(identity)) return tokens->status();
+  const auto tokens = tokens_.find(Key(identity.cluster(), identity.name()));
+  if (tokens != tokens_.end()) return tokens->second->status();
   TokenStatus status{
       .state = TokenStatus::State::kValid, .usable = true, .expires = absl::InfiniteFuture()};
   if (identity.tokens() != nullptr && identity.tokens()->Cached() == nullptr) {
@@ -302,11 +298,6 @@ TokenStatus IdentityPlane::Status(const ComponentIdentity& identity) const {
         absl::UnavailableError("the manager's own token is missing: see --kubeconfig");
   }
   return status;
-}
-
-FetchCounts IdentityPlane::Counts(const ComponentIdentity& identity) const {
-  const CachingTokenSource* tokens = TokensOf(identity);
-  return tokens == nullptr ? FetchCounts{} : tokens->counts();
 }
 
 }  // namespace mandate

@@ -82,8 +82,6 @@ class IdentityPlane {
 
   // The status of base's token, in the modes in which components use it.
   TokenStatus Status(const ComponentIdentity& identity) const;
-  // Token requests by outcome; all zero in the modes without them.
-  FetchCounts Counts(const ComponentIdentity& identity) const;
 
  private:
   struct Cluster;
@@ -102,7 +100,6 @@ class IdentityPlane {
   std::function<void(FetchOutcome)> FetchCounter(const std::string& cluster,
                                                  const std::string& name) const;
   WaiterSeries WaitersOf(const std::string& cluster, const std::string& name) const;
-  const CachingTokenSource* TokensOf(const ComponentIdentity& identity) const;
 
   const Options options_;
   std::shared_ptr<FetchLimiter> limiter_;

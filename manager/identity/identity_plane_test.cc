@@ -54,6 +54,12 @@ struct IdentityPlaneTest : testing::Test {
     EXPECT_TRUE(plane.ok()) << plane.status();
     return *std::move(plane);
   }
+  std::unique_ptr<IdentityPlane> Started() {
+    auto plane = Make();
+    plane->Start();
+    loop.RunFor(absl::Seconds(1));
+    return plane;
+  }
 
   SimulatedLoop loop;
   FakeTransport fake{loop};
@@ -105,13 +111,10 @@ TEST_F(IdentityPlaneTest, TokensAreRequestedByBaseForTheComponentsServiceAccount
   options.listener = [&](const ComponentIdentity& identity, const TokenStatus& status) {
     if (status.usable) heard.push_back(identity.name());
   };
-  auto plane = Make();
-  plane->Start();
-  loop.RunFor(absl::Seconds(1));
+  auto plane = Started();
   ComponentIdentity* one = *plane->Component("local", "scope-instance");
   EXPECT_TRUE(plane->Status(*one).usable);
   EXPECT_EQ(one->tokens()->Cached()->value->Reveal(), "mandate-manager-scope-instance");
-  EXPECT_EQ(plane->Counts(*one)[static_cast<size_t>(FetchOutcome::kIssued)], 1u);
   EXPECT_THAT(heard, testing::UnorderedElementsAre("scope-instance", "scope-template"));
   ASSERT_EQ(fake.requests().size(), 2u);
   for (const RecordedRequest& request : fake.requests()) {
@@ -167,9 +170,7 @@ TEST_F(IdentityPlaneTest, BaseMayUseAnExecPlugin) {
                           : R"({"token":"printed"}})")};
     };
     fake.ForgetRequests();
-    auto plane = Make();
-    plane->Start();
-    loop.RunFor(absl::Seconds(1));
+    auto plane = Started();
     ComponentIdentity* one = *plane->Component("local", "scope-instance");
     EXPECT_TRUE(plane->Status(*one).usable) << plane->Status(*one).last_error;
     ASSERT_EQ(fake.requests().size(), 2u);
@@ -190,9 +191,7 @@ TEST_F(IdentityPlaneTest, BaseMayUseAnExecPlugin) {
 }
 
 TEST_F(IdentityPlaneTest, RequestsCarryExactlyTheirOwnToken) {
-  auto plane = Make();
-  plane->Start();
-  loop.RunFor(absl::Seconds(1));
+  auto plane = Started();
   ComponentIdentity* one = *plane->Component("local", "scope-instance");
   const auto token = one->tokens()->Cached();
   const HttpRequest request = one->Request(token.get(), "GET", "/version");
@@ -265,9 +264,7 @@ TEST_F(IdentityPlaneTest, AMissingServiceAccountDegradesItsComponentOnly) {
                : FakeReply::Json(201,
                                  R"({"spec":{"expirationSeconds":3600},"status":{"token":"t"}})");
   });
-  auto plane = Make();
-  plane->Start();
-  loop.RunFor(absl::Seconds(1));
+  auto plane = Started();
   EXPECT_TRUE(plane->Status(**plane->Component("local", "scope-instance")).usable);
   const TokenStatus status = plane->Status(**plane->Component("local", "scope-template"));
   EXPECT_FALSE(status.usable);

@@ -2,8 +2,8 @@
 
 #include "absl/strings/numbers.h"
 #include "manager/core/strings.h"
+#include "manager/object/json.h"
 #include "manager/object/json_cursor.h"
-#include "manager/object/json_text.h"
 
 namespace mandate {
 namespace {
@@ -23,20 +23,20 @@ void ForEachMember(JsonCursor& json, Visit visit) {
 }  // namespace
 
 std::string TokenRequestBody(absl::Duration expiration, const std::vector<std::string>& audiences,
-                             std::string_view bound_secret) {
-  std::string body = StrCat(
-      R"({"apiVersion":"authentication.k8s.io/v1","kind":"TokenRequest","spec":{"audiences":[)");
-  for (size_t i = 0; i < audiences.size(); ++i) {
-    if (i > 0) body += ',';
-    AppendJsonString(audiences[i], body);
-  }
-  StrAppend(&body, R"(],"expirationSeconds":)", absl::ToInt64Seconds(expiration));
+                             const std::string& bound_secret) {
+  Json::Value body;
+  body["apiVersion"] = "authentication.k8s.io/v1";
+  body["kind"] = "TokenRequest";
+  Json::Value& spec = body["spec"];
+  spec["audiences"] = Json::arrayValue;
+  for (const std::string& audience : audiences) spec["audiences"].append(audience);
+  spec["expirationSeconds"] = absl::ToInt64Seconds(expiration);
   if (!bound_secret.empty()) {
-    body += R"(,"boundObjectRef":{"apiVersion":"v1","kind":"Secret","name":)";
-    AppendJsonString(bound_secret, body);
-    body += '}';
+    spec["boundObjectRef"]["apiVersion"] = "v1";
+    spec["boundObjectRef"]["kind"] = "Secret";
+    spec["boundObjectRef"]["name"] = bound_secret;
   }
-  return body + "}}";
+  return WriteJson(body);
 }
 
 absl::StatusOr<IssuedToken> ParseTokenResponse(std::string_view body) {

@@ -19,7 +19,7 @@ struct IssuedToken {
 
 // The body of a request; `bound_secret` may be empty.
 std::string TokenRequestBody(absl::Duration expiration, const std::vector<std::string>& audiences,
-                             std::string_view bound_secret);
+                             const std::string& bound_secret);
 
 // Reads the response's spec.expirationSeconds (not its expirationTimestamp, which depends on
 // another clock) and status.token. kInvalidArgument, without any of the text, when either is

@@ -13,8 +13,9 @@ TEST(TokenRequestTest, WritesTheBody) {
             R"("spec":{"audiences":[],"expirationSeconds":3600}})");
   EXPECT_EQ(TokenRequestBody(absl::Minutes(10), {"a", "b\""}, "s"),
             R"({"apiVersion":"authentication.k8s.io/v1","kind":"TokenRequest",)"
-            R"("spec":{"audiences":["a","b\""],"expirationSeconds":600,)"
-            R"("boundObjectRef":{"apiVersion":"v1","kind":"Secret","name":"s"}}})");
+            R"("spec":{"audiences":["a","b\""],)"
+            R"("boundObjectRef":{"apiVersion":"v1","kind":"Secret","name":"s"},)"
+            R"("expirationSeconds":600}})");
 }
 
 TEST(TokenRequestTest, ReadsTheLifeFromTheSpecNotTheTimestamp) {

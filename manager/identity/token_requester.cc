@@ -4,10 +4,9 @@
 
 #include "manager/core/strings.h"
 #include "manager/identity/anonymous.h"
-#include "manager/identity/manifests.h"
 #include "manager/identity/token_request.h"
 #include "manager/object/api_error.h"
-#include "manager/object/json_text.h"
+#include "manager/object/json.h"
 
 namespace mandate {
 namespace {
@@ -18,16 +17,41 @@ constexpr absl::Duration kStretched = absl::Seconds(3607);
 
 bool Succeeded(const HttpResponse& response) { return response.code >= 200 && response.code < 300; }
 
-std::string ObjectBody(std::string_view kind, std::string_view ns, std::string_view name) {
-  std::string body = R"({"apiVersion":"v1","kind":)";
-  AppendJsonString(kind, body);
-  body += R"(,"metadata":{"name":)";
-  AppendJsonString(name, body);
-  if (!ns.empty()) {
-    body += R"(,"namespace":)";
-    AppendJsonString(ns, body);
-  }
-  return body + "}}";
+std::string ObjectBody(const std::string& kind, const std::string& ns, const std::string& name) {
+  Json::Value body;
+  body["apiVersion"] = "v1";
+  body["kind"] = kind;
+  body["metadata"]["name"] = name;
+  if (!ns.empty()) body["metadata"]["namespace"] = ns;
+  return WriteJson(body);
+}
+
+// Manifests in YAML for error messages, ready for `kubectl apply -f -`.
+
+std::string ServiceAccountManifest(std::string_view ns, std::string_view name) {
+  return StrCat("apiVersion: v1\nkind: ServiceAccount\nmetadata:\n  name: ", name,
+                "\n  namespace: ", ns, "\nautomountServiceAccountToken: false\n");
+}
+
+std::string SecretManifest(std::string_view ns, std::string_view name) {
+  return StrCat("apiVersion: v1\nkind: Secret\nmetadata:\n  name: ", name, "\n  namespace: ", ns,
+                "\ntype: Opaque\n");
+}
+
+// The Role and RoleBinding with which `minter`, a ServiceAccount of `ns`, may mint tokens of
+// `name`.
+std::string MintingManifest(std::string_view ns, std::string_view minter, std::string_view name) {
+  const std::string role = StrCat(minter, "-mint-", name);
+  return StrCat(
+      "apiVersion: rbac.authorization.k8s.io/v1\nkind: Role\nmetadata:\n  name: ", role,
+      "\n  namespace: ", ns,
+      "\nrules:\n- apiGroups: [\"\"]\n  resources: [\"serviceaccounts/token\"]\n  resourceNames: "
+      "[\"",
+      name, "\"]\n  verbs: [\"create\"]\n",
+      "---\napiVersion: rbac.authorization.k8s.io/v1\nkind: RoleBinding\nmetadata:\n  name: ", role,
+      "\n  namespace: ", ns,
+      "\nroleRef:\n  apiGroup: rbac.authorization.k8s.io\n  kind: Role\n  name: ", role,
+      "\nsubjects:\n- kind: ServiceAccount\n  name: ", minter, "\n  namespace: ", ns, "\n");
 }
 
 FetchResult Failed(FetchOutcome outcome, const std::string& message) {

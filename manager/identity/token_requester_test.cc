@@ -103,9 +103,9 @@ TEST_F(TokenRequesterTest, SendsAudienceLifeAndSecret) {
   fake.Expect("POST", kToken, FakeReply::Json(201, Issued(600)));
   EXPECT_EQ(Fetch().outcome, FetchOutcome::kIssued);
   EXPECT_THAT(fake.requests()[0].body,
-              HasSubstr(R"("spec":{"audiences":["https://explorer"],"expirationSeconds":600,)"
+              HasSubstr(R"("spec":{"audiences":["https://explorer"],)"
                         R"("boundObjectRef":{"apiVersion":"v1","kind":"Secret",)"
-                        R"("name":"mandate-manager-scope"}})"));
+                        R"("name":"mandate-manager-scope"},"expirationSeconds":600})"));
 }
 
 TEST_F(TokenRequesterTest, ACertificateIsBaseWhenThereIsNoToken) {

@@ -83,6 +83,4 @@ void TokenWaiters::Complete(const absl::StatusOr<std::shared_ptr<const Token>>& 
 
 void TokenWaiters::SetReason(absl::Status reason) { state_->reason = std::move(reason); }
 
-size_t TokenWaiters::size() const { return state_->waiters.size(); }
-
 }  // namespace mandate

@@ -37,8 +37,6 @@ class TokenWaiters {
   // The reason why there is no token yet, for callers whose time is over.
   void SetReason(absl::Status reason);
 
-  size_t size() const;
-
  private:
   struct State;
   std::shared_ptr<State> state_;

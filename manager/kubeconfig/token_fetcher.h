@@ -2,7 +2,6 @@
 #ifndef MANAGER_KUBECONFIG_TOKEN_FETCHER_H_
 #define MANAGER_KUBECONFIG_TOKEN_FETCHER_H_
 
-#include <array>
 #include <cstddef>
 #include <memory>
 #include <optional>
@@ -33,7 +32,6 @@ enum class FetchOutcome {
   kUnreachable,   // no complete response in time
   kMalformed,     // a 2xx without a valid token
 };
-inline constexpr size_t kFetchOutcomes = static_cast<size_t>(FetchOutcome::kMalformed) + 1;
 
 // The label of a metric: "issued", "no_service_account".
 std::string_view FetchOutcomeName(FetchOutcome outcome);
@@ -48,8 +46,6 @@ struct FetchResult {
   absl::Status error = {};
   std::optional<absl::Duration> retry_after = {};
 };
-
-using FetchCounts = std::array<uint64_t, kFetchOutcomes>;
 
 // Gets tokens of one identity. Loop thread only.
 class TokenFetcher {
