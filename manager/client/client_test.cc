@@ -184,9 +184,10 @@ TEST_F(ClientTest, DeletesWithPreconditions) {
               {}, {"foo", "bar"},
               {.uid = "u", .resource_version = "7", .propagation = Propagation::kForeground})
           .ok());
-  EXPECT_EQ(Last().body,
-            R"({"apiVersion":"v1","kind":"DeleteOptions","propagationPolicy":"Foreground",)"
-            R"("preconditions":{"uid":"u","resourceVersion":"7"}})");
+  EXPECT_EQ(
+      Last().body,
+      R"({"apiVersion":"v1","kind":"DeleteOptions",)"
+      R"("preconditions":{"resourceVersion":"7","uid":"u"},"propagationPolicy":"Foreground"})");
   ASSERT_TRUE(typed.Delete<RoleBinding>({}, {"foo", "bar"}, {.uid = "u"}).ok());
   EXPECT_EQ(Body()["preconditions"], *ParseJson(R"({"uid":"u"})"));
   ASSERT_TRUE(typed.Delete<RoleBinding>({}, {"foo", "bar"}, {.resource_version = "7"}).ok());

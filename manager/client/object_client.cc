@@ -11,8 +11,7 @@
 #include "manager/core/strings.h"
 #include "manager/object/api_error.h"
 #include "manager/object/apply.h"
-#include "manager/object/json_cursor.h"
-#include "manager/object/json_text.h"
+#include "manager/object/json.h"
 #include "manager/object/list_codec.h"
 #include "manager/object/object_codec.h"
 
@@ -22,6 +21,7 @@ namespace {
 using google::protobuf::Message;
 using Query = std::vector<std::pair<std::string, std::string>>;
 
+constexpr char kPageSize[] = "500";
 constexpr char kJsonType[] = "application/json";
 constexpr char kProtobufType[] = "application/vnd.kubernetes.protobuf";
 
@@ -51,32 +51,16 @@ absl::Status CheckKey(const KindInfo& kind, const ObjectKey& key) {
 }
 
 std::string DeleteBody(const DeleteOptions& options) {
-  std::string body = R"({"apiVersion":"v1","kind":"DeleteOptions","propagationPolicy":)";
-  switch (options.propagation) {
-    case Propagation::kBackground:
-      body += R"("Background")";
-      break;
-    case Propagation::kForeground:
-      body += R"("Foreground")";
-      break;
-    case Propagation::kOrphan:
-      body += R"("Orphan")";
-      break;
-  }
-  if (!options.uid.empty() || !options.resource_version.empty()) {
-    body += R"(,"preconditions":{)";
-    if (!options.uid.empty()) {
-      body += R"("uid":)";
-      AppendJsonString(options.uid, body);
-    }
-    if (!options.resource_version.empty()) {
-      if (!options.uid.empty()) body += ',';
-      body += R"("resourceVersion":)";
-      AppendJsonString(options.resource_version, body);
-    }
-    body += '}';
-  }
-  return body + "}";
+  constexpr const char* kPropagation[] = {"Background", "Foreground", "Orphan"};
+  Json::Value body;
+  body["apiVersion"] = "v1";
+  body["kind"] = "DeleteOptions";
+  body["propagationPolicy"] = kPropagation[static_cast<size_t>(options.propagation)];
+  Json::Value conditions;
+  if (!options.uid.empty()) conditions["uid"] = options.uid;
+  if (!options.resource_version.empty()) conditions["resourceVersion"] = options.resource_version;
+  if (!conditions.isNull()) body["preconditions"] = conditions;
+  return WriteJson(body);
 }
 
 // The answer to a deletion. When the object is gone: {"kind":"Status","details":{"uid":"…"}}. An
@@ -94,30 +78,18 @@ struct DeleteAnswer {
   }
 };
 DeleteAnswer ReadDeleteAnswer(std::string_view body) {
-  DeleteAnswer answer;
-  const auto wanted = [&answer](std::string_view part, std::string_view key) -> std::string* {
-    if (part.empty()) return key == "kind" ? &answer.kind : nullptr;
-    if (part == "details") return key == "uid" ? &answer.gone : nullptr;
-    if (key == "resourceVersion") return &answer.resource_version;
-    return key == "deletionTimestamp" ? &answer.deletion_time : nullptr;
+  const Json::Value json = ParseJson(body).value_or(Json::Value());
+  const auto text = [](const Json::Value* value) {
+    return value != nullptr && value->isString() ? value->asString() : std::string();
   };
-  std::string_view part, key, value;
-  JsonCursor json(body);
-  const auto read = [&](std::string* text) {
-    if (text == nullptr || json.Peek() != JsonCursor::Token::kString) {
-      json.SkipValue();
-    } else if (json.ReadString(&value)) {
-      *text = std::string(value);
-    }
+  const auto in = [&](std::string_view part, std::string_view key) {
+    const Json::Value* object = FindMember(json, part);
+    return object == nullptr ? std::string() : text(FindMember(*object, key));
   };
-  for (json.BeginObject(); json.NextMember(&part);) {
-    if ((part != "details" && part != "metadata") || json.Peek() != JsonCursor::Token::kObject) {
-      read(wanted("", part));
-      continue;
-    }
-    for (json.BeginObject(); json.NextMember(&key);) read(wanted(part, key));
-  }
-  return answer;
+  return {.kind = text(FindMember(json, "kind")),
+          .gone = in("details", "uid"),
+          .resource_version = in("metadata", "resourceVersion"),
+          .deletion_time = in("metadata", "deletionTimestamp")};
 }
 
 // Whether the server reports that the object has another uid than the one applied: 409 when there
@@ -175,12 +147,12 @@ absl::StatusOr<std::string> ObjectClient::List(
   Query query;
   if (!options.label_selector.empty()) query.emplace_back("labelSelector", options.label_selector);
   if (!options.field_selector.empty()) query.emplace_back("fieldSelector", options.field_selector);
-  bool paged = options.page_size > 0;
+  bool paged = true;
   size_t items = 0;
   std::string next;
   while (true) {
     Query page = query;
-    if (paged) page.emplace_back("limit", std::to_string(options.page_size));
+    if (paged) page.emplace_back("limit", kPageSize);
     if (!next.empty()) page.emplace_back("continue", next);
     RestRequest request;
     request.method = "GET";

@@ -25,7 +25,6 @@ struct ListOptions {
   std::string ns = {};  // empty: all namespaces, or a cluster-scoped kind
   std::string label_selector = {};
   std::string field_selector = {};
-  size_t page_size = 500;
   // More objects are kResourceExhausted: use the cache for such kinds.
   size_t max_items = 100'000;
 };

@@ -10,15 +10,33 @@
 #ifndef MANAGER_CLIENT_PERMISSION_H_
 #define MANAGER_CLIENT_PERMISSION_H_
 
+#include <algorithm>
 #include <cstddef>
 #include <string_view>
 
-#include "manager/client/fixed_string.h"
 #include "manager/object/kind.h"
 #include "manager/rbac/mandate.h"
 #include "manager/rbac/marker.h"
 
 namespace mandate {
+
+// A string as a template argument, so that compiler errors show it.
+template <size_t N>
+struct FixedString {
+  char text[N] = {};
+
+  constexpr FixedString() = default;
+  constexpr FixedString(const char (&literal)[N]) { std::copy_n(literal, N, text); }
+  constexpr std::string_view view() const { return {text, N - 1}; }
+};
+
+// `N` is the text's size plus 1.
+template <size_t N>
+consteval FixedString<N> Fixed(std::string_view text) {
+  FixedString<N> fixed;
+  std::copy_n(text.data(), N - 1, fixed.text);
+  return fixed;
+}
 
 // Namespaces and names of a rule are checked at run time.
 template <const rbac::Mandate& kMandate, class T, FixedString kVerb, FixedString kSubresource = "">
