@@ -31,15 +31,13 @@ class AdmissionLayer : public CallLayer {
   void Send(const ClientCallPtr& call, Done done) override;
   void End(const ClientCallPtr& call) override;
 
-  size_t in_flight() const { return in_flight_; }
-  size_t queued() const { return queue_.size() + postponed_.size(); }
-
  private:
   struct Waiting {
     ClientCallPtr call;
     Done done;
   };
 
+  size_t queued() const { return queue_.size() + postponed_.size(); }
   void StartQueued();
   void Start(const ClientCallPtr& call, Done done);
   void OnResult(const ClientCallPtr& call, Done done, absl::StatusOr<HttpResponse> result);

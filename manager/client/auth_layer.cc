@@ -142,7 +142,7 @@ std::unique_ptr<Stream> AuthLayer::Watch(RestRequest request, std::shared_ptr<St
   auto session = std::make_shared<WatchSession>(*options_.loop, owner, std::move(sink),
                                                 options_.max_error_body);
   watches_.insert(session.get());
-  metrics_.Set(ClientMetrics::Level::kWatches, watches());
+  metrics_.Set(ClientMetrics::Level::kWatches, watches_.size());
   WithToken({.deadline = options_.Now() + options_.token_timeout, .stop = {}},
             [this, weak = std::weak_ptr(session),
              request = std::move(request)](absl::StatusOr<TokenPtr> token) {
@@ -165,7 +165,7 @@ void AuthLayer::OnWatchRefused(const WatchSession& session, const absl::Status& 
 
 void AuthLayer::OnWatchEnded(WatchSession* session) {
   watches_.erase(session);
-  metrics_.Set(ClientMetrics::Level::kWatches, watches());
+  metrics_.Set(ClientMetrics::Level::kWatches, watches_.size());
 }
 
 }  // namespace mandate

@@ -42,9 +42,6 @@ class AuthLayer : public CallLayer, private WatchSession::Owner {
   // Answers other than 2xx are errors (response_error.h).
   void Send(const ClientCallPtr& call, Done done) override;
   std::unique_ptr<Stream> Watch(RestRequest request, std::shared_ptr<StreamSink> sink);
-  // Ends every open watch; their sinks get `reason`, later.
-  void CancelWatches(const absl::Status& reason);
-  size_t watches() const { return watches_.size(); }
 
  private:
   using TokenPtr = std::shared_ptr<const Token>;
@@ -59,6 +56,8 @@ class AuthLayer : public CallLayer, private WatchSession::Owner {
   HttpRequest Signed(const RestRequest& request, const Token* token) const;
   absl::StatusOr<HttpResponse> Checked(const RestRequest& request, const TokenPtr& token,
                                        absl::StatusOr<HttpResponse> answer);
+  // Ends every open watch; their sinks get `reason`, later.
+  void CancelWatches(const absl::Status& reason);
   void OnError(const TokenPtr& token, std::string_view method, std::string_view target,
                const absl::Status& error);
   // A 401, or a 403 as system:anonymous.

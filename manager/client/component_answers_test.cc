@@ -23,6 +23,10 @@ struct PiecewiseTransport : Transport {
     std::string target;
     std::shared_ptr<BodySink> sink;
     std::optional<Done> done;
+
+    void Finish(absl::StatusOr<HttpResponse> result) {
+      std::move (*std::exchange(done, std::nullopt))(std::move(result));
+    }
   };
 
   void Call(const CallContext&, HttpRequest request, Done done) override {
@@ -37,17 +41,15 @@ struct PiecewiseTransport : Transport {
   void Bring(std::string_view target, size_t bytes) {
     Under& call = Find(target);
     if (absl::Status status = call.sink->OnBody(std::string(bytes, 'x')); !status.ok()) {
-      std::move (*std::exchange(call.done, std::nullopt))(status);
+      call.Finish(status);
     }
   }
   void End(std::string_view target) {
     HttpResponse response;
     response.code = 200;
-    std::move (*std::exchange(Find(target).done, std::nullopt))(std::move(response));
+    Find(target).Finish(std::move(response));
   }
-  void Fail(std::string_view target) {
-    std::move (*std::exchange(Find(target).done, std::nullopt))(absl::UnavailableError("reset"));
-  }
+  void Fail(std::string_view target) { Find(target).Finish(absl::UnavailableError("reset")); }
   Under& Find(std::string_view target) {
     for (auto it = calls.rbegin(); it != calls.rend(); ++it) {
       if (it->target == target) return *it;
@@ -86,17 +88,7 @@ struct ComponentAnswersTest : ClientFixture {
     for (const auto& [target, result] : ended) targets.push_back(target);
     return targets;
   }
-  double Held() {
-    return metrics
-        .Gauge("mandate_client_answer_bytes", "", {{"cluster", "local"}, {"identity", "scope"}})
-        .Value();
-  }
-  double Met(const std::string& bound) {
-    return metrics
-        .Counter("mandate_client_bounds_met_total", "",
-                 {{"cluster", "local"}, {"identity", "scope"}, {"bound", bound}})
-        .Value();
-  }
+  double Held() { return Level("answer_bytes"); }
 
   PiecewiseTransport transport;
   std::vector<std::pair<std::string, Result>> ended;
@@ -109,14 +101,14 @@ TEST_F(ComponentAnswersTest, ACallOverTheBudgetWaitsForItsTurn) {
   transport.Bring("/api/v1/nodes", 60);
   EXPECT_THAT(transport.Open(), ElementsAre("/api/v1/pods"));
   EXPECT_EQ(Held(), 60);
-  EXPECT_EQ(client().queued(), 1u);
+  EXPECT_EQ(Level("queue"), 1);
   EXPECT_EQ(Met("answer_bytes"), 1);
   Start("/api/v1/secrets");
   EXPECT_THAT(transport.Open(), ElementsAre("/api/v1/pods", "/api/v1/secrets"))
       << "a call that may be small does not wait";
   transport.Bring("/api/v1/secrets", 10);
   transport.End("/api/v1/secrets");
-  EXPECT_EQ(client().queued(), 1u);
+  EXPECT_EQ(Level("queue"), 1);
   transport.Bring("/api/v1/pods", 60);
   transport.End("/api/v1/pods");
   EXPECT_THAT(transport.Open(), ElementsAre("/api/v1/nodes")) << "asked for again";
@@ -125,8 +117,8 @@ TEST_F(ComponentAnswersTest, ACallOverTheBudgetWaitsForItsTurn) {
   EXPECT_THAT(Ended(), ElementsAre("/api/v1/secrets", "/api/v1/pods", "/api/v1/nodes"));
   EXPECT_EQ(ended[1].second->body.size(), 120u);
   EXPECT_EQ(ended[2].second->body.size(), 90u) << "nothing of what came before";
-  EXPECT_EQ(client().queued(), 0u);
-  EXPECT_EQ(client().in_flight(), 0u);
+  EXPECT_EQ(Level("queue"), 0);
+  EXPECT_EQ(Level("in_flight"), 0);
 }
 
 TEST_F(ComponentAnswersTest, APostponedCallLeavesItsPlaceToAnother) {
@@ -178,7 +170,7 @@ TEST_F(ComponentAnswersTest, APostponedCallEndsAtItsDeadline) {
   transport.Bring("/api/v1/nodes", 60);
   loop.RunFor(absl::Minutes(10));
   EXPECT_THAT(Ended(), testing::UnorderedElementsAre("/api/v1/pods", "/api/v1/nodes"));
-  EXPECT_EQ(client().queued(), 0u);
+  EXPECT_EQ(Level("queue"), 0);
   // The bytes of a call that has ended are free, though its answer still comes.
   Start("/api/v1/secrets");
   transport.Bring("/api/v1/pods", 60);
@@ -196,11 +188,11 @@ TEST_F(ComponentAnswersTest, APostponedCallThatIsCancelledIsNotSentAgain) {
   Start("/api/v1/nodes", "GET", stop.get_token());
   transport.Bring("/api/v1/pods", 60);
   transport.Bring("/api/v1/nodes", 60);
-  EXPECT_EQ(client().queued(), 1u);
+  EXPECT_EQ(Level("queue"), 1);
   stop.request_stop();
   loop.RunFor(absl::Seconds(1));
   EXPECT_THAT(Ended(), ElementsAre("/api/v1/nodes"));
-  EXPECT_EQ(client().queued(), 0u);
+  EXPECT_EQ(Level("queue"), 0);
   transport.End("/api/v1/pods");
   loop.RunFor(absl::Seconds(1));
   EXPECT_THAT(transport.Open(), IsEmpty());
@@ -216,7 +208,7 @@ TEST_F(ComponentAnswersTest, APostponedCallHasNoMoreAttemptsThanAnother) {
     if (attempt == 1) Start("/api/v1/nodes");
     loop.RunFor(absl::Minutes(1));
     transport.Bring("/api/v1/nodes", 60);
-    EXPECT_EQ(client().queued(), 1u);
+    EXPECT_EQ(Level("queue"), 1);
     transport.End("/api/v1/pods");
     transport.Fail("/api/v1/nodes");
   }

@@ -2,11 +2,9 @@
 #ifndef MANAGER_CLIENT_COMPONENT_CLIENT_H_
 #define MANAGER_CLIENT_COMPONENT_CLIENT_H_
 
-#include <cstddef>
 #include <memory>
 #include <string_view>
 
-#include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "manager/client/admission_layer.h"
 #include "manager/client/auth_layer.h"
@@ -37,13 +35,6 @@ class ComponentClient : public RestClient {
                                               std::shared_ptr<StreamSink> sink) override;
   std::string_view component() const override { return options_.identity->name(); }
   Loop& loop() override { return *options_.loop; }
-
-  // Ends every open watch; their sinks get `reason`, later.
-  void CancelWatches(const absl::Status& reason) { auth_.CancelWatches(reason); }
-
-  size_t in_flight() const { return admission_.in_flight(); }
-  size_t queued() const { return admission_.queued(); }
-  size_t watches() const { return auth_.watches(); }
 
  private:
   explicit ComponentClient(Options options);

@@ -12,29 +12,12 @@
 namespace mandate {
 namespace {
 
-FakeReply Busy(int code, absl::Duration retry_after) {
-  FakeReply reply = FakeReply::Json(code, "");
-  reply.result->retry_after = retry_after;
-  return reply;
-}
 FakeReply Refused() {
   return FakeReply::Error(NotSent(absl::UnavailableError("connection refused")));
 }
 FakeReply Cut() { return FakeReply::Error(absl::UnavailableError("connection reset")); }
 
 struct ComponentRetryTest : ClientFixture {
-  double Retries(const std::string& reason) {
-    return metrics
-        .Counter("mandate_client_retries_total", "",
-                 {{"cluster", "local"}, {"identity", "scope"}, {"reason", reason}})
-        .Value();
-  }
-  double Met(const std::string& bound) {
-    return metrics
-        .Counter("mandate_client_bounds_met_total", "",
-                 {{"cluster", "local"}, {"identity", "scope"}, {"bound", bound}})
-        .Value();
-  }
   // Fails the first `failures` attempts so.
   void FailFirst(int failures, FakeReply with) {
     fake.ForgetRequests();
@@ -204,7 +187,6 @@ TEST_F(ComponentRetryTest, WhatDidNotLeaveTheClientWasNotSent) {
   loop.RunReady();
   ASSERT_EQ(ended.size(), 3u);
   EXPECT_TRUE(IsAmbiguous(ended[2])) << "it was under way when the client went";
-  static constexpr rbac::Mandate kNothing = {.component = "scope", .rules = {}};
   options.mandate = &kNothing;
   EXPECT_TRUE(WasNotSent(Send(Post()).status())) << "the guard";
 }

@@ -14,6 +14,7 @@
 #include "manager/client/client.h"
 #include "manager/client/testing/fake_rest_client.h"
 #include "manager/core/strings.h"
+#include "manager/core/testing/must.h"
 #include "manager/core/testing/simulated_loop.h"
 #include "manager/object/api_error.h"
 #include "manager/object/kinds/core_v1.h"
@@ -97,11 +98,14 @@ class EnsureTest : public testing::Test {
     rest_.ForgetRequests();
     return client_.Ensure(context_, Map(data), observed);
   }
-  ConfigMap Stored() {
-    auto map = client_.Get<ConfigMap>(context_, {"default", "a"});
-    EXPECT_TRUE(map.ok()) << map.status();
-    return map.value_or(ConfigMap());
+  void PatchByStranger(std::string json) {
+    const auto patch = MergePatch::Unconditional(std::move(json));
+    ASSERT_TRUE(stranger_.Patch<ConfigMap>(context_, {"default", "a"}, patch).ok());
   }
+  void DeleteByStranger() {
+    ASSERT_TRUE(stranger_.Delete<ConfigMap>(context_, {"default", "a"}).ok());
+  }
+  ConfigMap Stored() { return Must(client_.Get<ConfigMap>(context_, {"default", "a"})); }
   size_t Writes() const { return rest_.Count("P"); }  // PATCH, POST, PUT
 
   const CallContext context_;
@@ -117,43 +121,33 @@ class EnsureTest : public testing::Test {
 };
 
 TEST_F(EnsureTest, CreatesAnObjectThatApplyOwns) {
-  const auto made = Ensure({{"k", "v"}}, nullptr);
-  ASSERT_TRUE(made.ok()) << made.status();
+  const auto made = Must(Ensure({{"k", "v"}}, nullptr));
   EXPECT_EQ(Writes(), 1u);
-  EXPECT_THAT(made->data(), ElementsAre(Pair("k", "v")));
-  EXPECT_THAT(Managers(*made), ElementsAre("scope Apply"));
-  EXPECT_EQ(made->metadata().resourceversion(), Stored().metadata().resourceversion());
-  EXPECT_NE(made->metadata().resourceversion(), "1");
+  EXPECT_THAT(made.data(), ElementsAre(Pair("k", "v")));
+  EXPECT_THAT(Managers(made), ElementsAre("scope Apply"));
+  EXPECT_EQ(made.metadata().resourceversion(), Stored().metadata().resourceversion());
+  EXPECT_NE(made.metadata().resourceversion(), "1");
 }
 
 TEST_F(EnsureTest, RemovesWhatItOnceWroteAndNoLongerWants) {
-  const auto made = Ensure({{"k", "v"}, {"l", "v"}}, nullptr);
-  ASSERT_TRUE(made.ok()) << made.status();
-  ASSERT_TRUE(stranger_
-                  .Patch<ConfigMap>(context_, {"default", "a"},
-                                    MergePatch::Unconditional(R"({"data":{"x":"y"}})"))
-                  .ok());
-  const auto changed = Ensure({{"k", "w"}}, &*made);
-  ASSERT_TRUE(changed.ok()) << changed.status();
+  const auto made = Must(Ensure({{"k", "v"}, {"l", "v"}}, nullptr));
+  PatchByStranger(R"({"data":{"x":"y"}})");
+  const auto changed = Must(Ensure({{"k", "w"}}, &made));
   EXPECT_EQ(Writes(), 1u);
-  EXPECT_THAT(changed->data(), UnorderedElementsAre(Pair("k", "w"), Pair("x", "y")))
+  EXPECT_THAT(changed.data(), UnorderedElementsAre(Pair("k", "w"), Pair("x", "y")))
       << "the field of another manager stays";
 }
 
 TEST_F(EnsureTest, EmptiesRules) {
-  const auto made = client_.Ensure(context_, Role({"pods", "secrets"}), nullptr);
-  ASSERT_TRUE(made.ok()) << made.status();
-  const auto emptied = client_.Ensure(context_, Role({}), &*made);
-  ASSERT_TRUE(emptied.ok()) << emptied.status();
-  EXPECT_EQ(emptied->rules_size(), 0);
+  const auto made = Must(client_.Ensure(context_, Role({"pods", "secrets"}), nullptr));
+  const auto emptied = Must(client_.Ensure(context_, Role({}), &made));
+  EXPECT_EQ(emptied.rules_size(), 0);
 }
 
 TEST_F(EnsureTest, WritesNothingWhereNothingDiffers) {
-  const auto made = Ensure({{"k", "v"}}, nullptr);
-  ASSERT_TRUE(made.ok()) << made.status();
-  const auto again = Ensure({{"k", "v"}}, &*made);
-  ASSERT_TRUE(again.ok()) << again.status();
-  EXPECT_EQ(again->metadata().resourceversion(), made->metadata().resourceversion());
+  const auto made = Must(Ensure({{"k", "v"}}, nullptr));
+  const auto again = Must(Ensure({{"k", "v"}}, &made));
+  EXPECT_EQ(again.metadata().resourceversion(), made.metadata().resourceversion());
 }
 
 // Never adopts.
@@ -169,7 +163,7 @@ TEST_F(EnsureTest, ANameThatIsTakenIsLeftAlone) {
               "left as it is");
     EXPECT_FALSE(IsConflict(made.status()));
     EXPECT_EQ(Stored().SerializeAsString(), before.SerializeAsString());
-    ASSERT_TRUE(stranger_.Delete<ConfigMap>(context_, {"default", "a"}).ok());
+    DeleteByStranger();
   }
 }
 
@@ -193,150 +187,128 @@ TEST_F(EnsureTest, OfTwoWorkersOneCreates) {
 }
 
 TEST_F(EnsureTest, AnotherObjectOfTheNameIsLeftAlone) {
-  const auto made = Ensure({{"k", "v"}}, nullptr);
-  ASSERT_TRUE(made.ok()) << made.status();
-  ASSERT_TRUE(stranger_.Delete<ConfigMap>(context_, {"default", "a"}).ok());
+  const auto made = Must(Ensure({{"k", "v"}}, nullptr));
+  DeleteByStranger();
   ASSERT_TRUE(stranger_.Create(context_, Map({{"x", "y"}})).ok());
   const ConfigMap before = Stored();
-  const auto changed = Ensure({{"k", "w"}}, &*made);
+  const auto changed = Ensure({{"k", "w"}}, &made);
   EXPECT_TRUE(IsConflict(changed.status())) << changed.status();
   EXPECT_EQ(changed.status().code(), absl::StatusCode::kAborted);
   EXPECT_THAT(std::string(changed.status().message()),
-              HasSubstr(StrCat("ConfigMap default/a with uid ", made->metadata().uid(),
+              HasSubstr(StrCat("ConfigMap default/a with uid ", made.metadata().uid(),
                                " was deleted since it was observed")));
   EXPECT_EQ(Stored().SerializeAsString(), before.SerializeAsString());
 }
 
 TEST_F(EnsureTest, AnObjectThatWasObservedAndIsGoneIsNotMadeAgain) {
-  const auto made = Ensure({{"k", "v"}}, nullptr);
-  ASSERT_TRUE(made.ok()) << made.status();
-  ASSERT_TRUE(stranger_.Delete<ConfigMap>(context_, {"default", "a"}).ok());
-  const auto changed = Ensure({{"k", "w"}}, &*made);
+  const auto made = Must(Ensure({{"k", "v"}}, nullptr));
+  DeleteByStranger();
+  const auto changed = Ensure({{"k", "w"}}, &made);
   EXPECT_EQ(changed.status().code(), absl::StatusCode::kAborted) << changed.status();
   EXPECT_TRUE(IsConflict(changed.status()));
   EXPECT_TRUE(absl::IsNotFound(client_.Get<ConfigMap>(context_, {"default", "a"}).status()));
   // A read waits until the cache has seen that it is gone.
   const auto pending = rest_.own_writes().Pending(KindOf<ConfigMap>::value, "default", "a");
   ASSERT_EQ(pending.size(), 1u);
-  EXPECT_EQ(pending[0].gone, made->metadata().uid());
+  EXPECT_EQ(pending[0].gone, made.metadata().uid());
 }
 
 // Takes over what older versions wrote.
 
 TEST_F(EnsureTest, TakesOverWhatTheComponentOnceCreated) {
-  const auto old = client_.Create(context_, Map({{"k", "v"}, {"l", "v"}}));
-  ASSERT_TRUE(old.ok()) << old.status();
-  ASSERT_THAT(Managers(*old), ElementsAre("scope Update"));
-  const auto now = Ensure({{"k", "v"}}, &*old);
-  ASSERT_TRUE(now.ok()) << now.status();
-  EXPECT_THAT(now->data(), ElementsAre(Pair("k", "v")));
-  EXPECT_THAT(Managers(*now), ElementsAre("scope Apply"));
+  const auto old = Must(client_.Create(context_, Map({{"k", "v"}, {"l", "v"}})));
+  ASSERT_THAT(Managers(old), ElementsAre("scope Update"));
+  const auto now = Must(Ensure({{"k", "v"}}, &old));
+  EXPECT_THAT(now.data(), ElementsAre(Pair("k", "v")));
+  EXPECT_THAT(Managers(now), ElementsAre("scope Apply"));
   EXPECT_EQ(Writes(), 2u);
-  const auto again = Ensure({{"k", "v"}}, &*now);
+  const auto again = Ensure({{"k", "v"}}, &now);
   EXPECT_EQ(Writes(), 1u) << "once";
-  EXPECT_EQ(again->metadata().resourceversion(), now->metadata().resourceversion());
+  EXPECT_EQ(again->metadata().resourceversion(), now.metadata().resourceversion());
 }
 
 TEST_F(EnsureTest, TakesOverRulesThatWereCreatedAndFixedByApply) {
   ASSERT_TRUE(client_.Create(context_, Role({"pods", "secrets"})).ok());
-  const auto mended = client_.Apply(context_, Role({"pods"}));
-  ASSERT_TRUE(mended.ok()) << mended.status();
-  const auto now = client_.Ensure(context_, Role({}), &*mended);
-  ASSERT_TRUE(now.ok()) << now.status();
-  EXPECT_EQ(now->rules_size(), 0);
-  EXPECT_THAT(Managers(*now), testing::IsEmpty());
+  const auto mended = Must(client_.Apply(context_, Role({"pods"})));
+  const auto now = Must(client_.Ensure(context_, Role({}), &mended));
+  EXPECT_EQ(now.rules_size(), 0);
+  EXPECT_THAT(Managers(now), testing::IsEmpty());
 }
 
 TEST_F(EnsureTest, TakesOverAgainWhenAnUpdateReappears) {
-  auto made = Ensure({{"k", "v"}}, nullptr);
-  ASSERT_TRUE(made.ok()) << made.status();
+  auto made = Must(Ensure({{"k", "v"}}, nullptr));
   // An older replica, while a rollout lasts.
-  made = client_.Patch<ConfigMap>(context_, {"default", "a"},
-                                  MergePatch::Unconditional(R"({"data":{"old":"x"}})"));
-  ASSERT_TRUE(made.ok()) << made.status();
-  ASSERT_THAT(Managers(*made), ElementsAre("scope Apply", "scope Update"));
-  made = Ensure({{"k", "v"}}, &*made);
-  ASSERT_TRUE(made.ok()) << made.status();
-  EXPECT_THAT(made->data(), ElementsAre(Pair("k", "v")));
-  EXPECT_THAT(Managers(*made), ElementsAre("scope Apply"));
+  made = Must(client_.Patch<ConfigMap>(context_, {"default", "a"},
+                                       MergePatch::Unconditional(R"({"data":{"old":"x"}})")));
+  ASSERT_THAT(Managers(made), ElementsAre("scope Apply", "scope Update"));
+  made = Must(Ensure({{"k", "v"}}, &made));
+  EXPECT_THAT(made.data(), ElementsAre(Pair("k", "v")));
+  EXPECT_THAT(Managers(made), ElementsAre("scope Apply"));
 }
 
 TEST_F(EnsureTest, TakesOverWhatTheObservedObjectDoesNotShow) {
-  auto old = client_.Create(context_, Map({{"k", "v"}, {"l", "v"}}));
-  ASSERT_TRUE(old.ok()) << old.status();
-  old->mutable_metadata()->clear_managedfields();
-  const auto now = Ensure({{"k", "v"}}, &*old);
-  ASSERT_TRUE(now.ok()) << now.status();
-  EXPECT_THAT(now->data(), ElementsAre(Pair("k", "v")));
-  EXPECT_THAT(Managers(*now), ElementsAre("scope Apply"));
+  auto old = Must(client_.Create(context_, Map({{"k", "v"}, {"l", "v"}})));
+  old.mutable_metadata()->clear_managedfields();
+  const auto now = Must(Ensure({{"k", "v"}}, &old));
+  EXPECT_THAT(now.data(), ElementsAre(Pair("k", "v")));
+  EXPECT_THAT(Managers(now), ElementsAre("scope Apply"));
   EXPECT_EQ(Writes(), 3u);
 }
 
 TEST_F(EnsureTest, ATakeoverOfAnObjectThatChangedIsAConflict) {
-  const auto old = client_.Create(context_, Map({{"k", "v"}, {"l", "v"}}));
-  ASSERT_TRUE(old.ok()) << old.status();
-  ASSERT_TRUE(stranger_
-                  .Patch<ConfigMap>(context_, {"default", "a"},
-                                    MergePatch::Unconditional(R"({"data":{"x":"y"}})"))
-                  .ok());
-  EXPECT_TRUE(IsConflict(Ensure({{"k", "v"}}, &*old).status()));
+  const auto old = Must(client_.Create(context_, Map({{"k", "v"}, {"l", "v"}})));
+  PatchByStranger(R"({"data":{"x":"y"}})");
+  EXPECT_TRUE(IsConflict(Ensure({{"k", "v"}}, &old).status()));
   const ConfigMap observed = Stored();
-  const auto now = Ensure({{"k", "v"}}, &observed);
-  ASSERT_TRUE(now.ok()) << now.status();
-  EXPECT_THAT(now->data(), UnorderedElementsAre(Pair("k", "v"), Pair("x", "y")));
-  EXPECT_THAT(Managers(*now), ElementsAre("other Update", "scope Apply"));
+  const auto now = Must(Ensure({{"k", "v"}}, &observed));
+  EXPECT_THAT(now.data(), UnorderedElementsAre(Pair("k", "v"), Pair("x", "y")));
+  EXPECT_THAT(Managers(now), ElementsAre("other Update", "scope Apply"));
 }
 
 TEST_F(EnsureTest, RecoversFromACrashBetweenTheTwoRequests) {
-  const auto old = client_.Create(context_, Map({{"k", "v"}, {"l", "v"}}));
-  ASSERT_TRUE(old.ok()) << old.status();
+  const auto old = Must(client_.Create(context_, Map({{"k", "v"}, {"l", "v"}})));
   int left = 1;
   rest_.HandleLate([&](const RestRequest& request, const FakeRestClient::Reply& reply) {
     if (left-- <= 0) return reply(absl::UnavailableError("the process ends here"));
     Forward(request, reply);
   });
-  EXPECT_TRUE(absl::IsUnavailable(Ensure({{"k", "v"}}, &*old).status()));
+  EXPECT_TRUE(absl::IsUnavailable(Ensure({{"k", "v"}}, &old).status()));
   rest_.HandleLate([this](const RestRequest& request, const FakeRestClient::Reply& reply) {
     Forward(request, reply);
   });
   const ConfigMap observed = Stored();
   EXPECT_EQ(observed.data_size(), 2);
-  const auto now = Ensure({{"k", "v"}}, &observed);
-  ASSERT_TRUE(now.ok()) << now.status();
-  EXPECT_THAT(now->data(), ElementsAre(Pair("k", "v")));
+  const auto now = Must(Ensure({{"k", "v"}}, &observed));
+  EXPECT_THAT(now.data(), ElementsAre(Pair("k", "v")));
   EXPECT_EQ(Writes(), 1u);
 }
 
 // What others put there.
 
 TEST_F(EnsureTest, RemovesFieldsOfOthersInOneConditionalWrite) {
-  auto made = client_.Ensure(context_, Role({"pods"}), nullptr);
-  ASSERT_TRUE(made.ok()) << made.status();
-  const auto edited = stranger_.Patch<ClusterRole>(
+  auto made = Must(client_.Ensure(context_, Role({"pods"}), nullptr));
+  const auto edited = Must(stranger_.Patch<ClusterRole>(
       context_, {"", "a"},
       MergePatch::Unconditional(
           R"({"aggregationRule":{"clusterRoleSelectors":[{"matchLabels":{"a":"b"}}]},
-              "metadata":{"labels":{"l":"1","m":"2"},"finalizers":["example.com/f"]}})"));
-  ASSERT_TRUE(edited.ok()) << edited.status();
+              "metadata":{"labels":{"l":"1","m":"2"},"finalizers":["example.com/f"]}})")));
   const Removal removal = {.fields = {{"aggregationRule"}, {"metadata", "labels", "l"}},
                            .finalizers = {"example.com/f"}};
-  const auto latest = stranger_.Patch<ClusterRole>(
-      context_, {"", "a"}, MergePatch::Unconditional(R"({"metadata":{"labels":{"m":"3"}}})"));
-  ASSERT_TRUE(latest.ok()) << latest.status();
-  EXPECT_TRUE(IsConflict(client_.RemoveFields(context_, *edited, removal).status()))
+  const auto latest = Must(stranger_.Patch<ClusterRole>(
+      context_, {"", "a"}, MergePatch::Unconditional(R"({"metadata":{"labels":{"m":"3"}}})")));
+  EXPECT_TRUE(IsConflict(client_.RemoveFields(context_, edited, removal).status()))
       << "it has changed since";
   rest_.ForgetRequests();
-  const auto clean = client_.RemoveFields(context_, *latest, removal);
-  ASSERT_TRUE(clean.ok()) << clean.status();
+  const auto clean = Must(client_.RemoveFields(context_, latest, removal));
   EXPECT_EQ(Writes(), 1u);
-  EXPECT_FALSE(clean->has_aggregationrule());
-  EXPECT_THAT(clean->metadata().labels(), ElementsAre(Pair("m", "3")));
-  EXPECT_EQ(clean->metadata().finalizers_size(), 0);
-  EXPECT_EQ(clean->rules_size(), 1);
-  EXPECT_THAT(Managers(*clean), ElementsAre("other Update", "scope Apply"))
+  EXPECT_FALSE(clean.has_aggregationrule());
+  EXPECT_THAT(clean.metadata().labels(), ElementsAre(Pair("m", "3")));
+  EXPECT_EQ(clean.metadata().finalizers_size(), 0);
+  EXPECT_EQ(clean.rules_size(), 1);
+  EXPECT_THAT(Managers(clean), ElementsAre("other Update", "scope Apply"))
       << "the component's patch leaves no entry to take over";
   rest_.ForgetRequests();
-  ASSERT_TRUE(client_.RemoveFields(context_, *clean, removal).ok());
+  ASSERT_TRUE(client_.RemoveFields(context_, clean, removal).ok());
   EXPECT_EQ(Writes(), 0u) << "it has none of these";
 }
 
@@ -353,9 +325,8 @@ TEST_F(EnsureTest, AConflictOverAnotherObjectIsNotAlreadyExists) {
 }
 
 TEST_F(EnsureTest, ObservedMustBeTheObjectAsRead) {
-  const auto made = Ensure({{"k", "v"}}, nullptr);
-  ASSERT_TRUE(made.ok()) << made.status();
-  ConfigMap other = *made;
+  const auto made = Must(Ensure({{"k", "v"}}, nullptr));
+  ConfigMap other = made;
   other.mutable_metadata()->set_name("b");
   EXPECT_EQ(Ensure({{"k", "v"}}, &other).status().message(),
             "the object observed is the ConfigMap default/b, the desired one the ConfigMap "

@@ -21,7 +21,15 @@ namespace mandate {
 inline constexpr std::string_view kEverything[] = {"*"};
 inline constexpr rbac::MandateRule kEverythingRules[] = {
     {.rule = {.verbs = kEverything, .api_groups = kEverything, .resources = kEverything}}};
+inline constexpr rbac::Mandate kNothing = {.component = "scope", .rules = {}};
 inline constexpr rbac::Mandate kScope = {.component = "scope", .rules = kEverythingRules};
+
+// An answer that asks to wait.
+inline FakeReply Busy(int code, absl::Duration retry_after) {
+  FakeReply reply = FakeReply::Json(code, "");
+  reply.result->retry_after = retry_after;
+  return reply;
+}
 
 struct ClientFixture : testing::Test {
   ClientFixture() {
@@ -92,15 +100,26 @@ struct ClientFixture : testing::Test {
   size_t TokenRequests() const {
     return fake.CountRequests("POST", "/api/v1/namespaces/mandate/serviceaccounts/");
   }
+  // The labels of each series of the client.
+  static Labels Of(Labels more = {}) {
+    more.emplace("cluster", "local");
+    more.emplace("identity", "scope");
+    return more;
+  }
   double Counted(const std::string& code, const std::string& method) {
     return metrics
         .Counter("rest_client_requests_total", "Number of HTTP requests, by code, method and host.",
-                 {{"code", code},
-                  {"method", method},
-                  {"host", "https://local:6443"},
-                  {"cluster", "local"},
-                  {"identity", "scope"}})
+                 Of({{"code", code}, {"method", method}, {"host", "https://local:6443"}}))
         .Value();
+  }
+  double Met(const std::string& bound) {
+    return metrics.Counter("mandate_client_bounds_met_total", "", Of({{"bound", bound}})).Value();
+  }
+  double Retries(const std::string& reason) {
+    return metrics.Counter("mandate_client_retries_total", "", Of({{"reason", reason}})).Value();
+  }
+  double Level(const std::string& name) {
+    return metrics.Gauge("mandate_client_" + name, "", Of()).Value();
   }
 
   SimulatedLoop loop;
