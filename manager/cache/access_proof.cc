@@ -51,17 +51,24 @@ void AccessProof::Renew() {
   if (version.empty()) return Check();
   // One request instead of two, and a watch, which a quiet system sends anyway. The right to watch
   // shows all that a list would show, so the right to list is not checked again.
-  renewal_ = std::make_unique<WatchProbe>(
+  renewal_ = std::make_unique<WatchStream>(
       client_,
       WatchRequest(spec_, Encoding::kJson,
                    {.resource_version = version, .timeout = absl::Seconds(1)}),
-      options_.review_timeout, [this](const absl::Status& status) {
-        renewal_.reset();
-        if (!status.ok()) return Check();
-        counts_.renewals.Increment();
-        Proven();
-        if (again_) Check();
-      });
+      WatchStream::Options{.lifetime = options_.review_timeout},
+      static_cast<WatchStream::Observer&>(*this));
+}
+
+void AccessProof::OnWatchOpen() {
+  renewal_.reset();
+  counts_.renewals.Increment();
+  Proven();
+  if (again_) Check();
+}
+
+void AccessProof::OnWatchEnd(const WatchStream::End&) {
+  renewal_.reset();
+  Check();
 }
 
 void AccessProof::Check() {

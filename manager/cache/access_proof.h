@@ -16,7 +16,7 @@
 #include "manager/cache/cache_metrics.h"
 #include "manager/cache/cache_view.h"
 #include "manager/cache/loop_timer.h"
-#include "manager/cache/watch_probe.h"
+#include "manager/cache/watch_stream.h"
 #include "manager/client/rest_client.h"
 #include "manager/core/backoff.h"
 
@@ -41,7 +41,7 @@ namespace mandate {
 //   any        NoteLost(), a review is under way     as it was; reviewed after 0.8 s … 30 s
 //
 // Loop thread only.
-class AccessProof {
+class AccessProof : private WatchStream::Observer {
  public:
   enum class State { kUnknown, kProven, kRefused, kExpired };
 
@@ -65,7 +65,7 @@ class AccessProof {
 
   // `client` outlives this. No request is sent before Check().
   AccessProof(Config config, RestClient& client);
-  ~AccessProof();
+  ~AccessProof() override;
 
   // Reviews now, or right after the review under way, whose answer may be outdated.
   void Check();
@@ -85,6 +85,11 @@ class AccessProof {
 
  private:
   struct Round;  // one check: two reviews
+
+  // Of the watch that renews the proof.
+  void OnWatchOpen() override;
+  void OnWatchEvent(WatchEvent) override {}
+  void OnWatchEnd(const WatchStream::End& end) override;
 
   void Renew();
   void Send(const std::string& verb, const std::shared_ptr<Round>& round);
@@ -106,9 +111,9 @@ class AccessProof {
   RestClient& client_;
   State state_ = State::kUnknown;
   absl::Status reason_;
-  std::shared_ptr<Round> round_;         // under way
-  std::unique_ptr<WatchProbe> renewal_;  // under way
-  bool again_ = false;  // another check follows: after the current round, or after min_interval
+  std::shared_ptr<Round> round_;          // under way
+  std::unique_ptr<WatchStream> renewal_;  // under way
+  bool again_ = false;  // a check is owed: after the round under way, or after min_interval
   absl::Time last_check_ = absl::InfinitePast();
   LoopTimer next_check_;
   LoopTimer expiry_;

@@ -199,6 +199,7 @@ TEST_F(AccessProofTest, ReviewsDecideAfterAFailedRenewal) {
   const std::pair<const char*, std::function<void(FakeWatch&)>> ends[] = {
       {"403", [](FakeWatch& watch) { watch.Refuse(403, "{}"); }},
       {"500", [](FakeWatch& watch) { watch.Refuse(500, "{}"); }},
+      {"closed", [](FakeWatch& watch) { watch.Close(); }},
       {"cut", [](FakeWatch& watch) { watch.Close(absl::UnavailableError("reset")); }},
       {"silence", [](FakeWatch&) {}},
   };
@@ -208,9 +209,7 @@ TEST_F(AccessProofTest, ReviewsDecideAfterAFailedRenewal) {
       AccessProof& proof = MakeProven();
       Allow(true, still_allowed);
       client_.ForgetRequests();
-      const absl::Time start = loop_.clock().TimeNow();
-      ASSERT_TRUE(loop_.RunUntil([&] { return reviews() == 2; })) << name;
-      EXPECT_LT(loop_.clock().TimeNow() - start, options_.t_revoke) << name;
+      ASSERT_TRUE(loop_.RunUntil([&] { return reviews() == 2; }, options_.t_revoke)) << name;
       loop_.RunReady();
       EXPECT_EQ(proof.state(), still_allowed ? State::kProven : State::kRefused) << name;
       EXPECT_EQ(client_.live_watches(), 0u) << name;
