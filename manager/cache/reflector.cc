@@ -237,10 +237,7 @@ void Reflector::OnWatchClosed(const WatchStream::End& end) {
 void Reflector::OnWatchError(const absl::Status& error) {
   Stop();
   log_.Debug(2, "Watch ended with an error", {{"error", error}});
-  const bool watch_on =
-      IsTooManyRequests(error) ||
-      (HttpCode(error) == 500 && backoff_.RetriesInternalError(loop_.clock().TimeNow()));
-  Fail(error, watch_on ? Next::kWatch : Next::kPass);
+  Fail(error, IsTooManyRequests(error) ? Next::kWatch : Next::kPass);
 }
 
 void Reflector::Fail(const absl::Status& why, Next next) {

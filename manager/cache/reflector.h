@@ -24,7 +24,6 @@
 //                                   of another                                      Opening
 //                  closed at once without events   wait                             a new pass
 //                  ERROR 429                       wait                             Opening
-//                  ERROR InternalError             if so wished: wait               Opening
 //                  ERROR 410, any other; overflow  wait                             a new pass
 //                  an invalid event                wait (as client-go)              a new pass
 //                  an event of an unknown type     skip it                          Watching
@@ -32,8 +31,9 @@
 //   Waiting        the time has come; a hint (403, 404, 401)                        as said above
 //   any            406, once                       ask for JSON from then on        the same again
 //
-// A pass begins with StreamingList, or with Listing if streaming lists are disabled. 403, 404 and
-// 410 have their own backoffs; all other waits share one (client-go shares it with 410).
+// A pass begins with StreamingList, or Listing where that is switched off. All waits but those for
+// 403, 404 and 410 share one backoff (client-go shares it with 410). client-go can also watch again
+// after an InternalError in a stream, if it is told to.
 #ifndef MANAGER_CACHE_REFLECTOR_H_
 #define MANAGER_CACHE_REFLECTOR_H_
 

@@ -9,7 +9,6 @@ namespace mandate {
 ReflectorBackoff::ReflectorBackoff(const ReflectorOptions& options, std::mt19937_64& random)
     : reset_(options.backoff_reset),
       longest_wait_(options.backoff.max),
-      max_internal_error_retry_(options.max_internal_error_retry),
       random_(random),
       common_(options.backoff),
       expired_(options.backoff),
@@ -40,15 +39,6 @@ void ReflectorBackoff::AfterWatch(absl::Duration open) {
 void ReflectorBackoff::ResetAccess() {
   forbidden_.Hint();
   absent_.Reset();
-}
-
-bool ReflectorBackoff::RetriesInternalError(absl::Time now) {
-  if (now - last_internal_error_ >= absl::Minutes(1)) first_internal_error_ = now;
-  last_internal_error_ = now;
-  if (max_internal_error_retry_ <= absl::ZeroDuration()) return false;
-  if (now - first_internal_error_ <= max_internal_error_retry_) return true;
-  last_internal_error_ = absl::InfinitePast();
-  return false;
 }
 
 }  // namespace mandate

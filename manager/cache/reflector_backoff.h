@@ -28,13 +28,9 @@ class ReflectorBackoff {
   // Access, or the served kinds, may have changed.
   void ResetAccess();
 
-  // Whether the reflector watches again after an InternalError in a stream at `now`.
-  bool RetriesInternalError(absl::Time now);
-
  private:
   const absl::Duration reset_;
   const absl::Duration longest_wait_;
-  const absl::Duration max_internal_error_retry_;
   std::mt19937_64& random_;
   Backoff common_;
   // After 410. It is often the first response after an outage; the list that follows must not wait
@@ -43,8 +39,6 @@ class ReflectorBackoff {
   AccessBackoff forbidden_;
   Backoff absent_;
   absl::Time last_ = absl::InfinitePast();
-  absl::Time first_internal_error_ = absl::InfinitePast();
-  absl::Time last_internal_error_ = absl::InfinitePast();
 };
 
 }  // namespace mandate

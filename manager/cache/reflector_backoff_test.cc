@@ -26,7 +26,6 @@ class ReflectorBackoffTest : public ::testing::Test {
   absl::Duration Fail(absl::Duration at, const absl::Status& why = absl::UnavailableError("")) {
     return backoff().AfterFailure(why, start_ + at);
   }
-  bool Retries(absl::Duration at) { return backoff().RetriesInternalError(start_ + at); }
   ReflectorBackoff& backoff() {
     if (!backoff_.has_value()) backoff_.emplace(options_, random_);
     return *backoff_;
@@ -38,7 +37,7 @@ class ReflectorBackoffTest : public ::testing::Test {
   std::optional<ReflectorBackoff> backoff_;
 };
 
-TEST_F(ReflectorBackoffTest, FailuresWaitLongerEachTimeUntilThereWereNoneForAWhile) {
+TEST_F(ReflectorBackoffTest, FailuresWaitLongerUntilAQuietPeriod) {
   EXPECT_EQ(Fail(absl::ZeroDuration()), absl::Seconds(1));
   EXPECT_EQ(Fail(absl::Seconds(1)), absl::Seconds(2));
   EXPECT_EQ(Fail(absl::Seconds(3)), absl::Seconds(4));
@@ -49,7 +48,7 @@ TEST_F(ReflectorBackoffTest, FailuresWaitLongerEachTimeUntilThereWereNoneForAWhi
 }
 
 // A server that is restarted once a minute.
-TEST_F(ReflectorBackoffTest, AWatchThatLastedLeavesNoWaitsBehind) {
+TEST_F(ReflectorBackoffTest, ALongWatchResetsTheBackoff) {
   const absl::Status gone = StatusFromResponse(410, "");
   for (int i = 0; i < 5; ++i) Fail(absl::Seconds(i));
   Fail(absl::Seconds(5), gone);
@@ -61,7 +60,7 @@ TEST_F(ReflectorBackoffTest, AWatchThatLastedLeavesNoWaitsBehind) {
   EXPECT_EQ(Fail(absl::Seconds(27), gone), absl::Seconds(1));
 }
 
-TEST_F(ReflectorBackoffTest, TheServerMayAskForMoreButNotForLess) {
+TEST_F(ReflectorBackoffTest, RetryAfterMayOnlyLengthenAWait) {
   const auto asked = [](int code, absl::Duration wait) {
     return StatusFromResponse(code, "", wait);
   };
@@ -71,9 +70,9 @@ TEST_F(ReflectorBackoffTest, TheServerMayAskForMoreButNotForLess) {
   EXPECT_EQ(Fail(absl::Seconds(119)), absl::Seconds(8)) << "what was asked for counts as a failure";
 }
 
-// After an outage a watch from the last version is often answered with 410: the list that follows
-// must not wait as if the outage went on.
-TEST_F(ReflectorBackoffTest, AnExpiredVersionHasWaitsOfItsOwn) {
+// After an outage a watch from the last version often ends with 410: the list that follows must not
+// wait as long as the last attempt of the outage.
+TEST_F(ReflectorBackoffTest, ExpiredVersionsHaveTheirOwnBackoff) {
   const absl::Status gone = StatusFromResponse(410, "");
   for (int i = 0; i < 5; ++i) Fail(absl::Seconds(i));
   EXPECT_EQ(Fail(absl::Seconds(5), gone), absl::Seconds(1));
@@ -83,7 +82,7 @@ TEST_F(ReflectorBackoffTest, AnExpiredVersionHasWaitsOfItsOwn) {
   EXPECT_EQ(Fail(absl::Seconds(133), gone), absl::Seconds(1)) << "there were none for a while";
 }
 
-TEST_F(ReflectorBackoffTest, RefusalAndAbsenceHaveWaitsOfTheirOwn) {
+TEST_F(ReflectorBackoffTest, DenialsAndAbsentKindsHaveTheirOwnBackoffs) {
   EXPECT_EQ(backoff().WhileForbidden(), absl::Seconds(30));
   EXPECT_EQ(backoff().WhileForbidden(), absl::Seconds(60));
   EXPECT_EQ(backoff().WhileAbsent(), absl::Seconds(2));
@@ -99,7 +98,7 @@ TEST_F(ReflectorBackoffTest, RefusalAndAbsenceHaveWaitsOfTheirOwn) {
   EXPECT_EQ(Fail(absl::Seconds(1)), absl::Seconds(2)) << "a failure is none of access";
 }
 
-TEST_F(ReflectorBackoffTest, WithJitterAWaitIsLongerByUpToIt) {
+TEST_F(ReflectorBackoffTest, JitterMakesAWaitLonger) {
   options_.backoff.jitter = 0.5;
   options_.backoff.factor = 1;
   bool longer = false;
@@ -110,31 +109,6 @@ TEST_F(ReflectorBackoffTest, WithJitterAWaitIsLongerByUpToIt) {
     longer = longer || wait > absl::Milliseconds(1250);
   }
   EXPECT_TRUE(longer);
-}
-
-TEST_F(ReflectorBackoffTest, InternalErrorsAreRetriedForAWhileSinceTheFirst) {
-  options_.max_internal_error_retry = absl::Seconds(12);
-  EXPECT_TRUE(Retries(absl::ZeroDuration()));
-  EXPECT_TRUE(Retries(absl::Seconds(6)));
-  EXPECT_TRUE(Retries(absl::Seconds(12)));
-  EXPECT_FALSE(Retries(absl::Seconds(13)));
-  EXPECT_TRUE(Retries(absl::Seconds(14))) << "after the list that followed it begins anew";
-  EXPECT_TRUE(Retries(absl::Seconds(26)));
-  EXPECT_FALSE(Retries(absl::Seconds(27)));
-}
-
-TEST_F(ReflectorBackoffTest, AMinuteWithoutInternalErrorsBeginsAnew) {
-  options_.max_internal_error_retry = absl::Seconds(12);
-  EXPECT_TRUE(Retries(absl::ZeroDuration()));
-  EXPECT_TRUE(Retries(absl::Seconds(60)));
-  EXPECT_TRUE(Retries(absl::Seconds(72)));
-  EXPECT_FALSE(Retries(absl::Seconds(73)));
-}
-
-TEST_F(ReflectorBackoffTest, WithoutALimitInternalErrorsAreNeverRetried) {
-  options_.max_internal_error_retry = absl::ZeroDuration();
-  EXPECT_FALSE(Retries(absl::ZeroDuration()));
-  EXPECT_FALSE(Retries(absl::Hours(1)));
 }
 
 }  // namespace

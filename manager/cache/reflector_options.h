@@ -58,9 +58,6 @@ struct ReflectorOptions {
   // The backoff starts again with its initial delay after this time without a failure, and after a
   // watch that was open for longer than backoff.max.
   absl::Duration backoff_reset = absl::Minutes(2);
-  // The period in which the reflector watches again after an InternalError in a stream, instead of
-  // listing.
-  absl::Duration max_internal_error_retry = absl::ZeroDuration();
 
   // After a 403.
   AccessBackoff::Options forbidden_backoff;

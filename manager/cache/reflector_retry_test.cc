@@ -97,7 +97,6 @@ TEST_F(ReflectorRetryTest, RetryAfterIsObeyed) {
   EXPECT_GE(TimeToRequest(), absl::Seconds(17));
 }
 
-// How long internal errors are retried: reflector_backoff_test.cc.
 TEST_F(ReflectorRetryTest, AfterTheEndOfAWatch) {
   struct Row {
     const char* name;
@@ -106,15 +105,12 @@ TEST_F(ReflectorRetryTest, AfterTheEndOfAWatch) {
     const char* reason;
     bool relists;
     DemandState state;
-    absl::Duration max_internal_error_retry = {};
   };
   const Row rows[] = {
       {"410 at start", true, 410, "Expired", true, DemandState::kStale},
       {"410 in the stream", false, 410, "Gone", true, DemandState::kStale},
       {"500 at start", true, 500, "InternalError", true, DemandState::kStale},
       {"500 in the stream", false, 500, "InternalError", true, DemandState::kStale},
-      {"500 in the stream, retried", false, 500, "InternalError", false, DemandState::kStale,
-       absl::Hours(1)},
       {"503 at start", true, 503, "ServiceUnavailable", true, DemandState::kStale},
       {"401 at start", true, 401, "Unauthorized", false, DemandState::kStale},
       {"403 at start", true, 403, "Forbidden", true, DemandState::kForbidden},
@@ -122,7 +118,6 @@ TEST_F(ReflectorRetryTest, AfterTheEndOfAWatch) {
   };
   for (const Row& row : rows) {
     SCOPED_TRACE(row.name);
-    options_.max_internal_error_retry = row.max_internal_error_retry;
     StartSynced(10, {WidgetJson("a/x", 5)});
     TakeEvents();
     const size_t before = lists();

@@ -156,21 +156,10 @@ class BasicBuilder : private UntypedBuilder {
     return *this;
   }
 
-  // Kinds that are known only at run time. Without a mandate only.
+  // A kind that is known only at run time. Without a mandate only.
   BasicBuilder& For(DemandSpec demand,
                     std::vector<Predicate> predicates) requires std::same_as<Checks, AnyDemand> {
     AddFor(std::move(demand), std::move(predicates));
-    return *this;
-  }
-  BasicBuilder& Owns(DemandSpec demand,
-                     std::vector<Predicate> predicates) requires std::same_as<Checks, AnyDemand> {
-    AddOwned(std::move(demand), std::move(predicates));
-    return *this;
-  }
-  BasicBuilder& Watches(
-      DemandSpec demand, EventHandler handler,
-      std::vector<Predicate> predicates = {}) requires std::same_as<Checks, AnyDemand> {
-    AddSource(std::move(demand), std::move(handler), std::move(predicates));
     return *this;
   }
 

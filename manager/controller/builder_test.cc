@@ -130,15 +130,6 @@ TEST_F(BuilderTest, PredicatesOfOneSourceAndOfAll) {
   EXPECT_THAT(TakeKeys(), ElementsAre("lease"));
 }
 
-TEST_F(BuilderTest, ADemandOfOnesOwn) {
-  ControllerBuilder builder(Runtime());
-  builder.Named("one").Watches(DemandSpec{KindOf<Lease>::value, "ns", ""}, EnqueueObject());
-  Run(builder);
-  Put<Lease>("ns", "a");
-  Put<Lease>("other", "b");
-  EXPECT_THAT(TakeKeys(), ElementsAre("ns/a"));
-}
-
 TEST_F(BuilderTest, Scopes) {
   ControllerBuilder builder(Runtime());
   builder.For<Lease>(InNamespace{"ns"})
