@@ -61,27 +61,11 @@ class Cache::Registry : public WatchRegistry, public std::enable_shared_from_thi
     });
   }
 
-  void Leave(WatchComponent& component, const DemandSpec& spec,
-             std::shared_ptr<DemandFeed> feed) override {
-    Post([&component, spec, feed = std::move(feed)](Registry& self) {
+  void Change(WatchComponent& component, const DemandSpec& spec, std::shared_ptr<DemandFeed> feed,
+              DemandChange change) override {
+    Post([&component, spec, feed = std::move(feed), change](Registry& self) {
       const auto it = self.watches_.find(spec);
-      if (it != self.watches_.end()) it->second->Leave(component, *feed);
-    });
-  }
-
-  void Pause(WatchComponent& component, const DemandSpec& spec,
-             std::shared_ptr<DemandFeed> feed) override {
-    Post([&component, spec, feed = std::move(feed)](Registry& self) {
-      const auto it = self.watches_.find(spec);
-      if (it != self.watches_.end()) it->second->Pause(component, *feed);
-    });
-  }
-
-  void Resume(WatchComponent& component, const DemandSpec& spec,
-              std::shared_ptr<DemandFeed> feed) override {
-    Post([&component, spec, feed = std::move(feed)](Registry& self) {
-      const auto it = self.watches_.find(spec);
-      if (it != self.watches_.end()) it->second->Resume(component, *feed);
+      if (it != self.watches_.end()) it->second->Change(component, *feed, change);
     });
   }
 

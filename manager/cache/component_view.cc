@@ -22,18 +22,20 @@ class ComponentView::Handle : public DemandHandle {
   ~Handle() override {
     feed_->Close();
     grant_->Release();
-    if (auto registry = registry_.lock()) registry->Leave(*component_, grant_->spec(), feed_);
+    Change(DemandChange::kLeave);
   }
 
   DemandStatus status() const override { return feed_->status(); }
-  void Pause() override {
-    if (auto registry = registry_.lock()) registry->Pause(*component_, grant_->spec(), feed_);
-  }
-  void Resume() override {
-    if (auto registry = registry_.lock()) registry->Resume(*component_, grant_->spec(), feed_);
-  }
+  void Pause() override { Change(DemandChange::kPause); }
+  void Resume() override { Change(DemandChange::kResume); }
 
  private:
+  void Change(DemandChange change) {
+    if (auto registry = registry_.lock()) {
+      registry->Change(*component_, grant_->spec(), feed_, change);
+    }
+  }
+
   const std::shared_ptr<DemandFeed> feed_;
   const std::shared_ptr<ReadGrant> grant_;
   const std::shared_ptr<WatchComponent> component_;

@@ -22,12 +22,8 @@ class WatchRegistry {
   virtual ~WatchRegistry() = default;
   virtual void Join(WatchComponent& component, std::shared_ptr<ReadGrant> grant,
                     std::shared_ptr<DemandFeed> feed) = 0;
-  virtual void Leave(WatchComponent& component, const DemandSpec& spec,
-                     std::shared_ptr<DemandFeed> feed) = 0;
-  virtual void Pause(WatchComponent& component, const DemandSpec& spec,
-                     std::shared_ptr<DemandFeed> feed) = 0;
-  virtual void Resume(WatchComponent& component, const DemandSpec& spec,
-                      std::shared_ptr<DemandFeed> feed) = 0;
+  virtual void Change(WatchComponent& component, const DemandSpec& spec,
+                      std::shared_ptr<DemandFeed> feed, DemandChange change) = 0;
 };
 
 // The view of one component. Thread-safe.

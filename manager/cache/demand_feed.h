@@ -16,6 +16,9 @@
 
 namespace mandate {
 
+// A call of a demand's handle.
+enum class DemandChange { kLeave, kPause, kResume };
+
 // A cursor over a store. Objects after the cursor have not been delivered yet: they are delivered
 // in slices, in the order of keys, one slice a turn of the loop. A change before the cursor is
 // delivered at once; a change after it is found when the cursor gets there. So no change waits in a

@@ -67,21 +67,15 @@ void SharedWatch::Join(WatchComponent& component, std::shared_ptr<ReadGrant> gra
   Update(*member);
 }
 
-void SharedWatch::Leave(const WatchComponent& component, const DemandFeed& feed) {
+void SharedWatch::Change(const WatchComponent& component, DemandFeed& feed, DemandChange change) {
   // A member stays at least until its last demand has left.
   WatchMember& member = *Find(component);
+  if (change == DemandChange::kPause) return member.Pause(feed);
+  if (change == DemandChange::kResume) return member.Resume(feed);
   member.Remove(feed);
   if (member.HasDemands()) return;
   if (config_.linger <= absl::ZeroDuration()) return Retire(member);
   member.linger().SetAfter(config_.linger, [this, &member] { Retire(member); });
-}
-
-void SharedWatch::Pause(const WatchComponent& component, DemandFeed& feed) {
-  if (WatchMember* member = Find(component)) member->Pause(feed);
-}
-
-void SharedWatch::Resume(const WatchComponent& component, DemandFeed& feed) {
-  if (WatchMember* member = Find(component)) member->Resume(feed);
 }
 
 void SharedWatch::Retire(WatchMember& member) {

@@ -43,9 +43,8 @@ class SharedWatch : private Reflector::Owner {
   // `component` outlives its membership; `grant` is its grant of this scope.
   void Join(WatchComponent& component, std::shared_ptr<ReadGrant> grant,
             std::shared_ptr<DemandFeed> feed);
-  void Leave(const WatchComponent& component, const DemandFeed& feed);
-  void Pause(const WatchComponent& component, DemandFeed& feed);
-  void Resume(const WatchComponent& component, DemandFeed& feed);
+  // Of a demand that has joined, and has not left.
+  void Change(const WatchComponent& component, DemandFeed& feed, DemandChange change);
   bool empty() const { return members_.empty(); }
 
   // The access of this component (empty: of all) may have changed, or the kind may be served now.
