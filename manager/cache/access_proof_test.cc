@@ -50,8 +50,15 @@ class AccessProofTest : public ::testing::Test {
                                       client_);
     return *proof_;
   }
+  AccessProof& MakeChecked(bool list, bool watch) {
+    Allow(list, watch);
+    Make().Check();
+    loop_.RunReady();
+    return *proof_;
+  }
   AccessProof& MakeProven() {
-    AccessProof& proof = MakeProven();
+    AccessProof& proof = MakeChecked(true, true);
+    EXPECT_EQ(proof.state(), State::kProven);
     return proof;
   }
   // The watch that renews a proof; no server answers it.
@@ -148,10 +155,7 @@ TEST_F(AccessProofTest, AsksForListAndWatchOfExactlyTheScope) {
 TEST_F(AccessProofTest, NeedsListAndWatch) {
   const std::pair<bool, bool> answers[] = {{false, true}, {true, false}, {false, false}};
   for (const auto& [list, watch] : answers) {
-    Allow(list, watch);
-    AccessProof& proof = Make();
-    proof.Check();
-    loop_.RunReady();
+    AccessProof& proof = MakeChecked(list, watch);
     EXPECT_EQ(proof.state(), State::kRefused);
     EXPECT_EQ(proof.reason().code(), absl::StatusCode::kPermissionDenied);
     EXPECT_EQ(AsStd(proof.reason().message())
@@ -252,10 +256,7 @@ TEST_F(AccessProofTest, ErrorsBackOff) {
 }
 
 TEST_F(AccessProofTest, RetriesARefusedProofSlowly) {
-  Allow(false, false);
-  AccessProof& proof = Make();
-  proof.Check();
-  loop_.RunReady();
+  AccessProof& proof = MakeChecked(false, false);
   for (const double seconds : {30, 60, 120, 240, 300, 300}) {
     const size_t before = reviews();
     const absl::Time start = loop_.clock().TimeNow();

@@ -353,14 +353,5 @@ TEST_F(CacheTest, AClusterScopedKindHasNoNamespaces) {
   }
 }
 
-TEST_F(CacheTest, ADemandWorksWithoutASink) {
-  server_.Put("foo/x");
-  CacheView& view = AddGranted(a_);
-  auto handle = view.Demand({kWidget, "", ""}, nullptr);
-  Settle();
-  EXPECT_EQ(handle->status().state, DemandState::kSynced);
-  EXPECT_EQ(Get(view, "foo", "x"), absl::StatusCode::kOk);
-}
-
 }  // namespace
 }  // namespace mandate

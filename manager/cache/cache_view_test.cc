@@ -23,14 +23,6 @@ TEST(DemandSpecTest, NamesItsScope) {
   EXPECT_EQ((DemandSpec{kPod, "", "bar"}.ToString()), "pods \"bar\"");
 }
 
-TEST(DemandStateTest, HasANameForEach) {
-  EXPECT_EQ(ToString(DemandState::kPending), "Pending");
-  EXPECT_EQ(ToString(DemandState::kSynced), "Synced");
-  EXPECT_EQ(ToString(DemandState::kForbidden), "Forbidden");
-  EXPECT_EQ(ToString(DemandState::kKindAbsent), "KindAbsent");
-  EXPECT_EQ(ToString(DemandState::kStale), "Stale");
-}
-
 // The object does not hide the others, and the read that wants it names it.
 TEST(CacheViewTest, ATypedReadNamesAnObjectThatItsTypeCannotHold) {
   SimulatedLoop loop;

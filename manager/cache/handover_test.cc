@@ -128,20 +128,15 @@ TEST_F(HandoverTest, WhenAllAreThrottledEachObeysRetryAfter) {
 }
 
 TEST_F(HandoverTest, ToTheOnlyMemberThatIsNotThrottled) {
-  FakeRestClient c(loop_, "c");
-  CacheView& view_c = Add(c);
-  server_.Grant("c");
-  JoinBoth();
-  Demanded of_c = DemandAndSettle(view_c);
+  JoinAll();
   for (FakeRestClient* client : {&a_, &b_}) {
     EndWatches(*client, StatusFromResponse(429, "", absl::Hours(1)));
   }
   CloseWatch(a_);
   Settle();
-  EXPECT_EQ(c.live_watches(), 1u);
+  EXPECT_EQ(c_.live_watches(), 1u);
   EXPECT_EQ(of_a_.state(), DemandState::kSynced);
   EXPECT_EQ(of_b_.state(), DemandState::kSynced);
-  of_c.handle.reset();
 }
 
 TEST_F(HandoverTest, WhenTheSponsorsTokenIsRejected) {
@@ -334,17 +329,16 @@ TEST_F(HandoverTest, ALingeringMemberThatIsDemandedAgainTakesOver) {
 
 // The watch continues under a proven member, and not under one whose proof has not come yet.
 TEST_F(HandoverTest, ToAMemberWithAProof) {
-  FakeRestClient c(loop_, "c");
-  CacheView& view_c = Add(c);
-  for (const char* who : {"a", "b", "c"}) server_.Grant(who);
+  GrantBoth();
+  view_c_ = &AddGranted(c_);
   of_a_ = DemandAndSettle(*view_a_);
   of_b_ = DemandAndSettle(*view_b_);
-  c.SetDelay([] { return absl::Seconds(30); });
-  Demanded of_c = DemandAndSettle(view_c);
+  c_.SetDelay([] { return absl::Seconds(30); });
+  of_c_ = DemandAndSettle(*view_c_);
   of_a_.handle.reset();
   Settle();
   EXPECT_EQ(b_.live_watches(), 1u);
-  EXPECT_EQ(c.watches().size(), 0u);
+  EXPECT_EQ(c_.watches().size(), 0u);
   EXPECT_EQ(of_b_.state(), DemandState::kSynced);
 }
 

@@ -28,9 +28,7 @@ class ReflectorAccessTest : public ReflectorFixture {
 };
 
 TEST_F(ReflectorAccessTest, ForbiddenIsAskedAgainSlowly) {
-  options_.watch_list = false;
-  for (int i = 0; i < 20; ++i) AddList(403, StatusJson(403, "Forbidden", "User x cannot list"));
-  Start();
+  StartWithList(403, StatusJson(403, "Forbidden", "User x cannot list"), /*times=*/20);
   EXPECT_EQ(TakeStates(), "Forbidden");
   EXPECT_EQ(reflector_->status().reason.code(), absl::StatusCode::kPermissionDenied);
   ExpectWaits({30, 60, 120, 240, 300, 300}, /*jitter=*/0.2);
@@ -47,9 +45,7 @@ TEST_F(ReflectorAccessTest, GuardRefusalIsForbidden) {
 }
 
 TEST_F(ReflectorAccessTest, AfterAHintAForbiddenListIsRepeatedAtOnce) {
-  options_.watch_list = false;
-  AddList(403, StatusJson(403, "Forbidden"));
-  Start();
+  StartWithList(403, StatusJson(403, "Forbidden"));
   loop_.RunFor(absl::Seconds(5));
   AddList(200, ListJson("10", {WidgetJson("a/x", 5)}));
   reflector_->Poke();
@@ -59,9 +55,7 @@ TEST_F(ReflectorAccessTest, AfterAHintAForbiddenListIsRepeatedAtOnce) {
 }
 
 TEST_F(ReflectorAccessTest, HintsAreBounded) {
-  options_.watch_list = false;
-  for (int i = 0; i < 100; ++i) AddList(403, StatusJson(403, "Forbidden"));
-  Start();
+  StartWithList(403, StatusJson(403, "Forbidden"), /*times=*/100);
   for (int i = 0; i < 100; ++i) {
     reflector_->Poke();
     loop_.RunFor(absl::Milliseconds(100));
@@ -71,9 +65,7 @@ TEST_F(ReflectorAccessTest, HintsAreBounded) {
 }
 
 TEST_F(ReflectorAccessTest, AHintDuringARequestIsNotLost) {
-  options_.watch_list = false;
-  AddList(403, StatusJson(403, "Forbidden"));
-  Start();
+  StartWithList(403, StatusJson(403, "Forbidden"));
   loop_.RunFor(absl::Seconds(5));
   // The next answer is already on its way when the grant comes.
   AddList(403, StatusJson(403, "Forbidden"));
@@ -96,18 +88,14 @@ TEST_F(ReflectorAccessTest, HintsDoNotBreakABackoff) {
 }
 
 TEST_F(ReflectorAccessTest, IsForbiddenWithoutTheRightToWatch) {
-  options_.watch_list = false;
-  AddList(200, ListJson("10", {WidgetJson("a/x", 5)}));
-  Start();
+  StartWithList(200, ListJson("10", {WidgetJson("a/x", 5)}));
   Refuse(403, StatusJson(403, "Forbidden", "User x cannot watch"));
   EXPECT_EQ(TakeStates(), "Forbidden") << "never synced: reads need both";
   EXPECT_EQ(accesses_, 0);
 }
 
 TEST_F(ReflectorAccessTest, AnAbsentKindIsWaitedFor) {
-  options_.watch_list = false;
-  for (int i = 0; i < 6; ++i) AddList(404, "404 page not found\n");
-  Start();
+  StartWithList(404, "404 page not found\n", /*times=*/6);
   EXPECT_EQ(TakeStates(), "KindAbsent");
   EXPECT_THAT(std::string(reflector_->status().reason.message()),
               testing::AllOf(testing::HasSubstr("does not serve widgets of example.com/v1"),
@@ -136,9 +124,7 @@ TEST_F(ReflectorAccessTest, TheReasonNamesAKindThatComesAndGoes) {
 }
 
 TEST_F(ReflectorAccessTest, AHintRestartsTheBackoffForAnAbsentKind) {
-  options_.watch_list = false;
-  for (int i = 0; i < 5; ++i) AddList(404, "404 page not found\n");
-  Start();
+  StartWithList(404, "404 page not found\n", /*times=*/5);
   for (int i = 0; i < 3; ++i) NextRequest();
   loop_.RunFor(absl::Seconds(5));
   reflector_->Poke();
@@ -147,9 +133,7 @@ TEST_F(ReflectorAccessTest, AHintRestartsTheBackoffForAnAbsentKind) {
 }
 
 TEST_F(ReflectorAccessTest, AKindStaysAbsentUntilTheNextAnswer) {
-  options_.watch_list = false;
-  AddList(404, "404 page not found\n");
-  Start();
+  StartWithList(404, "404 page not found\n");
   client_.HandleLate([](const RestRequest&, const auto&) {});
   TimeToRequest();
   loop_.RunFor(options_.answer_grace);

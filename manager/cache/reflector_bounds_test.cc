@@ -77,9 +77,7 @@ TEST_F(ReflectorBoundsTest, APageIsAdmittedAsItComes) {
 }
 
 TEST_F(ReflectorBoundsTest, AListThatFailsHoldsNothing) {
-  options_.watch_list = false;
-  AddList(200, R"({"items":[)");
-  Start();
+  StartWithList(200, R"({"items":[)");
   EXPECT_EQ(state(), DemandState::kPending);
   EXPECT_EQ(Held(), 0);
 }

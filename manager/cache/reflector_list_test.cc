@@ -264,9 +264,7 @@ TEST_F(ReflectorListTest, ARelistSynthesisesMissedEvents) {
 }
 
 TEST_F(ReflectorListTest, RetriesAfterABodyThatIsNotAList) {
-  options_.watch_list = false;
-  AddList(200, "<html>");
-  Start();
+  StartWithList(200, "<html>");
   EXPECT_EQ(state(), DemandState::kPending);
   AddList(200, ListJson("10", {}));
   EXPECT_GE(NextRequest(), absl::Milliseconds(800));

@@ -35,9 +35,7 @@ TEST_F(ReflectorTest, ResourceVersionUpdate) {
 
 // A watch from any version begins with what there is, in no order.
 TEST_F(ReflectorTest, VersionsOfUnorderedAddsAreNotPublished) {
-  options_.watch_list = false;
-  AddList(200, ListJson("", {}));
-  Start();
+  StartWithList(200, ListJson("", {}));
   EXPECT_EQ(LastQuery("resourceVersion"), "");
   LastWatch().Open();
   Send(EventJson("ADDED", WidgetJson("a/x", 11)) + EventJson("ADDED", WidgetJson("a/y", 9)));

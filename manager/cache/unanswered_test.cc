@@ -220,24 +220,19 @@ TEST_F(UnansweredTest, AThrottledMemberIsNotASuccessor) {
 }
 
 TEST_F(UnansweredTest, ASilentMemberIsPreferredToAThrottledOne) {
-  FakeRestClient c(loop_, "c");
-  CacheView& view_c = Add(c);
-  server_.Grant("c");
-  JoinBoth();
-  Demanded of_c = DemandAndSettle(view_c);
+  JoinAll();
   Throttle(a_);
   b_.OnWatch(nullptr);
-  Throttle(c);
+  Throttle(c_);
   // a is asked to wait, then b is silent, and then c is asked to wait.
   CloseWatch(a_);
   loop_.RunFor(absl::Seconds(9));
   server_.Serve(b_);
-  EXPECT_EQ(c.Count("watch=true"), 0u);
+  EXPECT_EQ(c_.Count("watch=true"), 0u);
   loop_.RunFor(absl::Seconds(3));
-  EXPECT_EQ(c.Count("watch=true"), 1u);
+  EXPECT_EQ(c_.Count("watch=true"), 1u);
   EXPECT_EQ(of_b_.state(), DemandState::kSynced);
   EXPECT_EQ(b_.live_watches(), 1u);
-  of_c.handle.reset();
 }
 
 TEST_F(UnansweredTest, AMemberProvedDuringTheWaitTakesOver) {

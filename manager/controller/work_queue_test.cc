@@ -4,35 +4,69 @@
 
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "manager/controller/testing/work_queue_fixture.h"
 
 namespace mandate {
 namespace {
 
-TEST_F(WorkQueueTest, HandsOutRequestsInOrder) {
-  EXPECT_EQ(Get(), nullptr);
-  Add("a");
-  Add("b");
-  Add("c");
-  EXPECT_EQ(Len(), 3u);
-  EXPECT_EQ(Drain(), (Names{"a", "b", "c"}));
-  EXPECT_EQ(Len(), 0u);
-  EXPECT_EQ(queue_.Items(), 0u);
+// One millisecond after the last add.
+TEST_F(WorkQueueTest, HandsOutInOrder) {
+  struct Added {
+    const char* name;
+    int priority = 0;
+    int after = 0;  // milliseconds
+  };
+  const struct {
+    const char* what;
+    std::vector<Added> adds;
+    std::vector<std::string> handed_out;  // with priorities
+  } rows[] = {
+      {"in the order of adds", {{"a"}, {"b"}, {"c"}}, {"a 0", "b 0", "c 0"}},
+      {"a duplicate keeps its place", {{"a"}, {"b"}, {"a"}}, {"a 0", "b 0"}},
+      {"the highest priority first",
+       {{"low", -100}, {"zero"}, {"high", 5}},
+       {"high 5", "zero 0", "low -100"}},
+      {"a duplicate raises the priority, and goes to the end of its class",
+       {{"a", -100}, {"b"}, {"a"}},
+       {"b 0", "a 0"}},
+      {"a duplicate never lowers the priority", {{"a", 3}, {"b", 1}, {"a", -100}}, {"a 3", "b 1"}},
+      {"a duplicate raises the priority of a waiting request",
+       {{"a", -100, 1}, {"a", 7, 2}},
+       {"a 7"}},
+  };
+  for (const auto& row : rows) {
+    SCOPED_TRACE(row.what);
+    EXPECT_EQ(Get(), nullptr);
+    for (const Added& add : row.adds) {
+      Add(add.name, {.priority = add.priority, .after = add.after * kMs});
+    }
+    now_ += kMs;
+    EXPECT_EQ(Len(), row.handed_out.size());
+    std::vector<std::string> handed_out;
+    while (const WorkItem* item = Get()) {
+      handed_out.push_back(item->request().key.name + " " + std::to_string(item->priority()));
+      Done(*item);
+    }
+    EXPECT_EQ(handed_out, row.handed_out);
+    EXPECT_EQ(Len(), 0u);
+    EXPECT_EQ(queue_.Items(), 0u);
+  }
+}
+
+TEST_F(WorkQueueTest, ARequestThatIsReadyEarlierGoesFirst) {
+  Add("late", {.after = 20 * kMs});
+  Add("early", {.after = 10 * kMs});
+  now_ += 30 * kMs;
+  Add("now");  // became ready after both, although no call has looked at them
+  EXPECT_EQ(Drain(), (Names{"early", "late", "now"}));
 }
 
 TEST_F(WorkQueueTest, DistinguishesNamespaces) {
   queue_.Add({{"x", "a"}}, {}, now_);
   queue_.Add({{"y", "a"}}, {}, now_);
   EXPECT_EQ(Len(), 2u);
-}
-
-TEST_F(WorkQueueTest, DeduplicatesAndKeepsThePlace) {
-  Add("a");
-  Add("b");
-  Add("a");
-  EXPECT_EQ(Len(), 2u);
-  EXPECT_EQ(Drain(), (Names{"a", "b"}));
 }
 
 TEST_F(WorkQueueTest, AnItemInProcessIsNotHandedOutAgainBeforeDone) {
@@ -46,44 +80,6 @@ TEST_F(WorkQueueTest, AnItemInProcessIsNotHandedOutAgainBeforeDone) {
   Done(*item);
   EXPECT_EQ(Len(), 1u);
   EXPECT_EQ(Drain(), Names{"a"});  // once
-}
-
-TEST_F(WorkQueueTest, HigherPriorityFirst) {
-  Add("low", {.priority = -100});
-  Add("zero");
-  Add("high", {.priority = 5});
-  const WorkItem* item = Get();
-  EXPECT_EQ(item->request(), Req("high"));
-  EXPECT_EQ(item->priority(), 5);
-  Done(*item);
-  EXPECT_EQ(Drain(), (Names{"zero", "low"}));
-}
-
-TEST_F(WorkQueueTest, ADuplicateRaisesThePriorityAndGoesToTheEndOfItsClass) {
-  Add("a", {.priority = -100});
-  Add("b");
-  Add("a", {.priority = 0});
-  EXPECT_EQ(Drain(), (Names{"b", "a"}));
-}
-
-TEST_F(WorkQueueTest, ADuplicateNeverLowersThePriority) {
-  Add("a", {.priority = 3});
-  Add("b", {.priority = 1});
-  Add("a", {.priority = -100});
-  const WorkItem* item = Get();
-  EXPECT_EQ(item->request(), Req("a"));
-  EXPECT_EQ(item->priority(), 3);
-  Done(*item);
-}
-
-TEST_F(WorkQueueTest, ThePriorityOfTheWaitingIsRaisedToo) {
-  Add("a", {.priority = -100, .after = kMs});
-  Add("a", {.priority = 7, .after = 2 * kMs});
-  now_ += kMs;
-  const WorkItem* item = Get();
-  ASSERT_NE(item, nullptr);
-  EXPECT_EQ(item->priority(), 7);
-  Done(*item);
 }
 
 TEST_F(WorkQueueTest, ThePriorityOfOneRoundDoesNotLeakIntoTheNext) {
@@ -155,14 +151,6 @@ TEST_F(WorkQueueTest, AnAddMakesTheWaitingReady) {
   EXPECT_EQ(Drain(), Names{"a"});
   now_ += absl::Hours(2);
   EXPECT_EQ(Get(), nullptr);  // the later time went with it
-}
-
-TEST_F(WorkQueueTest, FirstReadyFirstOut) {
-  Add("late", {.after = 20 * kMs});
-  Add("early", {.after = 10 * kMs});
-  now_ += 30 * kMs;
-  Add("now");  // became ready after both, though nobody looked meanwhile
-  EXPECT_EQ(Drain(), (Names{"early", "late", "now"}));
 }
 
 TEST_F(WorkQueueTest, AnItemThatBecomesDueInProcessIsHandedOutAfterDone) {

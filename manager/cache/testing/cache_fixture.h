@@ -101,6 +101,7 @@ class CacheFixture : public ::testing::Test {
   WidgetServer server_{loop_, 1};
   FakeRestClient a_{loop_, "a"};
   FakeRestClient b_{loop_, "b"};
+  FakeRestClient c_{loop_, "c"};
   std::unique_ptr<Cache> cache_;
 };
 

@@ -23,6 +23,7 @@ TEST_F(FakeCacheViewTest, TellsSinksWhatThereIsAndWhatChanges) {
   view_.Put(kWidget, Widget("a/x", 1));
   auto demand = view_.Demand({kWidget, "a", ""}, sink_);
   EXPECT_EQ(demand->status().state, DemandState::kPending);
+  EXPECT_EQ(view_.demands(), (std::vector<DemandSpec>{{kWidget, "a", ""}}));
   // Before the demand has started: told once.
   view_.Put(kWidget, Widget("a/y", 2));
   loop_.RunReady();
@@ -106,12 +107,6 @@ TEST_F(FakeCacheViewTest, IndexesAnswerAsTheRealOnes) {
   EXPECT_EQ(view_.ListRawBy({}, kWidget, {"none", "a"}).status().code(),
             absl::StatusCode::kInvalidArgument);
   EXPECT_EQ(view_.ListLastKnownBy(kWidget, {"none", "a"}).size(), 4u);
-}
-
-TEST_F(FakeCacheViewTest, KeepsWhatWasAsked) {
-  auto demand = view_.Demand({kWidget, "a", ""}, nullptr);
-  ASSERT_EQ(view_.demands().size(), 1u);
-  EXPECT_EQ(view_.demands()[0].ns, "a");
 }
 
 }  // namespace

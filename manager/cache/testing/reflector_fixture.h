@@ -61,11 +61,15 @@ class ReflectorFixture : public ::testing::Test, protected Reflector::Owner {
     StartWithoutTurns();
     loop_.RunReady();
   }
+  // Starts without the streaming list: the first answers to LIST are these.
+  void StartWithList(int code, const std::string& body, int times = 1) {
+    options_.watch_list = false;
+    for (int i = 0; i < times; ++i) AddList(code, body);
+    Start();
+  }
   // Starts without the streaming list: LIST answers with `items` at `version`; the watch opens.
   FakeWatch& StartSynced(int version, std::vector<std::string> items = {}) {
-    options_.watch_list = false;
-    lists_.push_back(FakeRestClient::Json(200, ListJson(StrCat(version), items)));
-    Start();
+    StartWithList(200, ListJson(StrCat(version), items));
     Open();
     EXPECT_EQ(state(), DemandState::kSynced);
     return LastWatch();

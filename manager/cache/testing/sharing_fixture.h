@@ -37,21 +37,29 @@ class SharingFixture : public CacheFixture {
     ASSERT_EQ(of_b_.Take(), "!+foo/x@101 Synced");
     ASSERT_EQ(server_.live_watches(), 1u);
   }
+  // A third component, which joins after both.
+  void JoinAll() {
+    view_c_ = &AddGranted(c_);
+    JoinBoth();
+    of_c_ = DemandAndSettle(*view_c_);
+  }
   bool Reads(CacheView& view) { return view.GetRaw({}, kWidget, {"foo", "x"}).ok(); }
   absl::StatusCode Code(CacheView& view) {
     return view.GetRaw({}, kWidget, {"foo", "x"}).status().code();
   }
   static void CloseWatch(FakeRestClient& client) { client.watches().back()->Close(); }
   void NoViolations() {
-    for (const Demanded* demanded : {&of_a_, &of_b_}) {
+    for (const Demanded* demanded : {&of_a_, &of_b_, &of_c_}) {
       for (const std::string& violation : demanded->sink->violations()) ADD_FAILURE() << violation;
     }
   }
 
   CacheView* view_a_ = nullptr;
   CacheView* view_b_ = nullptr;
+  CacheView* view_c_ = nullptr;
   Demanded of_a_;
   Demanded of_b_;
+  Demanded of_c_;
 };
 
 }  // namespace mandate
