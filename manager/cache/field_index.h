@@ -1,20 +1,47 @@
-// The objects of one store by the values of one field.
+// The objects of one store: sorted by key, and by the values of one field.
 #ifndef MANAGER_CACHE_FIELD_INDEX_H_
 #define MANAGER_CACHE_FIELD_INDEX_H_
 
+#include <memory>
 #include <string>
 #include <string_view>
 #include <utility>
 #include <vector>
 
+#include "absl/container/btree_set.h"
 #include "absl/container/flat_hash_map.h"
 #include "absl/container/inlined_vector.h"
 #include "absl/container/node_hash_map.h"
 #include "absl/status/statusor.h"
-#include "manager/cache/object_set.h"
 #include "manager/object/kind.h"
+#include "manager/object/raw_object.h"
 
 namespace mandate {
+
+using ObjectPtr = std::shared_ptr<const RawObject>;
+
+// A place in an ObjectSet; another object of the same key may replace its object.
+struct ObjectSlot {
+  ObjectSlot(ObjectPtr o) : object(std::move(o)) {}
+
+  mutable ObjectPtr object;
+};
+
+// By namespace, then name; also against a key.
+struct ObjectLess {
+  using is_transparent = void;
+  using Key = std::pair<std::string_view, std::string_view>;
+
+  static Key Of(const ObjectPtr& object) { return {object->ns(), object->name()}; }
+  static Key Of(const ObjectSlot& slot) { return Of(slot.object); }
+  static Key Of(const Key& key) { return key; }
+  template <class A, class B>
+  bool operator()(const A& a, const B& b) const {
+    return Of(a) < Of(b);
+  }
+};
+
+using ObjectSet = absl::btree_set<ObjectSlot, ObjectLess>;
 
 // An index that its readers fill. The thread that changes the store only notes which objects are
 // unread. A reader takes them in slices, extracts their values without a lock, and stores the

@@ -4,7 +4,7 @@
 #include <algorithm>
 
 #include "manager/cache/cache.h"
-#include "manager/cache/testing/sharing_fixture.h"
+#include "manager/cache/testing/cache_fixture.h"
 #include "manager/core/strings.h"
 #include "manager/object/api_error.h"
 

@@ -16,7 +16,6 @@
 #include "manager/cache/cache_view.h"
 #include "manager/cache/field_index.h"
 #include "manager/cache/index.h"
-#include "manager/cache/object_set.h"
 #include "manager/core/mutex.h"
 
 namespace mandate {

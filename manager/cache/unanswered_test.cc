@@ -2,7 +2,7 @@
 #include <gtest/gtest.h>
 
 #include "manager/cache/cache.h"
-#include "manager/cache/testing/sharing_fixture.h"
+#include "manager/cache/testing/cache_fixture.h"
 #include "manager/object/api_error.h"
 
 namespace mandate {

@@ -180,62 +180,25 @@ TEST_F(ControllerStrandTest, AfterAPauseAllObjectsAreMapped) {
   EXPECT_EQ(std::set<std::string>(names.begin(), names.end()).size(), 41u);
 }
 
-// A view with a hook at the beginning of each pause.
-class PausingView : public FakeCacheView {
- public:
-  PausingView(Loop& loop, std::function<void()> on_pause)
-      : FakeCacheView(loop), on_pause_(std::move(on_pause)) {}
-
-  std::unique_ptr<DemandHandle> Demand(DemandSpec spec, std::shared_ptr<DemandSink> sink) override {
-    return std::make_unique<Handle>(FakeCacheView::Demand(std::move(spec), std::move(sink)),
-                                    on_pause_);
-  }
-
- private:
-  struct Handle : DemandHandle {
-    Handle(std::unique_ptr<DemandHandle> handle, std::function<void()> hook)
-        : demand(std::move(handle)), on_pause(std::move(hook)) {}
-    DemandStatus status() const override { return demand->status(); }
-    void Pause() override {
-      on_pause();
-      demand->Pause();
-    }
-    void Resume() override { demand->Resume(); }
-
-    const std::unique_ptr<DemandHandle> demand;
-    const std::function<void()> on_pause;
-  };
-
-  const std::function<void()> on_pause_;
-};
-
 // The strand is another thread: it may map all that waits between the event that fills the backlog
 // and the pause.
 TEST_F(ControllerStrandTest, APauseEndsAlsoWhenTheMapsHaveCaughtUpBeforeIt) {
   int pauses = 0;
-  PausingView view(loop_, [&] {
+  cache_.OnPause([&] {
     ++pauses;
     Wait(absl::Seconds(1));
   });
   controller_options_.max_waiting_events = 2;
-  auto controller = *Controller::Create(OptionsOf({Of(kLease)}, view, pool_));
-  const auto put = [&view](const std::string& name) {
-    Lease lease;
-    lease.mutable_metadata()->set_name(name);
-    view.Put(lease);
-  };
-  controller->Start();
-  loop_.RunFor(absl::Seconds(1));
-  put("a");
-  put("b");
+  StartAndSettle({Of(kLease)});
+  PutLease("a");
+  PutLease("b");
   loop_.RunFor(absl::Seconds(10));
   EXPECT_EQ(pauses, 1);
-  EXPECT_TRUE(controller->Ready().ok()) << controller->Ready();
+  EXPECT_TRUE(controller_->Ready().ok()) << controller_->Ready();
   TakeNames();
-  put("c");
+  PutLease("c");
   loop_.RunFor(absl::Seconds(10));
   EXPECT_THAT(TakeNames(), ElementsAre("c"));
-  EXPECT_TRUE(controller->Stop(absl::InfiniteFuture()).ok());
 }
 
 TEST_F(ControllerStrandTest, StopWaitsForAMapUntilItsDeadline) {

@@ -55,6 +55,7 @@ struct FakeCacheView::Shared {
   std::map<std::pair<std::string, std::string>, Kind> kinds ABSL_GUARDED_BY(mutex);
   std::vector<std::pair<DemandSpec, DemandStatus>> statuses ABSL_GUARDED_BY(mutex);
   int64_t version ABSL_GUARDED_BY(mutex) = 1000;
+  std::function<void()> on_pause;  // set before the first demand
 
   Kind& Find(const KindInfo& kind) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex) {
     return kinds[{std::string(kind.group), std::string(kind.plural)}];
@@ -133,7 +134,10 @@ class FakeCacheView::Handle : public DemandHandle {
     MutexLock lock(shared_->mutex);
     return demanded_->status;
   }
-  void Pause() override { SetPaused(true); }
+  void Pause() override {
+    if (shared_->on_pause) shared_->on_pause();
+    SetPaused(true);
+  }
   void Resume() override { SetPaused(false); }
 
  private:
@@ -241,6 +245,8 @@ void FakeCacheView::SetState(const DemandSpec& spec, DemandState state, absl::St
   }
   shared_->Apply(spec.kind, [](Kind&) {});
 }
+
+void FakeCacheView::OnPause(std::function<void()> hook) { shared_->on_pause = std::move(hook); }
 
 std::vector<DemandSpec> FakeCacheView::demands() const {
   MutexLock lock(shared_->mutex);

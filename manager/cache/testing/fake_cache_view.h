@@ -6,6 +6,7 @@
 #ifndef MANAGER_CACHE_TESTING_FAKE_CACHE_VIEW_H_
 #define MANAGER_CACHE_TESTING_FAKE_CACHE_VIEW_H_
 
+#include <functional>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -45,6 +46,9 @@ class FakeCacheView : public CacheView {
   void SetState(const DemandSpec& spec, DemandState state, absl::Status reason = absl::OkStatus());
   // Reads then need no demand.
   void AllowReadsWithoutDemand() { reads_need_demand_ = false; }
+
+  // `hook` runs at the beginning of each pause of a demand.
+  void OnPause(std::function<void()> hook);
 
   // The demands that are held, in the order in which they were made.
   std::vector<DemandSpec> demands() const;
