@@ -163,8 +163,7 @@ TEST_F(CacheTest, StaleIsNotAbsent) {
   Demanded demand = DemandAndSettle(view);
   EXPECT_EQ(Get(view, "foo", "x"), absl::StatusCode::kNotFound);
   BreakServer();
-  server_.Put("foo/x");
-  Settle();
+  PutAndSettle("foo/x");
   EXPECT_EQ(demand.state(), DemandState::kStale);
   EXPECT_EQ(Get(view, "foo", "x"), absl::StatusCode::kUnavailable);
   EXPECT_EQ(List(view, "foo"), absl::StatusCode::kUnavailable);
@@ -183,8 +182,7 @@ TEST_F(CacheTest, LastKnownObjectsAreKeptWhileStaleButNotWithoutAccess) {
   Settle();
   EXPECT_EQ(view.ListLastKnown(kWidget, "").size(), 1u);
   BreakServer();
-  server_.Put("foo/y");
-  Settle();
+  PutAndSettle("foo/y");
   ASSERT_EQ(demand.state(), DemandState::kStale);
   EXPECT_GE(view.ListLastKnown(kWidget, "foo").size(), 1u);
   EXPECT_TRUE(view.ListLastKnown(kWidget, "bar").empty());
@@ -210,8 +208,7 @@ TEST_F(CacheTest, OneObjectIsKnownToADemandForItAlone) {
   Settle();
   EXPECT_EQ(view.GetLastKnown(kWidget, {"foo", "x"}), nullptr) << "absent";
   Demanded all = Demand(view);
-  server_.Put("foo/x");
-  Settle();
+  PutAndSettle("foo/x");
   EXPECT_NE(view.GetLastKnown(kWidget, {"foo", "x"}), nullptr);
   EXPECT_EQ(view.GetLastKnown(kWidget, {"bar", "x"}), nullptr);
   server_.Revoke("a");
@@ -226,8 +223,7 @@ TEST_F(CacheTest, TheLastDemandClosesTheWatch) {
   Demanded second = DemandAndSettle(view);
   EXPECT_EQ(server_.live_watches(), 1u);
   EXPECT_EQ(Gauge("mandate_cache_demands", {{"identity", "a"}}), 2);
-  first.handle.reset();
-  Settle();
+  Leave(first);
   EXPECT_EQ(server_.live_watches(), 1u);
   EXPECT_EQ(Get(view, "foo", "x"), absl::StatusCode::kNotFound);
   second.handle.reset();
@@ -284,8 +280,7 @@ TEST_F(CacheTest, ALateSinkGetsTheCurrentObjects) {
   Demanded first = DemandAndSettle(view);
   server_.Put("foo/y");
   Demanded second = Demand(view);
-  server_.Put("foo/z");
-  Settle();
+  PutAndSettle("foo/z");
   EXPECT_EQ(second.sink->Content(), first.sink->Content());
   EXPECT_TRUE(second.sink->violations().empty());
   const std::string heard = second.Take();

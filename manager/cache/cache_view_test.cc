@@ -9,10 +9,7 @@
 namespace mandate {
 namespace {
 
-constexpr KindInfo kBinding = {.group = "rbac.authorization.k8s.io",
-                               .version = "v1",
-                               .kind = "RoleBinding",
-                               .plural = "rolebindings"};
+constexpr KindInfo kBinding = KindOf<rbacv1::RoleBinding>::value;
 constexpr KindInfo kPod = {.group = "", .version = "v1", .kind = "Pod", .plural = "pods"};
 
 TEST(DemandSpecTest, NamesItsScope) {

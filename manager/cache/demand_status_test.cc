@@ -150,8 +150,7 @@ TEST_F(DemandStatusTest, AFirstListWithoutAResponseShowsTheAwaitedRequest) {
     server_.Serve(a_);
     loop_.RunFor(absl::Minutes(3));
     EXPECT_EQ(demand.state(), DemandState::kSynced);
-    demand.handle.reset();
-    Settle();
+    Leave(demand);
     cache_.reset();
   }
 }
@@ -178,8 +177,7 @@ TEST_F(DemandStatusTest, AComponentOverItsByteLimitFailsAndOthersGoOn) {
     EXPECT_EQ(why.code(), absl::StatusCode::kResourceExhausted) << why;
     EXPECT_NE(why.message().find("max_watch_bytes"), std::string::npos) << why;
     Demanded narrow = Demand(view_b, "baz");
-    server_.Put("baz/1");
-    Settle();
+    PutAndSettle("baz/1");
     EXPECT_EQ(narrow.state(), DemandState::kSynced);
     EXPECT_LE(Gauge("mandate_cache_budget_bytes", {{"identity", "b"}}), 2000);
     for (int i = 20; i < 90; ++i) server_.Delete(StrCat("bar/", i));
@@ -190,8 +188,7 @@ TEST_F(DemandStatusTest, AComponentOverItsByteLimitFailsAndOthersGoOn) {
     Settle();
     EXPECT_EQ(Gauge("mandate_cache_budget_bytes", {{"identity", "a"}}), 0);
     all.handle.reset();
-    narrow.handle.reset();
-    Settle();
+    Leave(narrow);
     cache_.reset();
   }
 }

@@ -27,8 +27,7 @@ TEST_F(HandoverTest, AfterASponsorsRevocation) {
   ASSERT_EQ(b_.live_watches(), 1u);
   EXPECT_EQ(b_.watches()[0]->Query("resourceVersion"), "101");
   EXPECT_EQ(b_.Count("sendInitialEvents"), 0u);
-  server_.Put("foo/y");
-  Settle();
+  PutAndSettle("foo/y");
   EXPECT_EQ(of_b_.Take(), "+foo/y@102");
   EXPECT_EQ(of_a_.Take(), "");
   // And a comes back as a joiner.
@@ -268,15 +267,13 @@ TEST_F(HandoverTest, AWorkingWatchResetsTheCountOfFailures) {
 
 TEST_F(HandoverTest, WhenTheSponsorLeaves) {
   JoinBoth();
-  of_a_.handle.reset();
-  Settle();
+  Leave(of_a_);
   EXPECT_EQ(Code(*view_a_), absl::StatusCode::kFailedPrecondition);
   EXPECT_EQ(a_.live_watches(), 0u);
   EXPECT_EQ(b_.live_watches(), 1u);
   EXPECT_EQ(of_b_.Take(), "");
   EXPECT_TRUE(Reads(*view_b_));
-  of_b_.handle.reset();
-  Settle();
+  Leave(of_b_);
   EXPECT_EQ(server_.live_watches(), 0u);
 }
 
@@ -285,8 +282,7 @@ TEST_F(HandoverTest, ToAMemberWithoutAProof) {
   of_a_ = DemandAndSettle(*view_a_);
   server_.faults().refuse_review = 1;
   of_b_ = DemandAndSettle(*view_b_);
-  of_a_.handle.reset();
-  Settle();
+  Leave(of_a_);
   EXPECT_EQ(of_b_.Take(), "Pending Forbidden") << "no review has an answer; its own watch says so";
   EXPECT_FALSE(Reads(*view_b_));
   server_.Grant("b");
@@ -312,8 +308,7 @@ TEST_F(HandoverTest, ALingeringMemberThatIsDemandedAgainTakesOver) {
   options.linger = absl::Minutes(4);
   CreateAndAdd(options);
   JoinBoth();
-  of_b_.handle.reset();
-  Settle();
+  Leave(of_b_);
   server_.Revoke("a");
   CloseWatch(a_);
   Settle();
@@ -335,8 +330,7 @@ TEST_F(HandoverTest, ToAMemberWithAProof) {
   of_b_ = DemandAndSettle(*view_b_);
   c_.SetDelay([] { return absl::Seconds(30); });
   of_c_ = DemandAndSettle(*view_c_);
-  of_a_.handle.reset();
-  Settle();
+  Leave(of_a_);
   EXPECT_EQ(b_.live_watches(), 1u);
   EXPECT_EQ(c_.watches().size(), 0u);
   EXPECT_EQ(of_b_.state(), DemandState::kSynced);

@@ -46,8 +46,7 @@ TEST_F(IndexViewTest, FindsWhatItsDemandsCover) {
   EXPECT_EQ(By(view, "a", "bar"), "bar/ay@103");
   EXPECT_EQ(By(view, "c"), "");
   server_.Delete("foo/ax");
-  server_.Put("foo/ay");
-  Settle();
+  PutAndSettle("foo/ay");
   EXPECT_EQ(By(view, "a", "foo"), "foo/ay@105");
   EXPECT_EQ(LastKnownBy(view, "a"), "bar/ay@103 foo/ay@105");
 }

@@ -34,16 +34,14 @@ TEST_F(PauseTest, DeliversTheDifferenceAfterResume) {
   server_.Delete("foo/deleted");
   server_.Put("foo/gone-again");
   server_.Delete("foo/gone-again");
-  server_.Put("foo/new");
-  Settle();
+  PutAndSettle("foo/new");
   EXPECT_EQ(demanded_.Take(), "");
   EXPECT_EQ(demanded_.state(), DemandState::kSynced);
   EXPECT_TRUE(view_->GetRaw({}, kWidget, {"foo", "new"}).ok()) << "reads go on";
   demanded_.handle->Resume();
   Settle();
   EXPECT_EQ(demanded_.Take(), "~foo/changed@105 -foo/deleted@102 +foo/new@109");
-  server_.Put("foo/same");
-  Settle();
+  PutAndSettle("foo/same");
   EXPECT_EQ(demanded_.Take(), "~foo/same@110");
 }
 
@@ -52,8 +50,7 @@ TEST_F(PauseTest, DoesNotPauseOtherDemandsOfTheWatch) {
   other.Take();
   demanded_.handle->Pause();
   Settle();
-  server_.Put("foo/new");
-  Settle();
+  PutAndSettle("foo/new");
   EXPECT_EQ(other.Take(), "+foo/new@104");
   EXPECT_EQ(demanded_.Take(), "");
 }
@@ -98,8 +95,7 @@ TEST_F(PauseTest, ADemandMayEndDuringItsPause) {
   Settle();
   demanded_.handle->Resume();
   demanded_.handle.reset();
-  server_.Put("foo/new");
-  Settle();
+  PutAndSettle("foo/new");
   EXPECT_EQ(demanded_.Take(), "");
 }
 

@@ -59,17 +59,23 @@ class ReadYourWritesTest : public CacheFixture {
         .Value();
   }
   void Sync() { loop_.RunFor(absl::Seconds(10)); }
-  Demanded DemandAndSync() {
-    Demanded demand = Demand(*view_);
-    Sync();
-    return demand;
-  }
 
   CacheView* view_ = nullptr;
 };
 
-TEST_F(ReadYourWritesTest, EveryReadShowsTheWrite) {
-  Demanded demand = DemandAndSync();
+// With a demand for everything.
+class SyncedReadYourWritesTest : public ReadYourWritesTest {
+ protected:
+  void SetUp() override {
+    ReadYourWritesTest::SetUp();
+    demand_ = Demand(*view_);
+    Sync();
+  }
+
+  Demanded demand_;
+};
+
+TEST_F(SyncedReadYourWritesTest, EveryReadShowsTheWrite) {
   for (int round = 0; round < 20; ++round) {
     const std::string x = Put("x");
     EXPECT_EQ(Read("x"), x);
@@ -89,8 +95,7 @@ TEST_F(ReadYourWritesTest, EveryReadShowsTheWrite) {
   EXPECT_GT(waited.histogram.sample_sum, 1);
 }
 
-TEST_F(ReadYourWritesTest, WritesOfOtherComponentsAreNotWaitedFor) {
-  Demanded demand = DemandAndSync();
+TEST_F(SyncedReadYourWritesTest, WritesOfOtherComponentsAreNotWaitedFor) {
   server_.Put("foo/x");
   Put("other");
   EXPECT_EQ(Took([&] { EXPECT_EQ(Read("x"), "101"); }), absl::ZeroDuration())
@@ -100,8 +105,7 @@ TEST_F(ReadYourWritesTest, WritesOfOtherComponentsAreNotWaitedFor) {
       << "another namespace's";
 }
 
-TEST_F(ReadYourWritesTest, ASeenWriteIsNotWaitedForAgain) {
-  Demanded demand = DemandAndSync();
+TEST_F(SyncedReadYourWritesTest, ASeenWriteIsNotWaitedForAgain) {
   // The answer may come after the event.
   const std::string version = std::to_string(server_.Put("foo/x"));
   Sync();
@@ -126,8 +130,7 @@ TEST_F(ReadYourWritesTest, AWriteIsForgottenWhenEveryStoreShowsIt) {
   EXPECT_EQ(Read("x"), "absent");
 }
 
-TEST_F(ReadYourWritesTest, SeesADeletionAfterTheNameIsUsedAgain) {
-  Demanded demand = DemandAndSync();
+TEST_F(SyncedReadYourWritesTest, SeesADeletionAfterTheNameIsUsedAgain) {
   const std::string first = Uid("x");
   Delete("x");
   server_.Put("foo/x");
@@ -160,8 +163,7 @@ TEST_F(ReadYourWritesTest, AnUnreadableScopeIsNotWaitedFor) {
   EXPECT_EQ(Took([&] { EXPECT_EQ(List(""), "PERMISSION_DENIED"); }), absl::ZeroDuration());
 }
 
-TEST_F(ReadYourWritesTest, StopsWaitingAtItsDeadline) {
-  Demanded demand = DemandAndSync();
+TEST_F(SyncedReadYourWritesTest, StopsWaitingAtItsDeadline) {
   a_.own_writes().Wrote(kWidget, {"foo", "x"}, "1000");
   EXPECT_EQ(Took([&] { EXPECT_EQ(Read("x"), "DEADLINE_EXCEEDED"); }), absl::Seconds(10))
       << "the cache's own bound";
@@ -184,8 +186,7 @@ TEST_F(ReadYourWritesTest, StopsWaitingAtItsDeadline) {
   EXPECT_EQ(Read("never"), "absent") << "others are read all the same";
 }
 
-TEST_F(ReadYourWritesTest, AStopEndsTheWait) {
-  Demanded demand = DemandAndSync();
+TEST_F(SyncedReadYourWritesTest, AStopEndsTheWait) {
   a_.own_writes().Wrote(kWidget, {"foo", "x"}, "1000");
   std::stop_source stop;
   loop_.PostAt(loop_.clock().TimeNow() + absl::Seconds(5), [&] { stop.request_stop(); });
@@ -193,8 +194,7 @@ TEST_F(ReadYourWritesTest, AStopEndsTheWait) {
             absl::Seconds(5));
 }
 
-TEST_F(ReadYourWritesTest, LosingAccessEndsTheWait) {
-  Demanded demand = DemandAndSync();
+TEST_F(SyncedReadYourWritesTest, LosingAccessEndsTheWait) {
   a_.own_writes().Wrote(kWidget, {"foo", "x"}, "1000");
   server_.Revoke("a");
   loop_.PostAt(loop_.clock().TimeNow() + absl::Seconds(5), [this] { cache_->Poke(); });
@@ -202,8 +202,7 @@ TEST_F(ReadYourWritesTest, LosingAccessEndsTheWait) {
   EXPECT_EQ(Waits("unreadable"), 1);
 }
 
-TEST_F(ReadYourWritesTest, ARelistBringsTheWrite) {
-  Demanded demand = DemandAndSync();
+TEST_F(SyncedReadYourWritesTest, ARelistBringsTheWrite) {
   server_.faults().cut = 1;
   const std::string version = Put("y");
   Sync();
@@ -214,11 +213,10 @@ TEST_F(ReadYourWritesTest, ARelistBringsTheWrite) {
   EXPECT_EQ(List("foo"), "foo/x@101 foo/y@" + version);
 }
 
-TEST_F(ReadYourWritesTest, TheEndOfTheWatchEndsTheWait) {
-  Demanded demand = DemandAndSync();
+TEST_F(SyncedReadYourWritesTest, TheEndOfTheWatchEndsTheWait) {
   server_.faults().delay = absl::Hours(1);
   Put("x");
-  loop_.PostAt(loop_.clock().TimeNow() + absl::Seconds(1), [&] { demand.handle.reset(); });
+  loop_.PostAt(loop_.clock().TimeNow() + absl::Seconds(1), [&] { demand_.handle.reset(); });
   EXPECT_EQ(Took([&] { EXPECT_EQ(Read("x"), "UNAVAILABLE"); }), absl::Seconds(1));
 }
 

@@ -127,7 +127,6 @@ void Reflector::OnWatchOpen() {
 void Reflector::OnWatchEvent(WatchEvent event) {
   if (event.type == WatchEventType::kUnknown) counts_->undecodable.Increment();
   if (phase_ == Phase::kStreamingList) return OnInitialEvent(std::move(event));
-  if (event.type == WatchEventType::kUnknown) return;
   std::vector<ObjectEvent> changes;
   switch (event.type) {
     case WatchEventType::kError:
@@ -143,7 +142,7 @@ void Reflector::OnWatchEvent(WatchEvent event) {
       changes = store_.Remove(std::move(event.object));
       break;
     case WatchEventType::kUnknown:
-      break;  // returned above
+      return;
   }
   OnApplied(event.type, std::move(event.resource_version), changes);
 }

@@ -192,8 +192,7 @@ TEST_F(ReflectorAccessTest, ContinuesUnderAnotherIdentity) {
 }
 
 TEST_F(ReflectorAccessTest, AnotherIdentityDoesNotUseAnExpiredVersion) {
-  Start();
-  LastWatch().Open();
+  StartAndOpen();
   Send(EventJson("ADDED", WidgetJson("a/x", 5)) + BookmarkJson("10", true));
   Send(ErrorJson(410, "Expired"));
   TimeToRequest();

@@ -133,8 +133,7 @@ TEST_F(ReflectorBoundsTest, AWatchIsBoundedInBytes) {
 // While the whole state comes again, what is held is the larger one of what was and what has come.
 TEST_F(ReflectorBoundsTest, ARelistIsHeldOnce) {
   const std::string x = WidgetJson("a/x", 5);
-  Start();
-  LastWatch().Open();
+  StartAndOpen();
   Send(EventJson("ADDED", x) + EventJson("ADDED", WidgetJson("a/y", 6)) + BookmarkJson("10", true));
   const double before = Held();
   EXPECT_EQ(before, store_.bytes());

@@ -90,8 +90,7 @@ TEST_F(ReflectorEncodingTest, ListsOfBuiltInsAreProtobuf) {
 }
 
 TEST_F(ReflectorEncodingTest, AcceptsAnAnswerInJson) {
-  Start();
-  LastWatch().Open();
+  StartAndOpen();
   Send(EventJson("ADDED", WidgetJson("a/x", 5)) + BookmarkJson("6", true));
   EXPECT_EQ(TakeEvents(), "+a/x@5");
 }

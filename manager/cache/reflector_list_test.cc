@@ -51,8 +51,7 @@ TEST_F(ReflectorListTest, WatchList) {
 }
 
 TEST_F(ReflectorListTest, WatchListWithChanges) {
-  Start();
-  LastWatch().Open();
+  StartAndOpen();
   Send(EventJson("ADDED", WidgetJson("a/x", 5)) + EventJson("ADDED", WidgetJson("a/y", 6)) +
        EventJson("MODIFIED", WidgetJson("a/x", 8)) + EventJson("DELETED", WidgetJson("a/y", 9)) +
        BookmarkJson("9", true));
@@ -92,8 +91,7 @@ TEST_F(ReflectorListTest, WatchListFallback) {
 
 TEST_F(ReflectorListTest, WatchListVeryShort) {
   AddList(200, ListJson("10", {}));
-  Start();
-  LastWatch().Open();
+  StartAndOpen();
   Close();
   EXPECT_EQ(lists(), 1u);
 }
@@ -101,8 +99,7 @@ TEST_F(ReflectorListTest, WatchListVeryShort) {
 // Upstream warns every ten seconds. Here the state names the missing answer, and the wait ends.
 TEST_F(ReflectorListTest, InitialEventsEndBookmarkNeverComes) {
   AddList(200, ListJson("10", {WidgetJson("a/x", 5)}));
-  Start();
-  LastWatch().Open();
+  StartAndOpen();
   LastWatch().Send(EventJson("ADDED", WidgetJson("a/x", 5)));
   loop_.RunFor(absl::Seconds(20));
   LastWatch().Send(EventJson("ADDED", WidgetJson("a/y", 6)));
@@ -120,8 +117,7 @@ TEST_F(ReflectorListTest, InitialEventsEndBookmarkNeverComes) {
 }
 
 TEST_F(ReflectorListTest, WatchListCutMidwayStartsAgain) {
-  Start();
-  LastWatch().Open();
+  StartAndOpen();
   LastWatch().Send(EventJson("ADDED", WidgetJson("a/x", 5)));
   LastWatch().Close(absl::UnavailableError("reset"));
   const absl::Duration wait = TimeToRequest();
@@ -162,8 +158,7 @@ TEST_F(ReflectorListTest, ListsAfterTwoCutWatchLists) {
 }
 
 TEST_F(ReflectorListTest, WatchListResourceVersion) {
-  Start();
-  LastWatch().Open();
+  StartAndOpen();
   Send(EventJson("ADDED", WidgetJson("a/x", 5)) + BookmarkJson("10", true) +
        ErrorJson(410, "Expired"));
   EXPECT_EQ(state(), DemandState::kStale);
@@ -197,8 +192,7 @@ TEST_F(ReflectorListTest, WatchListTooLargeResourceVersion) {
 
 TEST_F(ReflectorListTest, WatchListErrorEventFallsBack) {
   AddList(200, ListJson("10", {}));
-  Start();
-  LastWatch().Open();
+  StartAndOpen();
   Send(ErrorJson(500, "InternalError"));
   EXPECT_EQ(lists(), 1u);
 }
@@ -273,8 +267,7 @@ TEST_F(ReflectorListTest, RetriesAfterABodyThatIsNotAList) {
 }
 
 TEST_F(ReflectorListTest, EventsAfterTheInitialOnesMoveTheVersion) {
-  Start();
-  LastWatch().Open();
+  StartAndOpen();
   LastWatch().Send(BookmarkJson("10", true) + EventJson("ADDED", WidgetJson("a/x", 12)));
   Close();
   EXPECT_EQ(LastQuery("sendInitialEvents"), "");

@@ -128,8 +128,7 @@ TEST_F(ReflectorTest, ReplacesASilentWatch) {
 }
 
 TEST_F(ReflectorTest, CountsTheEndOfTheInitialStateAsABookmark) {
-  Start();
-  LastWatch().Open();
+  StartAndOpen();
   Send(BookmarkJson("10", /*initial_events_end=*/true));
   EXPECT_EQ(state(), DemandState::kSynced);
   loop_.RunFor(absl::Seconds(151));

@@ -18,8 +18,7 @@ TEST_F(SharingTest, OneWatchServesBoth) {
   EXPECT_EQ(*view_a_->GetRaw({}, kWidget, {"foo", "x"}),
             *view_b_->GetRaw({}, kWidget, {"foo", "x"}))
       << "one stored copy";
-  server_.Put("foo/y");
-  Settle();
+  PutAndSettle("foo/y");
   EXPECT_EQ(of_a_.Take(), "+foo/y@102");
   EXPECT_EQ(of_b_.Take(), "+foo/y@102");
   b_.ForgetRequests();
@@ -87,8 +86,7 @@ TEST_F(SharingTest, ReadsEndWithinTheTimeOfTheProof) {
   EXPECT_EQ(of_b_.state(), DemandState::kForbidden);
   EXPECT_EQ(of_b_.Take(), "+foo/y@102 Forbidden") << "not a delete";
   EXPECT_EQ(of_a_.Take(), "+foo/y@102");
-  server_.Put("foo/z");
-  Settle();
+  PutAndSettle("foo/z");
   EXPECT_EQ(of_b_.Take(), "");
   NoViolations();
 }
@@ -96,8 +94,7 @@ TEST_F(SharingTest, ReadsEndWithinTheTimeOfTheProof) {
 // The changes that it missed come as events, and not as a new initial list.
 TEST_F(SharingTest, AfterARegrantTheSinkGetsWhatItMissed) {
   JoinBoth();
-  server_.Put("foo/kept");
-  Settle();
+  PutAndSettle("foo/kept");
   of_b_.Take();
   server_.Revoke("b");
   PokeAndSettle();
@@ -171,8 +168,7 @@ TEST_F(SharingTest, AProofExpiresWithoutAResponse) {
   loop_.RunFor(absl::Minutes(5));
   EXPECT_EQ(Code(*view_b_), absl::StatusCode::kUnavailable);
   EXPECT_EQ(of_b_.Take(), "Stale");
-  server_.Put("foo/y");
-  Settle();
+  PutAndSettle("foo/y");
   EXPECT_EQ(of_b_.Take(), "") << "not delivered either";
   server_.faults() = {};
   loop_.RunFor(absl::Minutes(2));

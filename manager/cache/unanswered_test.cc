@@ -89,8 +89,7 @@ TEST_F(UnansweredTest, TheSponsorsListStalls) {
     });
     ExpectThatBTakesOver();
     of_a_.handle.reset();
-    of_b_.handle.reset();
-    Settle();
+    Leave(of_b_);
     cache_.reset();
   }
 }

@@ -2,16 +2,12 @@
 
 #include <gtest/gtest.h>
 
+#include "manager/cache/testing/watch_json.h"
 #include "manager/object/api_error.h"
 
 namespace mandate {
 namespace {
 
-constexpr KindInfo kWidget = {.group = "example.com",
-                              .version = "v1",
-                              .kind = "Widget",
-                              .plural = "widgets",
-                              .encoding = Encoding::kJson};
 constexpr KindInfo kLease = {.group = "coordination.k8s.io",
                              .version = "v1",
                              .kind = "Lease",

@@ -71,6 +71,15 @@ class CacheFixture : public ::testing::Test {
     Settle();
     return demanded;
   }
+  void PutAndSettle(const std::string& key) {
+    server_.Put(key);
+    Settle();
+  }
+  // Ends a demand.
+  void Leave(Demanded& demanded) {
+    demanded.handle.reset();
+    Settle();
+  }
   void PokeAndSettle(std::string_view component = "") {
     cache_->Poke(component);
     Settle();

@@ -61,6 +61,10 @@ class ReflectorFixture : public ::testing::Test, protected Reflector::Owner {
     StartWithoutTurns();
     loop_.RunReady();
   }
+  void StartAndOpen() {
+    Start();
+    LastWatch().Open();
+  }
   // Starts without the streaming list: the first answers to LIST are these.
   void StartWithList(int code, const std::string& body, int times = 1) {
     options_.watch_list = false;

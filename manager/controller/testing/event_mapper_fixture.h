@@ -100,6 +100,15 @@ class EventMapperTest : public testing::Test {
     }
     return names;
   }
+  // Begins the pass for refused requests, with room for two of a, b and c.
+  void BeginRefill() {
+    ASSERT_TRUE(mapper_->refilling());
+    TakeQueued();
+    TakeMapped();
+    (void)mapper_->Refill();
+    RunSlices();
+    EXPECT_EQ(TakeMapped(), (Names{"a", "b", "c"})) << "c is refused";
+  }
   // What it hands out until no refused request is left, each time after all it held.
   std::set<std::string> TakeRefilled() {
     std::set<std::string> queued;
