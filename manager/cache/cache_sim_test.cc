@@ -6,7 +6,6 @@
 #include <array>
 #include <map>
 #include <memory>
-#include <optional>
 
 #include "manager/cache/cache.h"
 #include "manager/cache/testing/cache_fixture.h"

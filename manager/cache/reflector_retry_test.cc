@@ -3,7 +3,6 @@
 #include <gtest/gtest.h>
 
 #include <memory>
-#include <string>
 
 #include "manager/cache/reflector.h"
 #include "manager/cache/testing/reflector_fixture.h"

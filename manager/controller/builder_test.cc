@@ -1,13 +1,13 @@
-#include "manager/controller/builder.h"
-
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "manager/cache/testing/fake_cache_view.h"
+#include "manager/controller/builder.h"
 #include "manager/controller/testing/function_reconciler.h"
 #include "manager/core/testing/simulated_loop.h"
 #include "manager/object/kinds/coordination_v1.h"
@@ -39,8 +39,8 @@ class BuilderTest : public testing::Test {
       return Result{};
     });
   }
-  void Run(ControllerBuilder& builder) {
-    auto controller = builder.Complete(Recorder());
+  void Run() {
+    auto controller = builder_.Complete(Recorder());
     ASSERT_TRUE(controller.ok()) << controller.status();
     controller_ = *std::move(controller);
     controller_->Start();
@@ -77,11 +77,11 @@ class BuilderTest : public testing::Test {
   Metrics metrics_;
   std::vector<std::string> keys_;
   std::unique_ptr<Controller> controller_;
+  ControllerBuilder builder_{Runtime()};
 };
 
 TEST_F(BuilderTest, ForOwnsWatches) {
-  ControllerBuilder builder(Runtime());
-  builder.For<ClusterRole>()
+  builder_.For<ClusterRole>()
       .Owns<RoleBinding>()
       .Watches<Lease>([](const Lease& lease) {
         return std::vector<Request>{{{"", "of-" + lease.metadata().name()}}};
@@ -89,7 +89,7 @@ TEST_F(BuilderTest, ForOwnsWatches) {
       .Watches<Role>([](const ObjectEvent& event) {
         return std::vector<Request>{{{"", "event-" + std::string(event.object->name())}}};
       });
-  Run(builder);
+  Run();
   EXPECT_EQ(controller_->name(), "clusterrole");
   EXPECT_EQ(controller_->component(), "scope");
   EXPECT_EQ(cache_.demands().size(), 4u);
@@ -111,14 +111,13 @@ TEST_F(BuilderTest, PredicatesOfOneSourceAndOfAll) {
   const auto only = [](const std::string& prefix) {
     return [prefix](const ObjectEvent& event) { return event.object->name().starts_with(prefix); };
   };
-  ControllerBuilder builder(Runtime());
-  builder.Named("my-controller")
+  builder_.Named("my-controller")
       .For<ClusterRole>(only("ab"), Not(only("abc")))
       .Watches<Lease>([](const Lease&) {
         return std::vector<Request>{{{"", "lease"}}};
       })
       .WithEventFilter(Not(only("x")));
-  Run(builder);
+  Run();
   EXPECT_EQ(controller_->name(), "my-controller");
   Put<ClusterRole>("", "a");
   Put<ClusterRole>("", "abd");
@@ -131,13 +130,12 @@ TEST_F(BuilderTest, PredicatesOfOneSourceAndOfAll) {
 }
 
 TEST_F(BuilderTest, Scopes) {
-  ControllerBuilder builder(Runtime());
-  builder.For<Lease>(InNamespace{"ns"})
+  builder_.For<Lease>(InNamespace{"ns"})
       .Owns<RoleBinding>(InNamespace{"ns"})
       .Watches<Role>(OneObject{"ns", "r"}, [](const Role& role) {
         return std::vector<Request>{{{"ns", "of-" + role.metadata().name()}}};
       });
-  Run(builder);
+  Run();
   ASSERT_EQ(cache_.demands().size(), 3u);
   EXPECT_EQ(cache_.demands()[0], (DemandSpec{KindOf<Lease>::value, "ns", ""}));
   EXPECT_EQ(cache_.demands()[1], (DemandSpec{KindOf<RoleBinding>::value, "ns", ""}));
@@ -159,15 +157,14 @@ TEST_F(BuilderTest, OneDemandWithSeveralHandlers) {
       return std::vector<Request>{{{"", text + role.metadata().name()}}};
     };
   };
-  ControllerBuilder builder(Runtime());
-  builder.For<ClusterRole>(named("a"))
+  builder_.For<ClusterRole>(named("a"))
       .Watches<Lease>([](const Lease&) { return std::vector<Request>{}; })
       .Watches<ClusterRole>([](const ClusterRole&) -> std::vector<Request> { throw 1; })
       .Watches<ClusterRole>(as("of-"), named("b"))
       .Watches<ClusterRole>(as("also-"))
       .Watches<ClusterRole>(OneObject{"", "a"}, as("one-"));
   cache_.SetState(KindOf<Lease>::value, DemandState::kForbidden, absl::PermissionDeniedError("no"));
-  Run(builder);
+  Run();
   ASSERT_EQ(cache_.demands().size(), 3u);
   EXPECT_EQ(cache_.demands()[0], (DemandSpec{KindOf<ClusterRole>::value, "", ""}));
   EXPECT_EQ(cache_.demands()[2], (DemandSpec{KindOf<ClusterRole>::value, "", "a"}));
@@ -184,8 +181,7 @@ TEST_F(BuilderTest, OneDemandWithSeveralHandlers) {
 
 // It is For()'s, wherever it comes from.
 TEST_F(BuilderTest, TheReconciledKindIsWaitedFor) {
-  ControllerBuilder builder(Runtime());
-  builder.Watches<Role>([](const Role&) { return std::vector<Request>{}; })
+  builder_.Watches<Role>([](const Role&) { return std::vector<Request>{}; })
       .For<Role>()
       .Watches<Role>([](const Role&) {
         return std::vector<Request>{{{"", "x"}}};
@@ -196,7 +192,7 @@ TEST_F(BuilderTest, TheReconciledKindIsWaitedFor) {
   cache_.SetState(KindOf<Role>::value, DemandState::kForbidden, absl::PermissionDeniedError("no"));
   Put<Role>("ns", "a");
   Put<Lease>("ns", "l");
-  Run(builder);
+  Run();
   loop_.RunFor(absl::Hours(1));
   EXPECT_THAT(std::string(controller_->Ready().message()), HasSubstr("waits for roles"));
   EXPECT_THAT(TakeKeys(), IsEmpty());
@@ -205,9 +201,8 @@ TEST_F(BuilderTest, TheReconciledKindIsWaitedFor) {
 }
 
 TEST_F(BuilderTest, Options) {
-  ControllerBuilder builder(Runtime());
-  builder.For<Lease>().With({.max_concurrent_reconciles = 7});
-  Run(builder);
+  builder_.For<Lease>().With({.max_concurrent_reconciles = 7});
+  Run();
   EXPECT_EQ(metrics_
                 .Gauge("controller_runtime_max_concurrent_reconciles", "",
                        {{"controller", "lease"}, {"identity", "scope"}})
@@ -216,17 +211,15 @@ TEST_F(BuilderTest, Options) {
 }
 
 TEST_F(BuilderTest, Mistakes) {
-  {
+  const std::pair<void (*)(ControllerBuilder&), const char*> rows[] = {
+      {[](ControllerBuilder& builder) { builder.For<Lease>().For<Role>(); }, "reconciles one kind"},
+      {[](ControllerBuilder& builder) { builder.Owns<Lease>().For<Role>(); }, "before For()"},
+      {[](ControllerBuilder& builder) { builder.Named("x"); }, "watches nothing"},
+  };
+  for (const auto& [make, error] : rows) {
     ControllerBuilder builder(Runtime());
-    EXPECT_THAT(ErrorOf(builder.For<Lease>().For<Role>()), HasSubstr("reconciles one kind"));
-  }
-  {
-    ControllerBuilder builder(Runtime());
-    EXPECT_THAT(ErrorOf(builder.Owns<Lease>().For<Role>()), HasSubstr("before For()"));
-  }
-  {
-    ControllerBuilder builder(Runtime());
-    EXPECT_THAT(ErrorOf(builder.Named("x")), HasSubstr("watches nothing"));
+    make(builder);
+    EXPECT_THAT(ErrorOf(builder), HasSubstr(error));
   }
 }
 

@@ -1,12 +1,10 @@
 #include <gtest/gtest.h>
 
 #include <map>
-#include <memory>
 #include <random>
 #include <set>
 #include <stdexcept>
 #include <string>
-#include <utility>
 
 #include "manager/controller/controller.h"
 #include "manager/controller/testing/controller_fixture.h"
