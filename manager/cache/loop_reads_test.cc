@@ -70,7 +70,7 @@ void ExpectErrorsAtOnce(const CacheView& view) {
 
 std::vector<std::string> Name(const RawObject& object) { return {std::string(object.name())}; }
 
-TEST(LoopGuardTest, OnARealLoop) {
+TEST(LoopReadsTest, OnARealLoop) {
   auto loop = EventLoop::Create({});
   ASSERT_TRUE(loop.ok()) << loop.status();
   Metrics metrics;
@@ -102,9 +102,9 @@ TEST(LoopGuardTest, OnARealLoop) {
   (*loop)->Stop();
 }
 
-class SimulatedLoopGuardTest : public CacheFixture {};
+class SimulatedLoopReadsTest : public CacheFixture {};
 
-TEST_F(SimulatedLoopGuardTest, OnASimulatedLoop) {
+TEST_F(SimulatedLoopReadsTest, OnASimulatedLoop) {
   CacheView& view = AddGranted(a_);
   ASSERT_TRUE(view.IndexField(kWidget, "name", Name).ok());
   Demanded demand = DemandAndSettle(view);
@@ -126,7 +126,7 @@ TEST_F(SimulatedLoopGuardTest, OnASimulatedLoop) {
   EXPECT_FALSE(ran);
 }
 
-TEST_F(SimulatedLoopGuardTest, InAFakeView) {
+TEST_F(SimulatedLoopReadsTest, InAFakeView) {
   FakeCacheView view(loop_);
   view.AllowReadsWithoutDemand();
   ASSERT_TRUE(view.IndexField(kWidget, "name", Name).ok());
