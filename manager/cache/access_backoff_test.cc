@@ -20,13 +20,13 @@ class AccessBackoffTest : public ::testing::Test {
   AccessBackoff backoff_{AccessBackoff::Options()};
 };
 
-TEST_F(AccessBackoffTest, AccessThatNeverWasIsAskedForSlowly) {
+TEST_F(AccessBackoffTest, RetriesSlowlyWithoutEarlierAccess) {
   Expect({30, 60, 120, 240, 300, 300});
   backoff_.Hint();
   Expect({30, 60});
 }
 
-TEST_F(AccessBackoffTest, LostAccessIsAskedForSoonAndThenSlowly) {
+TEST_F(AccessBackoffTest, RetriesLostAccessSoonAndThenSlowly) {
   backoff_.Granted();
   Expect({1, 2, 4, 8, 16, 30, 30, 60, 120, 240, 300});
   backoff_.Granted();
@@ -35,7 +35,7 @@ TEST_F(AccessBackoffTest, LostAccessIsAskedForSoonAndThenSlowly) {
   Expect({1});
 }
 
-TEST_F(AccessBackoffTest, AHintDoesNotMakeItSoonAgain) {
+TEST_F(AccessBackoffTest, AHintDoesNotRestartTheQuickRetries) {
   backoff_.Granted();
   Expect({1, 2, 4, 8, 16, 30, 30, 60});
   backoff_.Hint();

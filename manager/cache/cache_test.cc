@@ -92,7 +92,7 @@ TEST_F(CacheTest, EachScopeAnswersForItself) {
   EXPECT_EQ(server_.live_watches(), 2u);
 }
 
-TEST_F(CacheTest, AWideScopeThatIsForbiddenLeavesTheNarrowOne) {
+TEST_F(CacheTest, AForbiddenWideScopeLeavesTheNarrowOne) {
   server_.Grant("a", "foo");
   server_.Put("foo/x");
   CacheView& view = Add(a_);
@@ -173,7 +173,7 @@ TEST_F(CacheTest, StaleIsNotAbsent) {
   EXPECT_EQ(Get(view, "foo", "x"), absl::StatusCode::kOk);
 }
 
-TEST_F(CacheTest, LastKnownObjectsAreKeptWhileStaleButNotWithoutAccess) {
+TEST_F(CacheTest, ListsLastKnownObjectsWhileStaleOnly) {
   server_.Put("foo/x");
   CacheView& view = AddGranted(a_);
   EXPECT_TRUE(view.ListLastKnown(kWidget, "").empty()) << "no demand";

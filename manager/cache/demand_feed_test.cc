@@ -54,7 +54,7 @@ class DemandFeedTest : public ::testing::Test {
   std::shared_ptr<DemandFeed> feed_ = std::make_shared<DemandFeed>(sink_);
 };
 
-TEST_F(DemandFeedTest, TellsASliceATurnAndThenTheState) {
+TEST_F(DemandFeedTest, DeliversOneSliceATurnAndThenTheState) {
   Fill(5);
   feed_->Attach(source_, kLive);
   EXPECT_EQ(sink_->Take(), "!+foo/00@1 !+foo/01@2");
@@ -72,7 +72,7 @@ TEST_F(DemandFeedTest, OneSliceIsDeliveredAtOnce) {
   EXPECT_EQ(sink_->Take(), "!+foo/00@1 Synced");
 }
 
-TEST_F(DemandFeedTest, ChangesBeforeTheCursorAreToldAtOnceAndOthersWhenItGetsThere) {
+TEST_F(DemandFeedTest, DeliversChangesBeforeTheCursorAtOnce) {
   Fill(5);
   feed_->Attach(source_, kLive);
   EXPECT_EQ(sink_->Take(), "!+foo/00@1 !+foo/01@2");
@@ -99,7 +99,7 @@ TEST_F(DemandFeedTest, AStateOtherThanSyncedIsDeliveredAtOnce) {
   EXPECT_EQ(sink_->Take(), "Synced");
 }
 
-TEST_F(DemandFeedTest, LosesItsAccessInBetween) {
+TEST_F(DemandFeedTest, ContinuesAfterALossOfAccess) {
   Fill(5);
   feed_->Attach(source_, kLive);
   feed_->Detach(store_->Snapshot());
@@ -115,7 +115,7 @@ TEST_F(DemandFeedTest, LosesItsAccessInBetween) {
   EXPECT_EQ(Turn(), "!+foo/04@5 Synced");
 }
 
-TEST_F(DemandFeedTest, PausesWhereItIs) {
+TEST_F(DemandFeedTest, ContinuesAfterAPause) {
   Fill(3);
   feed_->Attach(source_, kLive);
   feed_->Pause(store_->Snapshot());
@@ -154,7 +154,7 @@ TEST_F(DemandFeedTest, ReplacedContentIsDeliveredAsADifference) {
   EXPECT_EQ(sink_->Take(), "-foo/07@10") << "the state was Synced all the time";
 }
 
-TEST_F(DemandFeedTest, AClosedOneHearsNothing) {
+TEST_F(DemandFeedTest, DeliversNothingAfterClose) {
   Fill(5);
   sink_->OnCall([this] { feed_->Close(); });
   feed_->Attach(source_, kLive);
@@ -163,7 +163,7 @@ TEST_F(DemandFeedTest, AClosedOneHearsNothing) {
   EXPECT_EQ(source_->slices.Value(), 1) << "nor takes another turn";
 }
 
-TEST_F(DemandFeedTest, WithoutASinkTheStateIsThereAtOnce) {
+TEST_F(DemandFeedTest, HasItsStateAtOnceWithoutASink) {
   Fill(5);
   DemandFeed feed(nullptr);
   feed.Attach(source_, kLive);
@@ -172,7 +172,7 @@ TEST_F(DemandFeedTest, WithoutASinkTheStateIsThereAtOnce) {
 
 // Whatever happens in between, the sink hears each change once, in each object's order, and in the
 // end knows the store.
-TEST_F(DemandFeedTest, LosesNothingAndTellsNothingTwice) {
+TEST_F(DemandFeedTest, DeliversEachChangeOnce) {
   for (uint32_t seed = 0; seed < 1000; ++seed) {
     SCOPED_TRACE(seed);
     std::mt19937 die(seed);

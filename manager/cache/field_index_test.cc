@@ -47,7 +47,7 @@ class FieldIndexTest : public testing::Test {
   std::vector<ObjectPtr> taken_;  // by the last Take()
 };
 
-TEST_F(FieldIndexTest, TheStoreIsTakenInSlices) {
+TEST_F(FieldIndexTest, TakesTheStoreInSlices) {
   for (const char* key : {"a/1", "a/2", "a/3", "b/1", "b/2"}) Put(Widget(key, 1));
   EXPECT_EQ(Take(2), "a/1@1 a/2@1");
   EXPECT_EQ(Take(2), "a/3@1 b/1@1");
@@ -118,7 +118,7 @@ TEST_F(FieldIndexTest, FindsByEachValueOnceAndByNamespace) {
   EXPECT_EQ(Find("green"), "");
 }
 
-TEST_F(FieldIndexTest, AnObjectWhoseValuesAreUnknownMayHaveAny) {
+TEST_F(FieldIndexTest, FindsObjectsWithoutValuesByEachValue) {
   for (const char* key : {"a/1", "a/2", "b/3"}) Put(Widget(key, 1));
   Take();
   index_.Learn(taken_[0], absl::InvalidArgumentError("scripted"));
@@ -130,7 +130,7 @@ TEST_F(FieldIndexTest, AnObjectWhoseValuesAreUnknownMayHaveAny) {
   EXPECT_EQ(Find("blue"), "a/1@1");
 }
 
-TEST_F(FieldIndexTest, AnObjectThatLeavesIsFoundByNoValue) {
+TEST_F(FieldIndexTest, DoesNotFindARemovedObject) {
   for (const char* key : {"a/1", "a/2"}) Put(Widget(key, 1));
   LearnAll({"red", "blue"});
   Remove({"a", "1"});

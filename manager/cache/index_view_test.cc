@@ -31,7 +31,7 @@ class IndexViewTest : public CacheFixture {
   }
 };
 
-TEST_F(IndexViewTest, FindsWhatItsDemandsCover) {
+TEST_F(IndexViewTest, FindsObjectsThatItsDemandsCover) {
   for (const char* key : {"foo/ax", "foo/bx", "bar/ay"}) server_.Put(key);
   CacheView& view = AddIndexed(a_);
   EXPECT_EQ(By(view, "a"), "FAILED_PRECONDITION") << "no demand";

@@ -54,7 +54,7 @@ TEST_F(InitialStateTest, CountsTheBytesThatItHolds) {
   EXPECT_EQ(state_->bytes(), one);
 }
 
-TEST_F(InitialStateTest, TheServersErrorIsItsEnd) {
+TEST_F(InitialStateTest, ReturnsTheErrorOfTheServer) {
   WatchEvent event = Event(Type::kError);
   event.error = absl::ResourceExhaustedError("too many");
   EXPECT_EQ(state_->Take(std::move(event)), absl::ResourceExhaustedError("too many"));

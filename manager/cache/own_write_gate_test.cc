@@ -9,7 +9,7 @@ namespace mandate {
 namespace {
 
 // A store as of version 100 that has foo/x@90 with the UID "u".
-TEST(OwnWriteGateTest, WhetherAStoreShowsAWrite) {
+TEST(OwnWriteGateTest, Shows) {
   const struct {
     const char* name;
     const char* key;

@@ -81,7 +81,7 @@ TEST(StoreIndexTest, FollowsTheLabelsOfAnObject) {
   EXPECT_EQ(Text(*store.ReadBy(*index, "db", "")), "a/x@2");
 }
 
-TEST(StoreIndexTest, FollowsAContentWithMoreChangesThanAreTold) {
+TEST(StoreIndexTest, FollowsAReplacedContent) {
   const auto index = Index();
   ObjectStore store;
   store.AddIndex(index);
@@ -136,7 +136,7 @@ TEST(StoreIndexTest, EachChangeIsExtractedOnceAndByReadersAlone) {
   EXPECT_EQ(extracted, 1002) << "a list that changes nothing";
 }
 
-TEST(StoreIndexTest, AFunctionThatThrowsMakesTheObjectCountForEveryValue) {
+TEST(StoreIndexTest, FindsAnObjectWhoseFunctionThrowsByEachValue) {
   const auto index = Index([](const RawObject& object) -> Values {
     if (object.name() == "bad") throw std::runtime_error("scripted");
     return {"red"};

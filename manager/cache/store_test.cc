@@ -111,7 +111,7 @@ TEST(ObjectStoreTest, ListsOneNamespace) {
   EXPECT_EQ(store.Get("a", "z"), nullptr);
 }
 
-TEST(ObjectStoreTest, KnowsHowFarItIs) {
+TEST(ObjectStoreTest, HasReachedOlderVersions) {
   ObjectStore store;
   EXPECT_FALSE(store.HasReached("1"));
   store.SetResourceVersion("10");
@@ -121,7 +121,7 @@ TEST(ObjectStoreTest, KnowsHowFarItIs) {
   EXPECT_FALSE(store.HasReached("abc"));
 }
 
-TEST(ObjectStoreTest, GivesTheFormerContentInPlaceOfManyEvents) {
+TEST(ObjectStoreTest, ReturnsTheFormerContentInsteadOfManyEvents) {
   ObjectStore store;
   ObjectStore::Replaced first =
       store.Replace(ContentOf({Widget("a/x", 1), Widget("a/y", 2), Widget("a/z", 3)}), "3", 2);
@@ -152,7 +152,7 @@ TEST(ObjectStoreTest, ListsPartByPart) {
   EXPECT_EQ(Text(*copy), "a/x@1 a/y@1 b/x@1");
 }
 
-TEST(ObjectStoreTest, ReleasesWhatItHolds) {
+TEST(ObjectStoreTest, ReleasesItsContent) {
   ObjectStore store;
   store.Put(Widget("a/y", 2));
   store.Put(Widget("a/x", 1));

@@ -41,7 +41,7 @@ TEST_F(WaitSetTest, WaitsForAnEventOfItsKind) {
   EXPECT_EQ(loop_.clock().TimeNow() - start, absl::Seconds(2));
 }
 
-TEST_F(WaitSetTest, NoGapBetweenTheFirstLookAndTheWait) {
+TEST_F(WaitSetTest, ChecksAgainWhenTheWaitIsRegistered) {
   // It comes true after the first look, before the wait is registered, and no event follows.
   loop_.Post([this] { answer_ = absl::OkStatus(); });
   EXPECT_TRUE(Wait().ok());
@@ -56,14 +56,14 @@ TEST_F(WaitSetTest, EndsAtItsDeadline) {
   EXPECT_EQ(Wait({.deadline = deadline, .stop = {}}).code(), absl::StatusCode::kDeadlineExceeded);
 }
 
-TEST_F(WaitSetTest, CanBeCalledOff) {
+TEST_F(WaitSetTest, EndsWhenStopped) {
   std::stop_source stop;
   At(absl::Seconds(1), [&] { stop.request_stop(); });
   EXPECT_EQ(Wait({.deadline = absl::InfiniteFuture(), .stop = stop.get_token()}).code(),
             absl::StatusCode::kCancelled);
 }
 
-TEST_F(WaitSetTest, ItsEndEndsEveryWait) {
+TEST_F(WaitSetTest, ItsDestructionEndsEveryWait) {
   At(absl::Seconds(1), [this] { waits_.reset(); });
   WaitSet& waits = *waits_;
   EXPECT_EQ(waits.Wait({}, kPod, "it", [this] { return answer_; }).code(),
@@ -102,7 +102,7 @@ TEST_F(WaitSetTest, AWaitThatHasEndedHasNoTimer) {
   EXPECT_TRUE(Wait({.deadline = loop_.clock().TimeNow() + absl::Hours(1), .stop = {}}).ok());
 }
 
-TEST_F(WaitSetTest, ItsEndEndsAWaitThatHasJustBegun) {
+TEST_F(WaitSetTest, ItsDestructionEndsAWaitThatHasJustBegun) {
   loop_.Post([this] { waits_.reset(); });
   WaitSet& waits = *waits_;
   EXPECT_EQ(waits.Wait({}, kPod, "it", [this] { return answer_; }),

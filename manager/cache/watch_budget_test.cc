@@ -24,7 +24,7 @@ class WatchBudgetTest : public ::testing::Test {
   WatchBudget budget_{1000, metrics_};
 };
 
-TEST_F(WatchBudgetTest, OneMayHaveItsShareAndTheCommonHalf) {
+TEST_F(WatchBudgetTest, AComponentMayUseItsShareAndTheCommonHalf) {
   WatchBudget::Account account(budget_, "a");
   EXPECT_TRUE(account.Set(600).ok());
   const absl::Status status = account.Set(601);

@@ -43,7 +43,7 @@ TEST(ExplainTest, ANewKindIsNamed) {
             "storage is (re)initializing");
 }
 
-TEST(ExplainTest, OtherErrorsStay) {
+TEST(ExplainTest, KeepsOtherErrors) {
   for (const int code : {403, 410, 429, 500}) {
     const absl::Status error = StatusFromResponse(code, "its own words");
     EXPECT_EQ(Explain(kWidget, error), error);

@@ -91,7 +91,7 @@ TEST_F(ControllerSourcesTest, WorkersDoNotWaitForAnotherKindThatCannotBeRead) {
 }
 
 // Workers do not start without the kind after one failure: its next list may be long.
-TEST_F(ControllerSourcesTest, AListThatIsUnderWayAgainIsWaitedFor) {
+TEST_F(ControllerSourcesTest, WorkersWaitForAListThatRunsAgain) {
   const absl::Status why = absl::UnavailableError("because");
   controller_options_.first_list_patience = absl::Seconds(5);
   PutLease("a");
@@ -187,7 +187,7 @@ TEST_F(ControllerSourcesTest, OnlyAFirstListThatFailsIsLogged) {
 }
 
 // Other controllers exit, or hang without a log line, when one permission is missing.
-TEST_F(ControllerSourcesTest, AForbiddenSourceSaysWhy) {
+TEST_F(ControllerSourcesTest, ReportsWhyASourceIsForbidden) {
   const absl::Status forbidden =
       absl::PermissionDeniedError("scope-instance may not list and watch roles");
   cache_.SetState(kRole, DemandState::kForbidden, forbidden);
@@ -222,7 +222,7 @@ TEST_F(ControllerSourcesTest, ALostSourceDegradesReadinessAndWorkGoesOn) {
   EXPECT_EQ(log_->Count("Starting workers"), 1);
 }
 
-TEST_F(ControllerSourcesTest, EachWayInWhichASourceIsLostIsLoggedOnce) {
+TEST_F(ControllerSourcesTest, LogsEachReasonOfALostSourceOnce) {
   Start({Of(kRole)});
   const absl::Status why = absl::UnavailableError("because");
   const struct {

@@ -181,7 +181,7 @@ TEST_F(ControllerTest, StopLeavesNoTimer) {
   EXPECT_EQ(loop_.NextTimer(), absl::InfiniteFuture());
 }
 
-TEST_F(ControllerTest, MetricsTellHowLongTheOnlyReconcilerRuns) {
+TEST_F(ControllerTest, MetricsShowHowLongAReconcilerRuns) {
   PutLease("a");
   reconcile_ = [this](const CallContext&, const Request&) {
     Wait(absl::Seconds(10));

@@ -11,7 +11,7 @@
 namespace mandate {
 namespace {
 
-TEST_F(EventMapperTest, TheStrandIsWokenOnceForAllThatWaits) {
+TEST_F(EventMapperTest, WakesTheStrandOnce) {
   Create({Of(kThing)});
   EXPECT_FALSE(mapper_->busy());
   EXPECT_TRUE(mapper_->OnEvent(0, Added(Thing("a"))));
@@ -66,7 +66,7 @@ TEST_F(EventMapperTest, ASliceSeesEventsThatComeDuringIt) {
   EXPECT_EQ(TakeMapped(), (Names{"a", "b"}));
 }
 
-TEST_F(EventMapperTest, SaysOnceThatEveryInitialListIsMapped) {
+TEST_F(EventMapperTest, ReportsMappedInitialListsOnce) {
   Create({Of(kThing), Of(kOther)});
   (void)mapper_->OnListed(0);
   (void)mapper_->OnListed(0);
@@ -91,7 +91,7 @@ TEST_F(EventMapperTest, NewsGoBeforeInitialListsAndResyncs) {
   EXPECT_EQ(TakeQueued(), (Names{"update", "added", "deleted", "initial", "resync"}));
 }
 
-TEST_F(EventMapperTest, AsManyWorkersAreWokenAsThereAreRequests) {
+TEST_F(EventMapperTest, WakesAWorkerForEachRequest) {
   Create({Of(kThing)});
   (void)mapper_->OnEvent(0, Added(Thing("a")));
   RunSlices();
@@ -102,7 +102,7 @@ TEST_F(EventMapperTest, AsManyWorkersAreWokenAsThereAreRequests) {
   EXPECT_EQ(pool_.posted(), 3u);
 }
 
-TEST_F(EventMapperTest, AsManyWorkersAreWokenAsOneEventHasRequests) {
+TEST_F(EventMapperTest, WakesAWorkerForEachRequestOfAnEvent) {
   Create({{{kThing, "", ""},
            [](const ObjectEvent&, std::vector<Request>& requests) {
              for (const char* name : {"a", "b"}) requests.push_back({{"default", name}});
@@ -115,7 +115,7 @@ TEST_F(EventMapperTest, AsManyWorkersAreWokenAsOneEventHasRequests) {
 }
 
 // The event with one request wakes the first worker, who is too few for those before it.
-TEST_F(EventMapperTest, AsManyWorkersAreWokenAsEarlierEventsOfASliceHaveRequests) {
+TEST_F(EventMapperTest, WakesAWorkerForEachRequestOfASlice) {
   Create({{{kThing, "", ""},
            [](const ObjectEvent& event, std::vector<Request>& requests) {
              requests.push_back({event.object->Key()});

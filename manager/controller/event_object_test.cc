@@ -45,7 +45,7 @@ TEST(EventObjectTest, AsJson) {
   }
 }
 
-TEST(EventObjectTest, OfClusterScopedObjectsInDefault) {
+TEST(EventObjectTest, EventsOfClusterScopedObjectsAreInDefault) {
   EventContent content = Content();
   content.regarding.ns = "";
   const eventsv1::Event event = EventObject(content, kReporter, kWall);
@@ -75,7 +75,7 @@ TEST(EventObjectTest, TheNameFollowsFromContentAndTime) {
   EXPECT_EQ(later.SeriesKey(), Content().SeriesKey());
 }
 
-TEST(EventObjectTest, ANamesCapitalsBecomeSmall) {
+TEST(EventObjectTest, NamesAreInLowerCase) {
   EventContent content = Content();
   content.regarding.name = "AtoZ";
   EXPECT_THAT(EventObject(content, kReporter, kWall).metadata().name(),

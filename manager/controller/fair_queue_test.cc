@@ -28,7 +28,7 @@ TEST(FairQueueTest, FlowsTakeTurnsAndEachIsInOrder) {
   EXPECT_EQ(queue.in_flight(), 6u);
 }
 
-TEST(FairQueueTest, PlacesAreOfAll) {
+TEST(FairQueueTest, AllFlowsShareThePlaces) {
   Queue queue({.places = 2, .slow = 1});
   for (const char* item : {"a1", "b1", "c1", "d1"}) queue.Push({item[0]}, item);
   EXPECT_EQ(queue.Next(0), std::nullopt);
@@ -38,7 +38,7 @@ TEST(FairQueueTest, PlacesAreOfAll) {
   EXPECT_EQ(TakeAll(queue), "c1 ");
 }
 
-TEST(FairQueueTest, ASlowItemHasNoPlaceAndIsTheOnlyOneOfItsFlow) {
+TEST(FairQueueTest, ASlowItemGivesUpItsPlace) {
   Queue queue({.places = 2, .slow = 3});
   for (const char* item : {"a1", "a2", "a3", "b1", "b2", "b3"}) queue.Push({item[0]}, item);
   EXPECT_EQ(TakeAll(queue), "a1 b1 ");
@@ -53,7 +53,7 @@ TEST(FairQueueTest, ASlowItemHasNoPlaceAndIsTheOnlyOneOfItsFlow) {
   EXPECT_EQ(TakeAll(queue), "a2 a3 ") << "it hangs no more";
 }
 
-TEST(FairQueueTest, TooManySlowOnesStopAll) {
+TEST(FairQueueTest, TooManySlowItemsStopAllFlows) {
   Queue queue({.places = 1, .slow = 2});
   for (const char* item : {"a1", "b1", "c1"}) queue.Push({item[0]}, item);
   EXPECT_EQ(TakeAll(queue), "a1 ");
@@ -65,7 +65,7 @@ TEST(FairQueueTest, TooManySlowOnesStopAll) {
   EXPECT_EQ(TakeAll(queue), "c1 ");
 }
 
-TEST(FairQueueTest, FlowsThatHangLeavePlacesAndHalfOfTheSlowOnesToOthers) {
+TEST(FairQueueTest, HangingFlowsLeavePlacesToOthers) {
   Queue queue({.places = 1, .slow = 4});
   for (const char* item : {"a1", "b1", "c1"}) queue.Push({item[0]}, item, /*hung=*/true);
   const std::optional<Queue::Sent> first = queue.Next(1);
@@ -85,7 +85,7 @@ TEST(FairQueueTest, FlowsThatHangLeavePlacesAndHalfOfTheSlowOnesToOthers) {
   EXPECT_EQ(queue.waiting(), 0u);
 }
 
-TEST(FairQueueTest, AFlowThatHangsWaitsWhileOnlyOneMayBeSent) {
+TEST(FairQueueTest, AHangingFlowWaitsWhileOneItemMayBeSent) {
   Queue queue({.places = 2, .slow = 4});
   queue.Push("a", "a1", /*hung=*/true);
   queue.Push("b", "b1", /*hung=*/true);
@@ -114,7 +114,7 @@ TEST(FairQueueTest, AFlowWithATurnBeginsAndCeasesToHang) {
   EXPECT_EQ(TakeAll(queue), "a2 ");
 }
 
-TEST(FairQueueTest, TheLongestFlowGivesUpItsNewest) {
+TEST(FairQueueTest, DropsTheNewestItemOfTheLongestFlow) {
   Queue queue({.places = 1, .slow = 1});
   EXPECT_EQ(queue.DropFor("a"), std::nullopt);
   for (const char* item : {"a1", "a2", "a3", "b1", "b2"}) queue.Push({item[0]}, item);

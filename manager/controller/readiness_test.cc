@@ -5,13 +5,13 @@
 namespace mandate {
 namespace {
 
-TEST(ReadinessTest, NothingAmissIsOk) {
+TEST(ReadinessTest, IsOkWithoutReasons) {
   Readiness readiness("controller a");
   readiness.AddSource("roles", {DemandState::kSynced, absl::OkStatus()}, true);
   EXPECT_TRUE(readiness.ToStatus().ok());
 }
 
-TEST(ReadinessTest, AllReasonsWithTheFirstsCode) {
+TEST(ReadinessTest, JoinsAllReasonsWithTheCodeOfTheFirst) {
   Readiness readiness("controller a");
   readiness.AddSource("roles", {DemandState::kSynced, absl::OkStatus()}, true);
   readiness.AddSource("leases", {DemandState::kForbidden, absl::PermissionDeniedError("may not")},

@@ -173,7 +173,7 @@ TEST_F(ReconcileRunnerTest, LogsTransitionsAndNotRetries) {
 }
 
 // Such as a Retry-After that differs each time.
-TEST_F(ReconcileRunnerTest, PayloadsOfAnErrorAreNotNews) {
+TEST_F(ReconcileRunnerTest, DoesNotLogAChangedPayload) {
   for (const char* wait : {"1", "2", "3"}) {
     absl::Status error = absl::UnavailableError("down");
     error.SetPayload("example.com/wait", absl::Cord(wait));
@@ -182,7 +182,7 @@ TEST_F(ReconcileRunnerTest, PayloadsOfAnErrorAreNotNews) {
   EXPECT_EQ(log_->lines().size(), 1u);
 }
 
-TEST_F(ReconcileRunnerTest, ASuccessThatComesBackLaterEndsTheErrorsToo) {
+TEST_F(ReconcileRunnerTest, ARequeuedSuccessEndsTheErrors) {
   Return(absl::UnavailableError("down"));
   Return(Result{absl::Seconds(3)});
   EXPECT_EQ(log_->Count("INFO Reconciled after errors"), 1);

@@ -5,7 +5,7 @@
 namespace mandate {
 namespace {
 
-TEST(TerminalErrorTest, MarksAnErrorAndKeepsIt) {
+TEST(TerminalErrorTest, KeepsCodeAndMessage) {
   const absl::Status error = absl::InvalidArgumentError("no such role");
   EXPECT_FALSE(IsTerminal(error));
   const absl::Status terminal = TerminalError(error);

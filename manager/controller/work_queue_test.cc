@@ -253,7 +253,7 @@ TEST_F(WorkQueueTest, ShutDownDropsQueuedRequests) {
   EXPECT_EQ(queue_.Items(), 0u);
 }
 
-TEST_F(WorkQueueTest, ANewRequestHasNoPast) {
+TEST_F(WorkQueueTest, ANewRequestHasNoFailures) {
   Add("a", {.priority = 9});
   Fail(*Get());
   now_ = queue_.NextReady();

@@ -102,7 +102,7 @@ TEST_F(WorkersTest, OneWorkerIsEnoughForOneRequest) {
   EXPECT_EQ(workers_.count(), 1);
 }
 
-TEST_F(WorkersTest, AWorkerGoesOnUntilNothingIsReady) {
+TEST_F(WorkersTest, AWorkerRunsUntilNoRequestIsReady) {
   workers_.Start(owner_);
   Add({"a", "b", "c"});
   workers_.WakeFirst();
@@ -165,7 +165,7 @@ TEST_F(WorkersTest, ARequestAddedWhileAWorkerEndsIsReconciled) {
   EXPECT_EQ(TakeNames(), (Names{"a", "late"}));
 }
 
-TEST_F(WorkersTest, StopsOnceNoWorkerRuns) {
+TEST_F(WorkersTest, IsDrainedWhenNoWorkerRuns) {
   workers_.Start(owner_);
   Add({"a"});
   workers_.WakeFirst();

@@ -19,7 +19,7 @@ class FakeCacheViewTest : public ::testing::Test {
   std::shared_ptr<RecordingSink> sink_ = std::make_shared<RecordingSink>();
 };
 
-TEST_F(FakeCacheViewTest, TellsSinksWhatThereIsAndWhatChanges) {
+TEST_F(FakeCacheViewTest, DeliversObjectsAndChanges) {
   view_.Put(kWidget, Widget("a/x", 1));
   auto demand = view_.Demand({kWidget, "a", ""}, sink_);
   EXPECT_EQ(demand->status().state, DemandState::kPending);
@@ -40,7 +40,7 @@ TEST_F(FakeCacheViewTest, TellsSinksWhatThereIsAndWhatChanges) {
   EXPECT_TRUE(sink_->violations().empty());
 }
 
-TEST_F(FakeCacheViewTest, StatesHideAndBringBack) {
+TEST_F(FakeCacheViewTest, DeliversChangesOnlyWhileSynced) {
   auto demand = view_.Demand({kWidget, "", ""}, sink_);
   view_.SetState(kWidget, DemandState::kKindAbsent, absl::UnavailableError("no CRD"));
   view_.Put(kWidget, Widget("a/x", 1));
@@ -87,7 +87,7 @@ TEST_F(FakeCacheViewTest, TypedObjectsGetVersionAndUid) {
   EXPECT_EQ(read->metadata().uid(), stored.metadata().uid());
 }
 
-TEST_F(FakeCacheViewTest, IndexesAnswerAsTheRealOnes) {
+TEST_F(FakeCacheViewTest, IndexesAnswerAsInTheCache) {
   using Values = std::vector<std::string>;
   const auto first = [](const RawObject& object) -> absl::StatusOr<Values> {
     if (object.name() == "bad") return absl::InvalidArgumentError("scripted");
