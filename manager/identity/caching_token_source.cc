@@ -122,7 +122,7 @@ void CachingTokenSource::FetchNow(FetchLimiter::Slot slot) {
                           [slot = std::move(slot), then = weak_.Bind([this](FetchResult result) {
                             OnFetched(std::move(result));
                           })](FetchResult result) mutable {
-                            slot = FetchLimiter::Slot();
+                            slot = nullptr;
                             then(std::move(result));
                           });
 }

@@ -4,12 +4,12 @@
 
 namespace mandate {
 
-struct FetchLimiterState {
+struct FetchLimiter::State {
   size_t max_in_flight;
   LimiterSeries series = {};
   size_t in_flight = 0;
   bool granting = false;
-  std::deque<FetchLimiter::Granted> waiting = {};
+  std::deque<Granted> waiting = {};
 
   void Report() const {
     if (series.in_flight != nullptr) series.in_flight->Set(static_cast<double>(in_flight));
@@ -17,29 +17,27 @@ struct FetchLimiterState {
   }
 };
 
-namespace {
-
 // Returns at once when called inside itself: if a grant drops its slot, the loop that granted it
 // serves the next, without recursion.
-template <class MakeSlot>
-void Grant(const std::shared_ptr<FetchLimiterState>& state, MakeSlot make_slot) {
+void FetchLimiter::Grant(const std::shared_ptr<State>& state) {
   if (state->granting) return;
   state->granting = true;
   while (state->in_flight < state->max_in_flight && !state->waiting.empty()) {
-    FetchLimiter::Granted granted = std::move(state->waiting.front());
+    Granted granted = std::move(state->waiting.front());
     state->waiting.pop_front();
     ++state->in_flight;
-    std::move(granted)(make_slot());
+    std::move(granted)(Slot(state.get(), [state](const void*) {
+      --state->in_flight;
+      Grant(state);
+    }));
   }
   state->granting = false;
   state->Report();
 }
 
-}  // namespace
-
 FetchLimiter::FetchLimiter(size_t max_in_flight, LimiterSeries series)
-    : state_(std::make_shared<FetchLimiterState>(FetchLimiterState{
-          .max_in_flight = std::max<size_t>(1, max_in_flight), .series = series})) {}
+    : state_(std::make_shared<State>(
+          State{.max_in_flight = std::max<size_t>(1, max_in_flight), .series = series})) {}
 
 FetchLimiter::~FetchLimiter() {
   state_->waiting.clear();
@@ -51,14 +49,7 @@ void FetchLimiter::Acquire(Granted granted) {
   const bool must_wait = state_->in_flight >= state_->max_in_flight;
   if (must_wait && state_->series.had_to_wait != nullptr) state_->series.had_to_wait->Increment();
   state_->waiting.push_back(std::move(granted));
-  Grant(state_, [this] { return Slot(state_); });
-}
-
-void FetchLimiter::Slot::Release() {
-  if (state_ == nullptr) return;
-  std::shared_ptr<FetchLimiterState> state = std::move(state_);
-  --state->in_flight;
-  Grant(state, [&state] { return Slot(state); });
+  Grant(state_);
 }
 
 }  // namespace mandate

@@ -23,25 +23,8 @@ struct LimiterSeries {
 // sources bounds the queue. Loop thread only; slots may outlive it.
 class FetchLimiter {
  public:
-  // The right to have one request in flight. Its destructor gives the right to the next in the
-  // queue.
-  class Slot {
-   public:
-    Slot() = default;
-    Slot(Slot&& other) noexcept = default;
-    Slot& operator=(Slot&& other) noexcept {
-      Release();
-      state_ = std::move(other.state_);
-      return *this;
-    }
-    ~Slot() { Release(); }
-
-   private:
-    friend class FetchLimiter;
-    explicit Slot(std::shared_ptr<struct FetchLimiterState> state) : state_(std::move(state)) {}
-    void Release();
-    std::shared_ptr<struct FetchLimiterState> state_;
-  };
+  // The right to have one request in flight. When it is dropped, the next in the queue gets it.
+  using Slot = std::shared_ptr<const void>;
   using Granted = absl::AnyInvocable<void(Slot) &&>;
 
   explicit FetchLimiter(size_t max_in_flight, LimiterSeries series = {});
@@ -52,7 +35,10 @@ class FetchLimiter {
   void Acquire(Granted granted);
 
  private:
-  std::shared_ptr<FetchLimiterState> state_;
+  struct State;
+  static void Grant(const std::shared_ptr<State>& state);
+
+  std::shared_ptr<State> state_;
 };
 
 }  // namespace mandate

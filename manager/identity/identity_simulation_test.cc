@@ -178,7 +178,7 @@ class Simulation {
     }
     if (dice < 0.4) {
       ++refused_;
-      return Trouble(static_cast<int>(Uniform(0, 9))).After(delay);
+      return Trouble(static_cast<size_t>(Uniform(0, 9))).After(delay);
     }
     const int lives[] = {600, 900, 3600, 7200};
     const int life = lives[static_cast<size_t>(Uniform(0, 4))];
@@ -190,30 +190,17 @@ class Simulation {
         .After(delay);
   }
 
-  FakeReply Trouble(int which) {
-    switch (which) {
-      case 0:
-        return FakeReply::Code(500);
-      case 1: {
-        FakeReply reply = FakeReply::Code(429);
-        reply.result->retry_after = absl::Seconds(Uniform(0, 700));
-        return reply;
-      }
-      case 2:
-        return FakeReply::Code(401);
-      case 3:
-        return FakeReply::Code(403);
-      case 4:
-        return FakeReply::Code(404);
-      case 5:
-        return FakeReply::Code(422);
-      case 6:
-        return FakeReply::Json(201, StrCat(R"({"status":{"token":")", kSecret, R"("}})"));
-      case 7:
-        return FakeReply::Json(201, StrCat("<html>", kSecret));
-      default:
-        return FakeReply::Error(absl::UnavailableError("connection reset"));
+  FakeReply Trouble(size_t which) {
+    constexpr int kCodes[] = {500, 429, 401, 403, 404, 422};
+    if (which < std::size(kCodes)) {
+      FakeReply reply = FakeReply::Code(kCodes[which]);
+      if (kCodes[which] == 429) reply.result->retry_after = absl::Seconds(Uniform(0, 700));
+      return reply;
     }
+    if (which == 6)
+      return FakeReply::Json(201, StrCat(R"({"status":{"token":")", kSecret, R"("}})"));
+    if (which == 7) return FakeReply::Json(201, StrCat("<html>", kSecret));
+    return FakeReply::Error(absl::UnavailableError("connection reset"));
   }
 
   SimulatedLoop loop_;
