@@ -28,6 +28,8 @@ using rbacv1::ClusterRole;
 using rbacv1::RoleBinding;
 using ::testing::HasSubstr;
 
+const ObjectKey kKey = {"foo", "bar"};
+
 TEST_F(ClientTest, RejectsAnotherComponentsRestClient) {
   static constexpr rbac::Mandate kOther = {.component = "other", .rules = kEverythingRules};
   const absl::Status status = Client<kOther>::Create(client()).status();
@@ -40,7 +42,7 @@ TEST_F(ClientTest, GetsBuiltInsAsProtobufWithUnknownFields) {
   stored.GetReflection()->MutableUnknownFields(&stored)->AddLengthDelimited(4000,
                                                                             "from the future");
   server = [&](const HttpRequest&) { return Protobuf(stored); };
-  absl::StatusOr<RoleBinding> got = typed.Get<RoleBinding>({}, {"foo", "bar"});
+  absl::StatusOr<RoleBinding> got = typed.Get<RoleBinding>({}, kKey);
   ASSERT_TRUE(got.ok()) << got.status();
   EXPECT_EQ(Last().method, "GET");
   EXPECT_EQ(Last().target, StrCat(kBindings, "/bar"));
@@ -60,7 +62,7 @@ TEST_F(ClientTest, ReadsJsonWhereTheServerHasNoProtobuf) {
   server = [&](const HttpRequest&) {
     return FakeReply::Json(200, R"({"metadata":{"name":"bar","namespace":"foo"}})");
   };
-  EXPECT_EQ(typed.Get<RoleBinding>({}, {"foo", "bar"})->metadata().name(), "bar");
+  EXPECT_EQ(typed.Get<RoleBinding>({}, kKey)->metadata().name(), "bar");
 }
 
 TEST_F(ClientTest, GetsCustomResourcesAsJson) {
@@ -83,25 +85,22 @@ TEST_F(ClientTest, ErrorsCarryTheServersStatus) {
 
 TEST_F(ClientTest, AnInvalidAnswerIsAnErrorThatNamesTheRequest) {
   server = [&](const HttpRequest&) { return FakeReply::Json(200, "<html>"); };
-  const auto got = typed.Get<RoleBinding>({}, {"foo", "bar"});
+  const auto got = typed.Get<RoleBinding>({}, kKey);
   EXPECT_EQ(got.status().code(), absl::StatusCode::kInternal);
   EXPECT_THAT(std::string(got.status().message()), HasSubstr(StrCat("GET ", kBindings, "/bar")));
 }
 
 TEST_F(ClientTest, RejectsIncompleteKeys) {
-  EXPECT_EQ(typed.Get<RoleBinding>({}, {"foo", ""}).status().code(),
-            absl::StatusCode::kInvalidArgument);
-  EXPECT_EQ(typed.Get<RoleBinding>({}, {"", "bar"}).status().code(),
-            absl::StatusCode::kInvalidArgument);
-  EXPECT_EQ(typed.Delete<RoleBinding>({}, {"foo", ""}).status().code(),
-            absl::StatusCode::kInvalidArgument);
-  EXPECT_EQ(typed.Create(CallContext(), RoleBinding()).status().code(),
-            absl::StatusCode::kInvalidArgument);
-  EXPECT_EQ(
-      typed.Patch<RoleBinding>({}, {"foo", ""}, MergePatch::Unconditional("{}")).status().code(),
-      absl::StatusCode::kInvalidArgument);
-  EXPECT_EQ(typed.Apply(CallContext(), RoleBinding()).status().code(),
-            absl::StatusCode::kInvalidArgument);
+  const ObjectKey no_name = {"foo", ""};
+  for (const absl::Status& status :
+       {typed.Get<RoleBinding>({}, no_name).status(),
+        typed.Get<RoleBinding>({}, {"", "bar"}).status(),
+        typed.Delete<RoleBinding>({}, no_name).status(),
+        typed.Create(CallContext(), RoleBinding()).status(),
+        typed.Patch<RoleBinding>({}, no_name, MergePatch::Unconditional("{}")).status(),
+        typed.Apply(CallContext(), RoleBinding()).status()}) {
+    EXPECT_EQ(status.code(), absl::StatusCode::kInvalidArgument);
+  }
   EXPECT_TRUE(fake.requests().empty());
 }
 
@@ -128,14 +127,12 @@ TEST_F(ClientTest, AnUpdateNeedsTheVersionThatItChanges) {
 
 TEST_F(ClientTest, PatchesAreJsonWithTheirOwnTypes) {
   server = [&](const HttpRequest&) { return Protobuf(Binding()); };
-  ASSERT_TRUE(
-      typed.Patch<RoleBinding>({}, {"foo", "bar"}, MergePatch::Unconditional(R"({"a":1})")).ok());
+  ASSERT_TRUE(typed.Patch<RoleBinding>({}, kKey, MergePatch::Unconditional(R"({"a":1})")).ok());
   EXPECT_EQ(Last().method, "PATCH");
   EXPECT_EQ(Last().target, StrCat(kBindings, "/bar?fieldManager=scope"));
   EXPECT_EQ(Last().content_type, "application/merge-patch+json");
   EXPECT_EQ(Last().body, R"({"a":1})");
-  ASSERT_TRUE(
-      typed.PatchStatus<RoleBinding>({}, {"foo", "bar"}, JsonPatch::Unconditional("[]")).ok());
+  ASSERT_TRUE(typed.PatchStatus<RoleBinding>({}, kKey, JsonPatch::Unconditional("[]")).ok());
   EXPECT_EQ(Last().target, StrCat(kBindings, "/bar/status?fieldManager=scope"));
   EXPECT_EQ(Last().content_type, "application/json-patch+json");
 }
@@ -173,7 +170,7 @@ TEST_F(ClientTest, AppliesStatusAlone) {
 
 TEST_F(ClientTest, DeletesWithPreconditions) {
   server = [&](const HttpRequest&) { return FakeReply::Json(200, R"({"kind":"Status"})"); };
-  ASSERT_TRUE(typed.Delete<RoleBinding>({}, {"foo", "bar"}).ok());
+  ASSERT_TRUE(typed.Delete<RoleBinding>({}, kKey).ok());
   EXPECT_EQ(Last().method, "DELETE");
   EXPECT_EQ(Last().target, StrCat(kBindings, "/bar"));
   EXPECT_EQ(Last().body,
@@ -181,16 +178,16 @@ TEST_F(ClientTest, DeletesWithPreconditions) {
   ASSERT_TRUE(
       typed
           .Delete<RoleBinding>(
-              {}, {"foo", "bar"},
+              {}, kKey,
               {.uid = "u", .resource_version = "7", .propagation = Propagation::kForeground})
           .ok());
   EXPECT_EQ(
       Last().body,
       R"({"apiVersion":"v1","kind":"DeleteOptions",)"
       R"("preconditions":{"resourceVersion":"7","uid":"u"},"propagationPolicy":"Foreground"})");
-  ASSERT_TRUE(typed.Delete<RoleBinding>({}, {"foo", "bar"}, {.uid = "u"}).ok());
+  ASSERT_TRUE(typed.Delete<RoleBinding>({}, kKey, {.uid = "u"}).ok());
   EXPECT_EQ(Body()["preconditions"], *ParseJson(R"({"uid":"u"})"));
-  ASSERT_TRUE(typed.Delete<RoleBinding>({}, {"foo", "bar"}, {.resource_version = "7"}).ok());
+  ASSERT_TRUE(typed.Delete<RoleBinding>({}, kKey, {.resource_version = "7"}).ok());
   EXPECT_EQ(Body()["preconditions"], *ParseJson(R"({"resourceVersion":"7"})"));
 }
 
@@ -213,7 +210,7 @@ TEST_F(ClientTest, ADeletionTellsWhetherTheObjectIsGone) {
   };
   for (const auto& row : kRows) {
     server = [&](const HttpRequest&) { return FakeReply::Json(200, row.answer); };
-    const auto deleted = typed.Delete<RoleBinding>({}, {"foo", "bar"});
+    const auto deleted = typed.Delete<RoleBinding>({}, kKey);
     ASSERT_TRUE(deleted.ok()) << deleted.status();
     EXPECT_EQ(*deleted, row.outcome) << row.answer;
   }
@@ -221,9 +218,9 @@ TEST_F(ClientTest, ADeletionTellsWhetherTheObjectIsGone) {
 
 TEST_F(ClientTest, ADeleteIsRepeatedOnlyIfItsUidSaysWhichObject) {
   server = [&](const HttpRequest&) { return FakeReply::Error(absl::UnavailableError("reset")); };
-  EXPECT_FALSE(typed.Delete<RoleBinding>({}, {"foo", "bar"}).ok());
+  EXPECT_FALSE(typed.Delete<RoleBinding>({}, kKey).ok());
   EXPECT_EQ(Sent(), 1u);
-  EXPECT_FALSE(typed.Delete<RoleBinding>({}, {"foo", "bar"}, {.uid = "u"}).ok());
+  EXPECT_FALSE(typed.Delete<RoleBinding>({}, kKey, {.uid = "u"}).ok());
   EXPECT_EQ(Sent(), 6u);
 }
 

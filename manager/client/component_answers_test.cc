@@ -83,6 +83,13 @@ struct ComponentAnswersTest : ClientFixture {
                   [this, target](Result r) { ended.emplace_back(target, std::move(r)); });
     loop.RunFor(absl::Seconds(1));
   }
+  // Pods and nodes, of which the nodes are postponed.
+  void ExceedBudget(std::stop_token stop_of_nodes = {}) {
+    Start("/api/v1/pods");
+    Start("/api/v1/nodes", "GET", std::move(stop_of_nodes));
+    transport.Bring("/api/v1/pods", 60);
+    transport.Bring("/api/v1/nodes", 60);
+  }
   std::vector<std::string> Ended() const {
     std::vector<std::string> targets;
     for (const auto& [target, result] : ended) targets.push_back(target);
@@ -95,10 +102,7 @@ struct ComponentAnswersTest : ClientFixture {
 };
 
 TEST_F(ComponentAnswersTest, ACallOverTheBudgetWaitsForItsTurn) {
-  Start("/api/v1/pods");
-  Start("/api/v1/nodes");
-  transport.Bring("/api/v1/pods", 60);
-  transport.Bring("/api/v1/nodes", 60);
+  ExceedBudget();
   EXPECT_THAT(transport.Open(), ElementsAre("/api/v1/pods"));
   EXPECT_EQ(Held(), 60);
   EXPECT_EQ(Level("queue"), 1);
@@ -131,10 +135,7 @@ TEST_F(ComponentAnswersTest, APostponedCallLeavesItsPlaceToAnother) {
 }
 
 TEST_F(ComponentAnswersTest, AnAnswerThatFailsMidwayMakesRoomBeforeItsRetry) {
-  Start("/api/v1/pods");
-  Start("/api/v1/nodes");
-  transport.Bring("/api/v1/pods", 60);
-  transport.Bring("/api/v1/nodes", 60);
+  ExceedBudget();
   transport.Fail("/api/v1/pods");
   EXPECT_THAT(transport.Open(), ElementsAre("/api/v1/nodes"));
   transport.Bring("/api/v1/nodes", 60);
@@ -164,10 +165,7 @@ TEST_F(ComponentAnswersTest, OneAnswerIsBounded) {
 }
 
 TEST_F(ComponentAnswersTest, APostponedCallEndsAtItsDeadline) {
-  Start("/api/v1/pods");
-  Start("/api/v1/nodes");
-  transport.Bring("/api/v1/pods", 60);
-  transport.Bring("/api/v1/nodes", 60);
+  ExceedBudget();
   loop.RunFor(absl::Minutes(10));
   EXPECT_THAT(Ended(), testing::UnorderedElementsAre("/api/v1/pods", "/api/v1/nodes"));
   EXPECT_EQ(Level("queue"), 0);
@@ -184,10 +182,7 @@ TEST_F(ComponentAnswersTest, APostponedCallEndsAtItsDeadline) {
 
 TEST_F(ComponentAnswersTest, APostponedCallThatIsCancelledIsNotSentAgain) {
   std::stop_source stop;
-  Start("/api/v1/pods");
-  Start("/api/v1/nodes", "GET", stop.get_token());
-  transport.Bring("/api/v1/pods", 60);
-  transport.Bring("/api/v1/nodes", 60);
+  ExceedBudget(stop.get_token());
   EXPECT_EQ(Level("queue"), 1);
   stop.request_stop();
   loop.RunFor(absl::Seconds(1));

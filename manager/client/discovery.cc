@@ -10,17 +10,15 @@ namespace {
 constexpr char kAccept[] = "application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList";
 
 std::string Text(const Json::Value& object, const char* member) {
-  if (!object.isObject()) return "";
-  const Json::Value& value = object[member];
-  return value.isString() ? value.asString() : "";
+  const Json::Value* value = FindMember(object, member);
+  return value != nullptr && value->isString() ? value->asString() : "";
 }
 
 // The array `member` of `object`; empty if it is missing or not an array.
 const Json::Value& Array(const Json::Value& object, const char* member) {
   static const Json::Value kNone(Json::arrayValue);
-  if (!object.isObject()) return kNone;
-  const Json::Value& value = object[member];
-  return value.isArray() ? value : kNone;
+  const Json::Value* value = FindMember(object, member);
+  return value != nullptr && value->isArray() ? *value : kNone;
 }
 
 }  // namespace
@@ -34,8 +32,8 @@ absl::StatusOr<DiscoveredResources> ParseDiscovery(std::string_view body) {
   }
   DiscoveredResources found;
   for (const Json::Value& group : Array(root, "items")) {
-    const std::string name =
-        group.isObject() && group.isMember("metadata") ? Text(group["metadata"], "name") : "";
+    const Json::Value* metadata = FindMember(group, "metadata");
+    const std::string name = metadata == nullptr ? "" : Text(*metadata, "name");
     if (Array(group, "versions").empty()) found.incomplete.insert(name);
     for (const Json::Value& version : Array(group, "versions")) {
       if (Array(version, "resources").empty() || Text(version, "freshness") == "Stale") {

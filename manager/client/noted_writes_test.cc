@@ -14,6 +14,7 @@ namespace {
 using rbacv1::RoleBinding;
 
 constexpr KindInfo kKind = KindOf<RoleBinding>::value;
+const ObjectKey kKey = {"foo", "bar"};
 constexpr char kObject[] =
     R"({"apiVersion":"rbac.authorization.k8s.io/v1","kind":"RoleBinding",)"
     R"("metadata":{"namespace":"foo","name":"bar","uid":"u1","resourceVersion":"7"}})";
@@ -52,42 +53,21 @@ class NotedWritesTest : public testing::Test {
 
 TEST_F(NotedWritesTest, EachSuccessfulWrite) {
   RoleBinding object = Binding();
+  const MergePatch patch = MergePatch::Unconditional("{}");
   const struct {
     const char* name;
     std::function<absl::Status()> call;
-    bool is_write;
+    bool is_write = true;
   } kCalls[] = {
-      {"get",
-       [&] {
-         return client_.Get({}, kKind, {"foo", "bar"}, object);
-       },
-       false},
+      {"get", [&] { return client_.Get({}, kKind, kKey, object); }, false},
       {"create",
        [&] {
          return client_.Create({}, kKind, {"foo", ""}, object);
-       },
-       true},
-      {"update",
-       [&] {
-         return client_.Update({}, kKind, {"foo", "bar"}, "6", "", object);
-       },
-       true},
-      {"status",
-       [&] {
-         return client_.Update({}, kKind, {"foo", "bar"}, "6", "status", object);
-       },
-       true},
-      {"apply",
-       [&] {
-         return client_.Apply({}, kKind, {"foo", "bar"}, "", {}, object);
-       },
-       true},
-      {"patch",
-       [&] {
-         return client_.PatchObject({}, kKind, {"foo", "bar"}, "", MergePatch::Unconditional("{}"),
-                                    object);
-       },
-       true},
+       }},
+      {"update", [&] { return client_.Update({}, kKind, kKey, "6", "", object); }},
+      {"status", [&] { return client_.Update({}, kKind, kKey, "6", "status", object); }},
+      {"apply", [&] { return client_.Apply({}, kKind, kKey, "", {}, object); }},
+      {"patch", [&] { return client_.PatchObject({}, kKind, kKey, "", patch, object); }},
   };
   for (const auto& call : kCalls) {
     object = Binding();
@@ -131,7 +111,7 @@ TEST_F(NotedWritesTest, Deletions) {
   };
   for (const auto& row : kRows) {
     Answer(row.code, row.answer);
-    (void)client_.Delete({}, kKind, {"foo", "bar"}, row.options);
+    (void)client_.Delete({}, kKind, kKey, row.options);
     EXPECT_EQ(Noted(), row.noted) << row.name;
   }
 }

@@ -3,28 +3,12 @@
 #include <algorithm>
 #include <utility>
 
+#include "manager/core/percent.h"
 #include "manager/core/strings.h"
 #include "manager/object/api_error.h"
 #include "manager/transport/testing/deliver_body.h"
 
 namespace mandate {
-namespace {
-
-std::string Unescaped(std::string_view text) {
-  std::string plain;
-  for (size_t i = 0; i < text.size(); ++i) {
-    if (text[i] == '%' && i + 2 < text.size()) {
-      plain += static_cast<char>(std::stoi(std::string(text.substr(i + 1, 2)), nullptr, 16));
-      i += 2;
-    } else {
-      plain += text[i];
-    }
-  }
-  return plain;
-}
-
-}  // namespace
-
 std::string QueryOf(std::string_view target, std::string_view name) {
   size_t start = target.find('?');
   while (start != target.npos) {
@@ -32,7 +16,7 @@ std::string QueryOf(std::string_view target, std::string_view name) {
     const size_t end = std::min(target.find('&', start), target.size());
     const std::string_view pair = target.substr(start, end - start);
     if (pair.starts_with(name) && pair.substr(name.size()).starts_with('=')) {
-      return Unescaped(pair.substr(name.size() + 1));
+      return PercentDecode(pair.substr(name.size() + 1), /*plus=*/false).value_or("");
     }
     start = end == target.size() ? target.npos : end;
   }
