@@ -5,13 +5,13 @@
 #include <vector>
 
 #include "manager/client/testing/client_fixture.h"
+#include "manager/core/testing/log_capture.h"
 #include "manager/object/api_error.h"
 
 namespace mandate {
 namespace {
 
 using ::testing::HasSubstr;
-using ::testing::Not;
 
 struct ComponentClientTest : ClientFixture {
   void RejectFirstToken(int code, std::string body) {
@@ -329,33 +329,28 @@ TEST_F(ComponentClientTest, TransportErrorsNameTheRequestAndTheComponent) {
   EXPECT_EQ(Counted("<error>", "POST"), 1);
 }
 
-TEST_F(ComponentClientTest, EachAttemptIsALineOfTheDebugLog) {
-  struct Sink : LogSink {
-    void Write(const LogRecord& record) override {
-      lines.push_back(FormatRecord(record, LogFormat::kText).substr(25));
-    }
-    int verbosity() const override { return level; }
-    int level = 5;
-    std::vector<std::string> lines;
+TEST_F(ComponentClientTest, LogsEachAttemptWithVerbosity5) {
+  const auto send = [this](const std::shared_ptr<LogCapture>& log) {
+    owned.reset();
+    options.log = Logger(log, loop.clock());
+    server = [left = 1](const HttpRequest&) mutable {
+      return left-- > 0 ? FakeReply::Code(429) : FakeReply::Json(200, "").After(absl::Seconds(2));
+    };
+    ASSERT_TRUE(Send(Post()).ok());
   };
-  const auto sink = std::make_shared<Sink>();
-  options.log = Logger(sink, loop.clock());
-  int left = 1;
-  server = [&](const HttpRequest&) {
-    return left-- > 0 ? FakeReply::Code(429) : FakeReply::Json(200, "").After(absl::Seconds(2));
-  };
-  ASSERT_TRUE(Send(Post()).ok());
-  EXPECT_THAT(
-      sink->lines,
-      testing::ElementsAre(
-          "DEBUG Request method=POST target=/api/v1/namespaces/foo/pods code=429 error=\"\" "
-          "duration=0 retries=0",
-          "DEBUG Request method=POST target=/api/v1/namespaces/foo/pods code=200 error=\"\" "
-          "duration=2s retries=1"));
-  for (const std::string& line : sink->lines) EXPECT_THAT(line, Not(HasSubstr("scope-1")));
-  sink->level = 4;
-  ASSERT_TRUE(Send(Post()).ok());
-  EXPECT_EQ(sink->lines.size(), 2u);
+  const auto log = std::make_shared<LogCapture>(5);
+  send(log);
+  EXPECT_EQ(log->lines().size(), 2u);
+  EXPECT_EQ(log->Count("DEBUG Request method=POST target=/api/v1/namespaces/foo/pods code=429 "
+                       "error=\"\" duration=0 retries=0"),
+            1);
+  EXPECT_EQ(log->Count("DEBUG Request method=POST target=/api/v1/namespaces/foo/pods code=200 "
+                       "error=\"\" duration=2s retries=1"),
+            1);
+  EXPECT_EQ(log->Count("scope-1"), 0);
+  const auto quiet = std::make_shared<LogCapture>(4);
+  send(quiet);
+  EXPECT_TRUE(quiet->lines().empty());
 }
 
 }  // namespace
