@@ -131,6 +131,7 @@ TEST_F(ReflectorRetryTest, AfterTheEndOfAWatch) {
     EXPECT_EQ(store_.size(), 1u);
     EXPECT_GE(TimeToRequest(), absl::Milliseconds(800));
     EXPECT_EQ(lists() - before, row.relists ? 1u : 0u);
+    loop_.RunReady();
     Reset();
   }
 }
