@@ -1,4 +1,4 @@
-// Bounds how often one object is fixed after somebody else changed it.
+// Bounds how often one object is fixed after another writer changed it.
 #ifndef CONTROLLERS_FIX_LIMITER_H_
 #define CONTROLLERS_FIX_LIMITER_H_
 

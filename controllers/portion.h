@@ -37,73 +37,73 @@ struct FailedWrites {
 // after all other grants. A revocation does not wait for grants: when a portion has tried all
 // revocations, the next portion tries the failed ones again.
 struct WriteRound {
-  std::string of;  // the versions of what is carried out; others begin a new round
+  std::string of;  // the versions of the plan's objects; other versions start a new round
   bool begun = false;
   FailedWrites grants;
   FailedWrites revoking_fixes;
   FailedWrites removals;
   bool revocations_tried = false;
-  // Until then the API server has asked not to send one of the writes again (Retry-After). Only the
-  // next round waits for it: the other writes of this round go on.
+  // The API server's Retry-After for one of the writes ends at this time. Only the next round waits
+  // for it; the other writes of this round continue.
   absl::Time not_before = absl::InfinitePast();
 };
 
 struct PortionLimits {
-  // Writes that succeed, and tries of each of the plan's lists.
+  // The limits of successful writes, and of tries for each of the plan's lists.
   size_t max_writes = 200;
-  // How long each list is worked on, and how long a portion that is not patient waits for the
-  // answer to a request: a server, or its webhook, may take long, or ask to try again later.
+  // The time for each list, and the time that a portion without `patient` waits for a response: a
+  // server, or its webhook, may be slow or send Retry-After.
   absl::Duration max_time = absl::Seconds(2);
 };
 
 // The writes of one reconcile, and their outcome. Not thread-safe.
 class Portion {
  public:
-  // `clock` and `round` outlive this. `patient`: answers are waited for, whatever they take.
+  // `clock` and `round` outlive this. `patient`: it waits for responses without a limit.
   Portion(const Clock& clock, PortionLimits limits, WriteRound& round, bool patient = true);
 
-  // From now on a list is left, before its next write, when `is_outdated`: what is carried out was
-  // edited, and the next portion carries out what it is now.
+  // Stops a list before its next write if `is_outdated`: the plan's objects were edited, and the
+  // next portion writes the new plan.
   void LeaveWhen(std::function<bool()> is_outdated) { is_outdated_ = std::move(is_outdated); }
 
   // Calls `write` and `after` for each of `list` whose `key` is not in `failed`, until a limit is
   // reached. Adds those whose write does not call NoteSuccess() to `failed`. Returns whether all
-  // were tried. A portion that is not patient leaves a list at the first write whose time is over,
-  // and from then on goes on with revocations only: the next portion tries the rest again.
+  // were tried. Without `patient`, a list stops at the first write that runs out of time, and after
+  // that only revocations are sent: the next portion retries the rest.
   template <class List, class Key, class Write, class After>
   bool Each(const List& list, const Key& key, FailedWrites& failed, const Write& write,
             const After& after);
-  // Writes the object's status, within the time of one write of the plan. When that is over, and
-  // the portion is not patient, the next portion tries it again: then it is OK.
+  // Writes the object's status within the time of one write of the plan. If it runs out of time
+  // without `patient`, the result is OK and the next portion retries it.
   absl::Status Report(const CallContext& context,
                       absl::FunctionRef<absl::Status(const CallContext&)> report);
   // For `write`: the context of one request.
   CallContext ForRequest(const CallContext& context) const;
-  // For `write`: each request, and each one that the API server has taken.
+  // For `write`: count each request, and each request that the API server accepted.
   void NoteRequest() { ++requests_; }
   void NoteSuccess() { ++successes_; }
-  // For `write`: an object that somebody else keeps changing is not to be fixed before that.
+  // For `write`: the earliest time of the next fix of an object that another writer keeps changing.
   void NoteWait(absl::Duration wait);
 
   size_t max_writes() const { return limits_.max_writes; }
   bool patient() const { return patient_; }
   WriteRound& round() { return round_; }
   WriteLog& log() { return log_; }
-  // What to report of creating and fixing, and of deleting: this portion's failures, or, at the end
-  // of a round of several, a summary.
+  // The failures of creating and fixing, and of deleting, to report: those of this portion or, at
+  // the end of a round of several portions, a summary.
   std::vector<std::string> failures() const;
   std::vector<std::string> removal_failures() const;
-  // Some writes are left for the next reconcile.
+  // Whether the next reconcile has to do the rest of the writes.
   bool unfinished() const { return unfinished_; }
-  // Something was tried; a write has taken long: half as long as a list may take.
+  // Whether a write was tried; whether a write was slow: half of the time of a list.
   bool tried() const { return requests_ > 0; }
   bool slow() const { return slow_ || reported_slowly_; }
   bool reported_slowly() const { return reported_slowly_; }
   const TriedTargets& tried_targets() const { return tried_targets_; }
-  // At the end of a round: how long the API server has asked to wait, at most kLongestRetry, as
-  // with all retries. Zero: not at all, or the round goes on.
+  // At the end of a round: the API server's Retry-After, at most kLongestRetry. Zero if there is
+  // none, or if the round continues.
   absl::Duration Asked() const;
-  // An error with which the reconcile ends, in place of what WriteRounds::ResultOf() gave.
+  // An error that the reconcile returns instead of the result of WriteRounds::ResultOf().
   absl::Status Later(const absl::Status& error) const;
 
  private:
@@ -134,18 +134,17 @@ class Portion {
   bool cut_short_ = false;
   bool reported_slowly_ = false;
   TriedTargets tried_targets_;
-  absl::Duration wait_ = absl::ZeroDuration();  // zero: nothing to wait for
+  absl::Duration wait_ = absl::ZeroDuration();  // zero if there is no wait
 };
 
 // The unfinished rounds of a controller's objects, and when its reconciles are tried again.
 // Thread-safe.
 class WriteRounds {
  public:
-  // The round that the last reconcile has left unfinished; a new one when it was `of` something
-  // else.
+  // The unfinished round of the last reconcile, or a new one if that was `of` other versions.
   WriteRound Take(const ObjectKey& key, std::string of);
-  // What the reconcile returns. Keeps the round when it is unfinished; else the next try does not
-  // come before the API server asked for it, unless an event brings it forward.
+  // The result of the reconcile. Keeps an unfinished round. Otherwise the next try respects the API
+  // server's Retry-After, unless an event starts it earlier.
   absl::StatusOr<Result> ResultOf(const ObjectKey& key, Portion& portion);
   void Forget(const ObjectKey& key);
 
@@ -157,10 +156,10 @@ class WriteRounds {
   absl::flat_hash_map<ObjectKey, WriteRound> rounds_ ABSL_GUARDED_BY(mutex_);
 };
 
-// Asks for another reconcile after `after`, if that is sooner. Zero: does not.
+// Requests another reconcile after `after`, if this is sooner; zero requests none.
 void RequeueWithin(absl::Duration after, Result& result);
-// The error with which a reconcile ends that would have returned `result`: the next try does not
-// come sooner than that asked for.
+// The error of a reconcile that would have returned `result`: the next try does not come sooner
+// than `result` requests.
 absl::Status NotBefore(const Result& result, const absl::Status& error);
 
 template <class List, class Key, class Write, class After>

@@ -1,5 +1,5 @@
-// Keeps workers free: objects whose writes take long, as behind a webhook that does not answer, are
-// reconciled a few at once, and the others find a worker.
+// Keeps workers free: only a few objects with slow writes, as behind a webhook that does not
+// answer, are reconciled at the same time.
 //
 //   SlowObjects::Turn turn(slow_objects, key, now);
 //   if (turn.waits_still()) return turn.Later();
@@ -33,19 +33,19 @@ namespace mandate {
 // Thread-safe.
 class SlowObjects {
  public:
-  // When a reconcile that has to wait for its turn is tried again.
+  // The delay before a reconcile that has to wait for its turn is repeated.
   static constexpr absl::Duration kLater = absl::Milliseconds(500);
-  // An object that has not come back for this long loses its place.
+  // An object whose reconcile was not repeated for this time loses its place.
   static constexpr absl::Duration kLapse = absl::Seconds(5);
-  // How often an object that waits is planned again.
+  // The interval in which a waiting object is planned again.
   static constexpr absl::Duration kPlanAgain = absl::Seconds(5);
-  // Every fourth turn goes to the object that has waited longest, whatever it waits for.
+  // Every fourth turn is for the object that has waited longest, even without a revocation.
   static constexpr size_t kOldestsTurn = 4;
-  // How many waiting objects write early at once: each may turn out to be slow.
+  // The number of waiting objects that write early at the same time: each may be slow.
   static constexpr size_t kEarlyAtOnce = 1;
-  // Of an object: one with more slow targets writes nothing early.
+  // An object with more slow targets than this writes nothing early.
   static constexpr size_t kMaxSlowTargets = 1000;
-  // After a status that took long to write: for how long nothing is reported ahead of the object's
+  // The time after a slow write of the status in which no status is written before the object's
   // writes.
   static constexpr absl::Duration kNoReports = absl::Minutes(10);
 
@@ -58,33 +58,30 @@ class SlowObjects {
     Turn(const Turn&) = delete;
     Turn& operator=(const Turn&) = delete;
 
-    // The object's writes took long the last time.
+    // Whether the object's last writes were slow.
     bool slow() const { return slow_; }
-    // It is slow and has a turn: the answers are waited for.
+    // Whether it is slow and has a turn, so that it waits for responses.
     bool at_work() const { return at_work_; }
-    // It is slow and has no turn: others are at work, or have waited for longer.
+    // Whether it is slow and has no turn: others are at work, or have waited for longer.
     bool later() const { return slow_ && !at_work_; }
-    // The same, and it waited already: it need not be planned again. It is planned again when it
-    // comes back early, as an event brings it, and each kPlanAgain: there may be something new to
-    // revoke.
+    // The same for an object that was waiting already and needs no new plan. It needs one if an
+    // event repeats its reconcile early, and every kPlanAgain, because it may have new revocations.
     bool waits_still() const { return waits_still_; }
-    // The object waits, or works, to revoke something: its turn comes before that of others'
-    // grants.
+    // Notes that the object has a revocation, so its turn comes before that of others' grants.
     void NoteRevocation() { revokes_ = true; }
-    // Whether a write of `object` is known neither to take long, nor to fail. Of those of a slow
-    // object, such a revocation is sent before its turn.
+    // Whether a write of `object` is not known to be slow or to fail. A slow object sends such a
+    // revocation before its turn.
     bool IsQuick(const ObjectKey& object) const;
-    // Whether the object may write early now: at most kEarlyAtOnce do, and who has found a slow
-    // target does not before its turn. Where others write early, it is planned again.
+    // Whether the object may write early now: at most kEarlyAtOnce objects do, and none that has
+    // found a slow target since its last turn. If others write early, it is planned again.
     bool TakeEarly();
     void EndEarly(bool slow, const TriedTargets& tried);
     // The result of a reconcile that waits. Without this call the object loses its place.
     Result Later();
-    // Whether a write has taken long this time, and where it wrote; called neither when nothing was
-    // written nor with Later().
+    // Notes whether a write was slow, and the targets. Not called without a write or with Later().
     void End(bool slow, const TriedTargets& tried = {});
 
-    // Its status has taken long to write, less than kNoReports ago.
+    // Whether a write of its status was slow less than kNoReports ago.
     bool reports_slowly() const { return reports_slowly_; }
     void NoteSlowReport();
 
@@ -93,7 +90,7 @@ class SlowObjects {
     const ObjectKey& key_;
     const absl::Time now_;
     bool slow_ = false;
-    bool at_work_ = false;  // as one of the slow
+    bool at_work_ = false;  // as a slow object
     bool waits_still_ = false;
     bool waits_ = false;
     bool early_ = false;
@@ -113,14 +110,14 @@ class SlowObjects {
   };
   struct Slow {
     absl::flat_hash_set<ObjectKey> targets;
-    bool found_early = false;  // one of them, since the object's last turn
+    bool found_early = false;  // a slow target, since the object's last turn
   };
 
   enum class Answer { kAtWork, kWaits, kWaitsStill };
   Answer Admit(const ObjectKey& key, absl::Time now) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
-  // Remembers where the object's writes are not quick.
+  // Records the targets where the object's writes are not quick.
   static void Note(const TriedTargets& tried, Slow& of);
-  // How many of those that wait have their turn before this one; the end: a newcomer.
+  // The number of waiting objects whose turn comes before this one; the end for a new one.
   size_t AheadOf(std::vector<Waiting>::const_iterator one) const
       ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
 
@@ -128,9 +125,9 @@ class SlowObjects {
   Mutex mutex_;
   size_t early_ ABSL_GUARDED_BY(mutex_) = 0;
   size_t at_work_ ABSL_GUARDED_BY(mutex_) = 0;
-  size_t turns_ ABSL_GUARDED_BY(mutex_) = 0;  // of those that waited
+  size_t turns_ ABSL_GUARDED_BY(mutex_) = 0;  // the number of turns of waiting objects
   absl::flat_hash_map<ObjectKey, Slow> slow_ ABSL_GUARDED_BY(mutex_);
-  std::vector<Waiting> waiting_ ABSL_GUARDED_BY(mutex_);  // who came first is first
+  std::vector<Waiting> waiting_ ABSL_GUARDED_BY(mutex_);  // in the order of arrival
   absl::flat_hash_map<ObjectKey, absl::Time> no_reports_ ABSL_GUARDED_BY(mutex_);  // until then
 };
 

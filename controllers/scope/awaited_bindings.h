@@ -1,4 +1,4 @@
-// The bindings whose end, or change, a ScopeTemplate waits for before it makes or widens a role.
+// The bindings that must change or be deleted before a ScopeTemplate creates or widens a role.
 #ifndef CONTROLLERS_SCOPE_AWAITED_BINDINGS_H_
 #define CONTROLLERS_SCOPE_AWAITED_BINDINGS_H_
 

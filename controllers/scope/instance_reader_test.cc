@@ -179,7 +179,7 @@ TEST_F(InstanceReaderTest, OneBinding) {
   EXPECT_TRUE(absl::IsNotFound(read({"", "b"}).status()));
 }
 
-// No revocation waits for what only grants need.
+// No revocation waits for an input that only grants need.
 TEST_F(InstanceReaderTest, ReportsUnreadableObjects) {
   ScopeTemplate of = DocumentTemplate();
   view_.Put(of);

@@ -95,7 +95,8 @@ class InstanceReconciler : public Reconciler {
   prometheus::Counter& put_off_;     // mandate_scope_slow_reconciles_put_off_total
 };
 
-// Its controller: ScopeInstances, the bindings they own, and all that decides what those should be.
+// The controller of ScopeInstances. It also watches their bindings, and the objects that determine
+// the desired bindings.
 absl::StatusOr<std::unique_ptr<Controller>> MakeInstanceController(const Component& component);
 absl::StatusOr<std::unique_ptr<Controller>> MakeInstanceControllerWith(
     const Component& component, const InstanceOptions& options);

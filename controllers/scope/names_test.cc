@@ -1,4 +1,4 @@
-// Names that somebody else uses, or used, for a role or a binding.
+// Names that another user uses, or used, for a role or a binding.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -17,7 +17,7 @@ using testing::StartsWith;
 
 class NamesTest : public ScopedTest {};
 
-// A binding that somebody made under the name that ours would have.
+// Another user's binding with the name that ours would have.
 TEST_F(NamesTest, TakenNameIsReported) {
   Begin(R"("namespaces": ["foo", "bar"])");
   Json::Value foreign = cluster_.Our(kBindings, "foo");
@@ -39,11 +39,12 @@ TEST_F(NamesTest, TakenNameIsReported) {
   ExpectConvergedAndQuiet();
 }
 
-// A literal name that somebody uses first, or second: kubectl apply of a manifest of that name.
+// A literal name that another user uses before or after us: kubectl apply of a manifest with that
+// name.
 TEST_F(NamesTest, LiteralNameProvesNoOwner) {
   Begin(R"("namespaces": ["foo"])", kLiteral);
   const std::string name = kLiteralRole;
-  // Our own writes, and those of garbage collection, do not make it somebody else's.
+  // Our own writes, and those of garbage collection, do not change the owner.
   cluster_.Merge(kTemplates, "foo",
                  R"({"spec":{"clusterRoles":[{"generateName":"cert-manager-controller",)"
                  R"("rules":[{"apiGroups":[""],"resources":["pods"],"verbs":["list"]}],)"
@@ -81,7 +82,7 @@ TEST_F(NamesTest, OrphanedBindingOfALiteralNameGetsNoRole) {
                                           HasSubstr("RoleBinding foo/cert-manager-controller-")));
 }
 
-// A role that stood in the way goes: nobody else tells the template.
+// A role that had the name is deleted: only its own event can start a reconcile of the template.
 TEST_F(NamesTest, FreedNameIsUsed) {
   Json::Value foreign = ParseJson(R"({"apiVersion": "rbac.authorization.k8s.io/v1",
       "kind": "ClusterRole", "metadata": {"name": "scope-template:cert-manager-controller"}, "rules": []})")

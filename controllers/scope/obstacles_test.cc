@@ -1,4 +1,4 @@
-// What a server that denies, fails or delays some writes does to the rest, and when it ends.
+// The effect of denied, failed or delayed writes on the others, and the time until they succeed.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -76,7 +76,7 @@ TEST_F(ObstaclesTest, UnchangedObjectInTheResponseIsNotSuccess) {
   EXPECT_THAT(cluster_.Templated(), AllOf(StartsWith("False "), HasSubstr("changes its rules")));
 }
 
-// Its finalizers may keep a template for long: what an edit takes away is taken away.
+// Finalizers may keep a template for long: an edit still revokes.
 TEST_F(ObstaclesTest, ATemplateThatIsBeingDeletedIsNarrowed) {
   Begin(R"("namespaces": ["foo"])", kNodes);
   EXPECT_EQ(
@@ -142,7 +142,7 @@ TEST_F(ObstaclesTest, RevokesTheFormerTemplateWithoutBind) {
               AllOf(StartsWith("False ScopingFailed"), HasSubstr("lacks the verb \"bind\"")));
 }
 
-// An admission webhook that denies deletions keeps the object, not what it grants.
+// An admission webhook that denies deletions keeps the object, but not its grants.
 TEST_F(ObstaclesTest, UndeletableBindingLosesItsSubjects) {
   Begin(R"("namespaces": ["foo", "bar"])");
   const Json::Value before = cluster_.Our(kBindings, "foo");
@@ -182,7 +182,7 @@ TEST_F(ObstaclesTest, OneFailureDoesNotStopOtherWrites) {
   EXPECT_EQ(cluster_.Scoped(), kSuccess);
 }
 
-// A fix that the server refuses is reported as refused, not as changed back by somebody else.
+// A fix that the server denies is reported as denied, and not as reverted by another writer.
 TEST_F(ObstaclesTest, RepeatedDenialIsReported) {
   Begin(R"("namespaces": ["foo"])", kAnnAndEve);
   cluster_.faults().Add({.verb = "patch",

@@ -1,5 +1,5 @@
 // Tests of ownership: what the scope components do with objects whose owner references or labels
-// somebody else has changed.
+// another user has changed.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 

@@ -63,7 +63,7 @@ TEST(BelongsToTest, TheControllerDecidesAndOnlyWithoutOneTheLabel) {
        R"("ownerReferences": [{"uid": "u2"}, {"uid": "u1", "controller": true}])", true},
   };
   for (const auto& row : rows) {
-    // Of our kind, unless the row says another.
+    // The kind is ours unless the row has another.
     const std::string metadata = absl::StrReplaceAll(
         row.metadata,
         {{R"({"uid")",

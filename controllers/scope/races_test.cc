@@ -66,7 +66,7 @@ class RacesTest : public ScopedTest {
       return std::nullopt;
     };
   }
-  // Somebody makes our binding one of another role; its name.
+  // Another user replaces our binding by one of another role. Returns its name.
   std::string BindAnotherRole() {
     Json::Value binding = cluster_.Our(kBindings);
     for (const char* field : {"uid", "resourceVersion", "creationTimestamp", "managedFields"}) {
@@ -200,7 +200,7 @@ TEST_F(RacesTest, OrphanedBindingIsNotDeleted) {
   EXPECT_FALSE(cluster_.Get(kBindings, name, "foo").isNull());
 }
 
-// The same of a role whose template is kept by somebody's finalizer.
+// The same for a role whose template has a finalizer.
 TEST_F(RacesTest, OrphanedRoleIsNotDeleted) {
   Begin(R"("namespaces": ["foo"])");
   const std::string name = NameOf(cluster_.Our(kRoles));

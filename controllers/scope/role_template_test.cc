@@ -94,7 +94,7 @@ TEST(RoleTemplateTest, SubjectsComeFromTheRoleElseFromTheTemplate) {
   EXPECT_EQ(roles[2].subjects, roles[0].subjects) << "they are in memory once";
 }
 
-// What is valid of each role, as "name: verbs of its rules; its subjects".
+// The valid part of each role, as "name: verbs of its rules; its subjects".
 TEST(RoleTemplateTest, InvalidTemplateKeepsItsValidParts) {
   const struct {
     std::string_view spec;

@@ -101,7 +101,7 @@ TEST(SizeTest, ARevocationDoesNotWaitForAnothersGrants) {
             10);
 }
 
-// One ClusterRoleBinding takes the place of three RoleBindings: nobody is without in between, if
+// One ClusterRoleBinding replaces three RoleBindings: no subject loses access in between, if
 // that is no more than one portion.
 TEST(SizeTest, AMoveOfOnePortionGrantsFirstAndALargerOneRevokesFirst) {
   for (const size_t max_writes : {3, 4}) {

@@ -104,7 +104,7 @@ TEST_F(SlowWritesTest, OthersAreNotHeldUpByThoseThatAreKnown) {
   EXPECT_EQ(cluster_.Ours(kBindings, "bar").size(), size_t{kSlow});
 }
 
-// Somebody's finalizers keep their bindings, which lose their subjects, slowly.
+// Finalizers keep their bindings, which lose their subjects slowly.
 TEST_F(SlowWritesTest, OthersAreNotHeldUpByThoseThatAreGone) {
   CreateSlowInstances();
   cluster_.Settle();

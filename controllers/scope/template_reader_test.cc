@@ -58,7 +58,7 @@ class TemplateReaderTest : public ViewTest {
     view_.Put(KindOf<ScopeInstance>::value, *raw);
   }
 
-  // Of the template's subject.
+  // A binding of the template's subject.
   RoleTemplate Role(std::string generate_name, std::string name) const {
     return {
         std::move(generate_name), std::move(name), {}, ExpandTemplate(template_).roles[0].subjects};

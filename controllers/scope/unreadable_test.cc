@@ -158,7 +158,7 @@ TEST_P(UnreadableKindTest, HoldsUpNoRevocation) {
     EXPECT_THAT(cluster_.Ours(kBindings, "bar"), IsEmpty());
     EXPECT_EQ(cluster_.Ours(kBindings, "foo").size(), 1u);
     EXPECT_EQ(cluster_.Merge(kInstances, "cluster", R"({"spec":{"namespaces":["bar"]}})"), 200);
-    // Somebody touches it; where its namespaces are not known, they stay.
+    // A user edits it; bindings in unknown namespaces stay.
     EXPECT_EQ(cluster_.Merge(kInstances, "some", R"({"spec":{"namespaces":["bar"]}})"), 200);
     cluster_.Settle();
     EXPECT_THAT(cluster_.Ours(kClusterBindings), IsEmpty());

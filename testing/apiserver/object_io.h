@@ -37,15 +37,15 @@ void DropUnreadableTimes(Json::Value& object);
 // absent ones.
 void DropEmptyLists(const ResourceType& type, Json::Value& object);
 
-// A message of any kind, such as DeleteOptions, in JSON or protobuf, as JSON; an empty body is an
-// empty object.
+// Decodes a message of any kind, such as DeleteOptions, from JSON or protobuf into JSON. An empty
+// body is an empty object.
 absl::StatusOr<Json::Value> ReadMessage(std::string_view body, Encoding encoding,
                                         const google::protobuf::Descriptor& type);
 absl::StatusOr<std::string> WriteMessage(const Json::Value& value, std::string_view api_version,
                                          std::string_view kind, Encoding encoding,
                                          const google::protobuf::Descriptor& type);
 
-// Whole, for a body.
+// The whole object, for a body.
 std::string WriteObject(const StoredObject& object, const ResourceType& type, Encoding encoding);
 
 struct ListMeta {

@@ -13,10 +13,10 @@
 
 namespace mandate::apiserver {
 
-// Their paths, "spec.parts[0].x", in order; `given` as it was sent.
+// Their sorted paths, "spec.parts[0].x". `given` is the object as it was sent.
 std::vector<std::string> UnknownMembers(const Json::Value& given, const ResourceType& type);
 
-// As the query parameter fieldValidation asks: each of them is a warning, or all of them a 400.
+// Applies the query parameter fieldValidation: adds a warning for each of them, or returns a 400.
 absl::Status CheckMembers(const Json::Value& given, const ResourceType& type,
                           std::string_view validation, std::vector<std::string>& warnings);
 

@@ -1,5 +1,5 @@
-// What kube-controller-manager does in a cluster and a test cannot do without: the content of
-// deleted namespaces, and objects whose owners are gone.
+// The work of kube-controller-manager that tests need: deletes the content of deleted namespaces,
+// and the dependents of deleted owners.
 #ifndef TESTING_APISERVER_UPKEEP_H_
 #define TESTING_APISERVER_UPKEEP_H_
 
@@ -7,7 +7,7 @@
 
 namespace mandate::apiserver {
 
-// Acts on its own, in tasks of the loop. Loop thread only.
+// Runs in tasks of the loop. Loop thread only.
 class Upkeep {
  public:
   // `core` outlives this.
@@ -15,18 +15,20 @@ class Upkeep {
 
  private:
   void OnChange(const Change& change);
-  // Deletes what is in the namespace, and once it is empty the namespace.
+  // Deletes the content of the namespace, and the empty namespace.
   void Empty(const std::string& ns);
-  // Deletes the object, or marks it when it has finalizers.
+  // Deletes the object, or sets its deletionTimestamp if it has finalizers.
   void Delete(const GroupResource& resource, const StoredObject& object);
-  // Deletes what the object owned and nobody else owns, or (`orphan`) only takes the owner off.
+  // Deletes the object's dependents without another owner. With `orphan` it only removes the owner
+  // references.
   void Collect(const std::string& owner_uid, bool orphan);
-  // Deletes the object when all its owners are gone; takes those off that are, when some are not.
+  // Deletes the object if all its owners are absent; otherwise removes the references to absent
+  // ones.
   void DropAbsentOwners(const GroupResource& resource, const std::string& ns,
                         const std::string& name);
-  // Whether the owner is certainly not there. One of a kind that is not served may be.
+  // Whether the owner is certainly absent. An owner of an unknown kind may exist.
   bool IsAbsent(const Json::Value& owner, const std::string& ns) const;
-  // Does what the finalizers orphan and foregroundDeletion wait for, and takes them off.
+  // Does the work for the finalizers orphan and foregroundDeletion, and removes them.
   void Release(const GroupResource& resource, const std::string& ns, const std::string& name);
 
   Core& core_;

@@ -1,4 +1,4 @@
-// A watch under way: what of the store's history and future its client is told.
+// An open watch: sends the events of the store's history and of later changes.
 #ifndef TESTING_APISERVER_WATCH_H_
 #define TESTING_APISERVER_WATCH_H_
 
@@ -20,17 +20,17 @@ namespace mandate::apiserver {
 
 struct WatchOptions {
   absl::Duration bookmark_interval = absl::Minutes(1);
-  // Of watches that name none.
+  // The timeout of watches without timeoutSeconds.
   absl::Duration default_timeout = absl::Minutes(30);
-  // How long a resourceVersion that is yet to come is waited for.
+  // The maximum wait for a resourceVersion that is higher than the current one.
   absl::Duration fresh_wait = absl::Seconds(3);
-  // Whether a bookmark is sent now; a fault may drop it. Null: always.
+  // Whether a bookmark is sent; a fault may drop it. Null means always.
   std::function<bool()> lets_bookmark;
-  // Plurals of the kinds that the server keeps no cache of: each watch reads etcd's changes itself.
+  // The plurals of the kinds without a watch cache: each watch reads the changes from etcd itself.
   std::set<std::string> uncached;
 };
 
-// Lives until its exchange is closed. Loop thread only.
+// It lives until its exchange is closed. Loop thread only.
 class WatchStream : public std::enable_shared_from_this<WatchStream> {
  public:
   struct Context {
@@ -39,7 +39,7 @@ class WatchStream : public std::enable_shared_from_this<WatchStream> {
     const WatchOptions& options;
   };
 
-  // Opens the answer and goes on by itself.
+  // Starts the response; the stream then continues by itself.
   static void Start(Context context, std::shared_ptr<Exchange> exchange,
                     std::shared_ptr<const ResourceType> type, ListQuery query, Encoding encoding);
 
@@ -69,8 +69,8 @@ class WatchStream : public std::enable_shared_from_this<WatchStream> {
   const ListQuery query_;
   const Encoding encoding_;
   absl::Time ends_ = absl::InfiniteFuture();
-  int64_t after_ = 0;  // changes up to this revision were sent or are not wanted
-  int64_t seen_ = 0;   // the last of etcd's changes that it was told of
+  int64_t after_ = 0;  // changes up to this revision were sent or do not match
+  int64_t seen_ = 0;   // the last change that it has seen in etcd
   uint64_t subscription_ = 0;
   uint64_t reconnect_ = 0;
   std::unique_ptr<Loop::Timer> timeout_;

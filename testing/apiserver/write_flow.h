@@ -1,4 +1,4 @@
-// One create, update or patch on its way from the request to the store.
+// Executes one create, update or patch.
 #ifndef TESTING_APISERVER_WRITE_FLOW_H_
 #define TESTING_APISERVER_WRITE_FLOW_H_
 
@@ -19,36 +19,36 @@ namespace mandate::apiserver {
 // Loop thread only.
 class WriteFlow {
  public:
-  // Answers the exchange, by its request's verb: create, update or patch.
+  // Executes the verb of the exchange's request (create, update or patch) and responds.
   static void Serve(Core& core, Exchange& exchange, const ResourceType& type, Encoding answer);
 
  private:
   WriteFlow(Core& core, Exchange& exchange, const ResourceType& type, Encoding answer)
       : core_(core), exchange_(exchange), type_(type), answer_(answer) {}
 
-  // Errors are the answer.
+  // Errors become the response.
   absl::Status Run();
   absl::Status Prepare();
-  // What the request makes of the object that is there, or of nothing.
+  // The new object: the request applied to the existing object, or to none.
   absl::StatusOr<Json::Value> Candidate();
   absl::StatusOr<Json::Value> Patched() const;
   absl::Status CheckIdentity(const Json::Value& object) const;
   absl::StatusOr<Json::Value> Applied() const;
-  // 409 for an object that demands another uid than `live`'s; empty: there is none.
+  // 409 for an object with another uid than `live`'s, which is empty if there is no object.
   absl::Status CheckUid(const Json::Value& object, const std::string& live) const;
   absl::Status CheckPreconditions(const Json::Value& object) const;
-  // `when`: by whom an owner can have been named again.
+  // `when`: the stage that may have repeated an owner, for the warning.
   void DropOwnersNamedTwice(std::string_view when, Json::Value& object) const;
-  // Gives the object what the server gives it, and checks it.
+  // Sets the fields that the server sets, and validates the object.
   absl::Status Complete(Json::Value& object);
-  // What is wrong with it, all in one.
+  // All validation errors in one error.
   absl::Status CheckObject(const Json::Value& object) const;
   absl::Status Commit();
-  // 409 for a name that is taken.
+  // 409 for a name that exists.
   absl::Status AlreadyExists(const StoredObject& other) const;
   void Answer(const StoredObject& object, int code);
 
-  // Empty of a cluster-scoped kind.
+  // Empty for a cluster-scoped kind.
   std::string ns() const { return type_.namespaced ? request().attributes.ns : ""; }
   bool creating() const { return live_ == nullptr; }
   const Request& request() const { return exchange_.request(); }
@@ -60,11 +60,11 @@ class WriteFlow {
   const Encoding answer_;
   WriteQuery query_;
   Json::Value body_;         // decoded: an object, or a patch
-  absl::Status unreadable_;  // why a patch is none
+  absl::Status unreadable_;  // the error of an invalid patch
   std::shared_ptr<const StoredObject> live_;
-  Json::Value live_object_;  // null: none
-  Json::Value object_;       // as it will be stored
-  bool typed_ = true;        // what was sent has the types of its schema
+  Json::Value live_object_;  // null for a creation
+  Json::Value object_;       // the object to store
+  bool typed_ = true;        // the sent object has the types of its schema
 };
 
 }  // namespace mandate::apiserver

@@ -1,4 +1,4 @@
-// The query of a write (metav1.CreateOptions and its like), read and checked.
+// The query of a write (metav1.CreateOptions, UpdateOptions, PatchOptions), validated.
 #ifndef TESTING_APISERVER_WRITE_QUERY_H_
 #define TESTING_APISERVER_WRITE_QUERY_H_
 
@@ -21,16 +21,16 @@ struct WriteQuery {
 
   bool dry_run = false;
   bool apply = false;        // a server-side apply
-  bool force = false;        // of an apply
+  bool force = false;        // for an apply
   std::string manager;       // as given
   std::string validation;    // fieldValidation: "", "Ignore", "Warn", "Strict"
-  std::string manager_name;  // `manager`, or what the user agent begins with
+  std::string manager_name;  // `manager`, or the start of the user agent
 };
 
-// What is wrong with the values of dryRun.
+// Validates the values of dryRun.
 std::optional<Cause> CheckDryRun(const std::vector<std::string>& given);
 
-// Of the media type alone, in lower case and without parameters.
+// Takes the media type in lower case and without parameters.
 std::string ContentTypeOf(const Request& request);
 
 }  // namespace mandate::apiserver

@@ -1,4 +1,4 @@
-// An exchange whose answer is remembered.
+// An exchange that records its response.
 #ifndef TESTING_APISERVER_TESTING_RECORDED_EXCHANGE_H_
 #define TESTING_APISERVER_TESTING_RECORDED_EXCHANGE_H_
 
@@ -9,13 +9,13 @@
 
 namespace mandate::apiserver {
 
-// As Exchange.
+// Loop thread only.
 class RecordedExchange : public Exchange {
  public:
   using Exchange::Exchange;
 
   const Response& head() const { return head_; }
-  // All of it so far.
+  // The body that was sent so far.
   const std::string& body() const { return body_; }
   bool aborted() const { return aborted_; }
 
