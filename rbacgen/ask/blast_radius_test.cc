@@ -175,7 +175,7 @@ std::vector<Case> Cases() {
   };
 }
 
-TEST(BlastRadius, TakesEveryWay) {
+TEST(BlastRadius, FollowsEveryWayToMoreRights) {
   for (const Case& c : Cases()) {
     const World world = WorldOf(Others() + c.yaml);
     const BlastRadius radius = ComputeBlastRadius(world, {rbac::ServiceAccountInfo("n", "start")});
@@ -186,7 +186,7 @@ TEST(BlastRadius, TakesEveryWay) {
   }
 }
 
-TEST(BlastRadius, EverythingHidesSmallerFindings) {
+TEST(BlastRadius, EverythingReplacesTheOtherRights) {
   const std::string bind =
       Rule(kRbac, "clusterroles", "bind") + ", " + Rule(kRbac, "clusterrolebindings", "create");
   const World world = WorldOf(
@@ -199,7 +199,7 @@ TEST(BlastRadius, EverythingHidesSmallerFindings) {
   EXPECT_EQ(radius.rights, (RightsByNamespace{{"", {rbac::Rule{{"*"}, {"*"}, {"*"}, {}, {}}}}}));
 }
 
-TEST(BlastRadius, ReportsSteps) {
+TEST(BlastRadius, ListsEachStepWithItsRight) {
   const World world =
       WorldOf(Others() +
               Grant("start", "n", Rule("", "serviceaccounts/token", "create", "other"), "start"));
@@ -211,8 +211,8 @@ TEST(BlastRadius, ReportsSteps) {
   EXPECT_EQ(radius.rights.at("")[0], (rbac::Rule{{"get"}, {""}, {"secrets"}, {}, {}}));
 }
 
-// Of everybody's rights only those that Kubernetes gives go without saying.
-TEST(BlastRadius, ReachesPermissionsOfAllUsers) {
+// Only the rights that Kubernetes itself gives every user are omitted.
+TEST(BlastRadius, IncludesRightsThatTheInputGrantsToAllUsers) {
   const std::string start = Grant("start", "", Rule("", "pods", "get"), "start");
   std::string everybodys = Grant("r", "", Rule("", "secrets", "get"), "X");
   const std::string account = "kind: ServiceAccount, name: X, namespace: n";
@@ -232,7 +232,7 @@ TEST(BlastRadius, ReachesPermissionsOfAllUsers) {
   }
 }
 
-TEST(BlastRadius, OfATreeIsBaseAndEveryComponent) {
+TEST(BlastRadius, BaseOfATreeReachesEveryComponent) {
   const World world = TreeOf(
       "// +mandate:component:name=a\n// +kubebuilder:rbac:groups=apps,resources=x,verbs=get\n"
       "// +mandate:component:name=b\n// +kubebuilder:rbac:groups=apps,resources=y,verbs=get\n");

@@ -27,7 +27,7 @@ World Example() {
   return world;
 }
 
-TEST(CheckKnown, KnowsTheSubjectsOfTheInput) {
+TEST(CheckKnown, AcceptsOnlyUsersOfTheInput) {
   const World world = Example();
   for (const char* name :
        {"scope", "base", "mandate-system/mandate-manager-scope", "shop/web", "jane", "user:odd",
@@ -82,7 +82,7 @@ TEST(CheckKnown, KnowsTheGroupsOfBindings) {
   EXPECT_FALSE(CheckKnown(world, "scop", {"devs"}).ok()) << "a group does not vouch for the user";
 }
 
-TEST(FindUser, TakesASpelledOutUserAtTheWord) {
+TEST(FindUser, UserPrefixNamesAUserLiterally) {
   const World world = Example();
   EXPECT_EQ(FindUser(world, "user:scope", {})->name, "scope");
   EXPECT_EQ(FindUser(world, "user:a/b", {})->name, "a/b");

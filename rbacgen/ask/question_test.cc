@@ -7,7 +7,7 @@
 namespace mandate::rbacgen {
 namespace {
 
-TEST(ParseQuestion, ParsesKubectlsArguments) {
+TEST(ParseQuestion, AcceptsTheSyntaxOfKubectl) {
   const World world = TreeOf("// +kubebuilder:rbac:groups=g.io,resources=things,verbs=get\n");
   const struct {
     const char* resource;
@@ -43,7 +43,7 @@ TEST(ParseQuestion, ParsesKubectlsArguments) {
   }
 }
 
-TEST(QuestionDoubts, ReportDoubtfulNames) {
+TEST(QuestionDoubts, ReportPartsThatMayBeMisread) {
   const struct {
     QuestionText text;
     const char* want;

@@ -18,7 +18,7 @@ BlastRadius Reached(int accounts) {
   return radius;
 }
 
-TEST(RadiusReport, NamesAFewAndCountsMany) {
+TEST(RadiusReport, ListsThreeAccountsOfANamespaceAndCountsFour) {
   const std::string few = RadiusText(Reached(3)), many = RadiusText(Reached(4));
   for (const char* name : {"kube-system/c0", "kube-system/c2", "shop/web"}) {
     EXPECT_NE(few.find(name), few.npos) << few;
@@ -29,7 +29,7 @@ TEST(RadiusReport, NamesAFewAndCountsMany) {
   EXPECT_EQ(RadiusJson(Reached(4))["steps"].size(), 6u) << "each by name";
 }
 
-TEST(RadiusReport, CountsOtherPathsSeparately) {
+TEST(RadiusReport, AccountsReachedInDifferentWaysAreNotOneRow) {
   BlastRadius radius = Reached(6);
   for (int i = 4; i <= 6; ++i) radius.steps[i].from = "b";
   const std::string text = RadiusText(radius);
@@ -37,7 +37,7 @@ TEST(RadiusReport, CountsOtherPathsSeparately) {
   EXPECT_NE(text.find("kube-system/c5"), text.npos) << text;
 }
 
-TEST(RadiusReport, SortsBySeverity) {
+TEST(RadiusReport, SortsRightsBySeverity) {
   BlastRadius radius = Reached(1);
   radius.steps[1].severity = Danger::Severity::kCritical;
   radius.rights[""] = {{{"get"}, {""}, {"pods"}, {}, {}}, {{"patch"}, {""}, {"pods"}, {}, {}}};
@@ -64,7 +64,7 @@ TEST(RadiusReport, SortsBySeverity) {
             "+ may get and patch pods: runs images of its choice in any pod there (high)\n");
 }
 
-TEST(RadiusDiff, HasTheDifference) {
+TEST(RadiusDiff, ListsAddedAndRemovedReachAndRights) {
   BlastRadius before = Reached(0), now = Reached(5);
   now.everything = true;
   before.rights["shop"] = {{{"list"}, {""}, {"secrets"}, {}, {}}};

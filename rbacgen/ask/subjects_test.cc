@@ -24,7 +24,7 @@ std::string Titles(const World& before, const World& now) {
   return titles;
 }
 
-TEST(SubjectsToCompare, AreAllThatBindingsName) {
+TEST(SubjectsToCompare, AreTheSubjectsOfAllBindings) {
   const World before = WorldOf(Binding("RoleBinding", "a", "{kind: ServiceAccount, name: web}"));
   const World now = WorldOf(
       Binding("ClusterRoleBinding", "b",
@@ -34,7 +34,7 @@ TEST(SubjectsToCompare, AreAllThatBindingsName) {
   EXPECT_EQ(Titles(World(), World()), "");
 }
 
-TEST(SubjectsToCompare, HaveAComponentOnce) {
+TEST(SubjectsToCompare, ListAComponentOnce) {
   World before = WorldOf(Binding("RoleBinding", "a", "{kind: ServiceAccount, name: m-web}"));
   before.components["web"] = {"shop", "m-web"};
   before.components["old"] = {"shop", "m-old"};
@@ -46,7 +46,7 @@ TEST(SubjectsToCompare, HaveAComponentOnce) {
 }
 
 // A tree declares only components, so a subject that it does not have is not reported as gone.
-TEST(SubjectsToCompare, OfATreeAndAClusterAreComponents) {
+TEST(SubjectsToCompare, ForATreeAndAClusterAreOnlyComponents) {
   const World tree = TreeOf("// +kubebuilder:rbac:groups=core,resources=pods,verbs=get\n");
   World cluster = WorldOf(Binding("RoleBinding", "a", "{kind: User, name: ann}"));
   cluster.components = tree.components;
@@ -56,7 +56,7 @@ TEST(SubjectsToCompare, OfATreeAndAClusterAreComponents) {
   EXPECT_EQ(Titles(tree, tree), "base; manager; ");
 }
 
-TEST(Subjects, AloneAndWithTheGroupsOfTheServer) {
+TEST(Subjects, WithGroupsAddsTheServersGroups) {
   const SubjectKey account = {"ServiceAccount", "shop", "web"};
   EXPECT_EQ(Alone(account).name, "system:serviceaccount:shop:web");
   EXPECT_TRUE(Alone(account).groups.empty());

@@ -77,7 +77,7 @@ TEST(DiffWorlds, ComparesMeaningNotText) {
   for (const auto& c : kCases) EXPECT_EQ(Diff(c.before, c.now), c.want) << c.name;
 }
 
-TEST(DiffWorlds, NamesComponentsThatComeAndGo) {
+TEST(DiffWorlds, ListsNewAndRemovedComponents) {
   const std::string a =
       "// +mandate:component:name=a\n// +kubebuilder:rbac:groups=apps,resources=x,verbs=get\n";
   const std::string b =
@@ -91,7 +91,7 @@ TEST(DiffWorlds, NamesComponentsThatComeAndGo) {
   EXPECT_EQ(diffs[2].title, "base");
 }
 
-TEST(DiffWorlds, IncludesPermissionsOfGroups) {
+TEST(DiffWorlds, IncludesRightsFromTheGroupsOfComponents) {
   const std::string marker = "// +kubebuilder:rbac:groups=core,resources=pods,verbs=get\n";
   constexpr char kSecrets[] = "{apiGroups: [''], resources: [secrets], verbs: [get]}";
   const auto bound = [&](const std::string& role, const std::string& group,
@@ -132,7 +132,7 @@ TEST(DiffWorlds, IncludesPermissionsOfGroups) {
   }
 }
 
-TEST(DiffWorlds, OmitsDefaultPermissionsOfAllUsers) {
+TEST(DiffWorlds, OmitsRightsThatEveryClusterGrantsToAllUsers) {
   const auto bound = [](const std::string& role, const std::string& group,
                         const std::string& rules) {
     return WorldOf(
@@ -172,7 +172,7 @@ TEST(DiffWorlds, OmitsDefaultPermissionsOfAllUsers) {
   }
 }
 
-TEST(DiffWorlds, IgnoresExternalRulesInPlainWorlds) {
+TEST(DiffWorlds, IgnoresExternalRulesIfOneSideHasNoMarkers) {
   const std::string marker =
       "// +mandate:rbac:granted=external,groups=apps,resources=deployments,verbs=get\n";
   World cluster = TreeOf(marker);
@@ -181,7 +181,7 @@ TEST(DiffWorlds, IgnoresExternalRulesInPlainWorlds) {
   EXPECT_EQ(DiffText(DiffWorlds(TreeOf(marker), cluster)), "");
 }
 
-TEST(DiffWorlds, ComparesSubjectsWhereThereAreNoComponents) {
+TEST(DiffWorlds, ComparesSubjectsWithoutComponents) {
   const std::string role =
       "{apiVersion: rbac.authorization.k8s.io/v1, kind: ClusterRole, metadata: {name: r}, "
       "rules: [{apiGroups: [''], resources: [secrets], verbs: [get]}]}\n---\n";

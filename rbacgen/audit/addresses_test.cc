@@ -29,7 +29,7 @@ TEST(AddressRange, ContainsAddressesWithItsPrefix) {
   EXPECT_FALSE(in("10.0.0.7", "10.0.0.0/8"));
 }
 
-TEST(AreElsewhere, ComparesOneFamilyOfDeniedRequests) {
+TEST(AreElsewhere, ComparesOneFamilyAndIgnoresAllowedAddresses) {
   const std::vector<AddressRange> gateway = {*AddressRange::Parse("10.0.0.0/24")};
   EXPECT_FALSE(AreElsewhere("10.0.0.1", "10.0.0.1", {}));
   EXPECT_TRUE(AreElsewhere("10.0.0.1", "10.0.0.2", {}));

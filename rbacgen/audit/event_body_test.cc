@@ -17,7 +17,7 @@ EventBody Read(std::string_view resource, std::string_view text, bool is_request
   return facts;
 }
 
-TEST(ReadBody, OfATokenRequest) {
+TEST(ReadBody, ReadsATokenRequest) {
   const EventBody body = Read("serviceaccounts", R"({"kind":"TokenRequest",
       "apiVersion":"authentication.k8s.io/v1","metadata":{"creationTimestamp":null},
       "spec":{"audiences":["a","b"],"expirationSeconds":3600,
@@ -34,7 +34,7 @@ TEST(ReadBody, OfATokenRequest) {
   EXPECT_EQ(empty.token_request->bound_kind, "");
 }
 
-TEST(ReadBody, OfABinding) {
+TEST(ReadBody, ReadsTheScopeInstanceOfABinding) {
   EXPECT_EQ(Read("rolebindings", R"({"metadata":{"labels":{"a":"b",
       "operators.coreos.io/scopeInstanceUID":"u-1"},"ownerReferences":[{"kind":"ScopeInstance",
       "apiVersion":"operators.coreos.com/v1","name":"i","uid":"u-2","controller":true}]}})")
@@ -47,7 +47,7 @@ TEST(ReadBody, OfABinding) {
             "u-1");
 }
 
-TEST(ReadBody, OfScopeInstances) {
+TEST(ReadBody, ReadsTheUidsOfScopeInstances) {
   const char* one = R"({"metadata":{"uid":"u-1"},"spec":{}})";
   EXPECT_THAT(Read("scopeinstances", one, false).uids, ElementsAre("u-1"));
   EXPECT_THAT(Read("scopeinstances", one, true).uids, IsEmpty()) << "a client may claim any";
@@ -62,8 +62,8 @@ TEST(ReadBody, OfScopeInstances) {
       Read("scopeinstances", R"({"items":[],"metadata":{"continue":"x"}})", false).is_list);
 }
 
-// Bodies are what somebody sent.
-TEST(ReadBody, OtherShapesAreEmpty) {
+// A client can send any body.
+TEST(ReadBody, IgnoresABodyOfAnotherShape) {
   for (const char* resource : {"serviceaccounts", "rolebindings", "scopeinstances"}) {
     for (const char* text :
          {"null", "[]", "7", R"("x")", "{}", R"({"spec":7,"metadata":[1]})",
@@ -75,7 +75,7 @@ TEST(ReadBody, OtherShapesAreEmpty) {
   }
 }
 
-TEST(HasFacts, IsOfTheTracesObjectsAlone) {
+TEST(HasFacts, OnlyForObjectsThatTheTraceNeeds) {
   EXPECT_TRUE(HasFacts("", "serviceaccounts", "token"));
   EXPECT_TRUE(HasFacts("rbac.authorization.k8s.io", "rolebindings", ""));
   EXPECT_TRUE(HasFacts("operators.coreos.com", "scopeinstances", ""));

@@ -65,7 +65,7 @@ TEST(ParseAuditEvent, ReadsImpersonationMastersAndDenial) {
   EXPECT_FALSE(e.has_object);
 }
 
-TEST(ParseAuditEvent, ResetsTheEventForEachLine) {
+TEST(ParseAuditEvent, ClearsThePreviousEvent) {
   AuditEvent e;
   e.username = "old";
   e.masters = true;
@@ -78,7 +78,7 @@ TEST(ParseAuditEvent, ResetsTheEventForEachLine) {
 }
 
 // kube-apiserver posts such items to a webhook.
-TEST(ParseAuditEvent, AnItemOfAListNamesNoKind) {
+TEST(ParseAuditEvent, AcceptsAListItemWithoutKind) {
   AuditEvent e;
   ASSERT_TRUE(
       ParseAuditEvent(R"({"level":"Metadata","auditID":"a-1","stage":"ResponseComplete"})", &e)
@@ -101,7 +101,7 @@ TEST(ParseAuditEvent, NullIsAbsent) {
   EXPECT_EQ(e.code, 0);
 }
 
-TEST(ParseAuditEvent, ReportsTheActualKind) {
+TEST(ParseAuditEvent, ErrorNamesTheActualKind) {
   AuditEvent e;
   EXPECT_EQ(AsStd(ParseAuditEvent(R"({"log":"{}","stream":"stdout"})", &e).message()),
             "not an Event of audit.k8s.io/v1: it has no kind");

@@ -75,7 +75,7 @@ TraceReport SampleTrace() {
   return trace;
 }
 
-TEST(FourWayText, IsATableForEachIdentityAndALine) {
+TEST(FourWayText, WritesATableForEachIdentityAndTotals) {
   EXPECT_EQ(FourWayText(Sample(), SampleTrace(), false),
             "a  (ns/mm-a)  1 request, 2 tokens\n"
             "VERB RESOURCE                    DECLARED  COMPILED  USED  GRANTED  REMARK\n"
@@ -88,7 +88,7 @@ TEST(FourWayText, IsATableForEachIdentityAndALine) {
             "3 requests from the manager in 1 event; no findings\n");
 }
 
-TEST(FourWayText, ReportsFindings) {
+TEST(FourWayText, ListsFindingsAndNotes) {
   FourWayReport report = Sample();
   report.findings = {{.kind = "denied", .component = "a", .text = "one\x1b[0m\x7f"},
                      {.kind = "hidden", .component = "", .text = "two"}};
@@ -128,7 +128,7 @@ TEST(FourWayText, OnlyProblemsAreRed) {
   }
 }
 
-TEST(FourWayJson, HasTheTracesMembersAndItsOwn) {
+TEST(FourWayJson, IncludesTheMembersOfTheTrace) {
   FourWayReport report = Sample();
   report.identities[0].rows.erase(report.identities[0].rows.begin() + 1);
   report.identities[0].rows.pop_back();

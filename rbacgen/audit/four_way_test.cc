@@ -76,7 +76,7 @@ std::string Judged(const Case& c) {
   return text;
 }
 
-TEST(FourWay, JudgesEachRule) {
+TEST(FourWay, GivesEachRuleItsVerdict) {
   const std::string uses = "delete /api/v1/namespaces/n/pods/p";
   const CompiledCall call = {"a", "delete", "", "pods", ""};
   const CompiledCall everybodys = {"*", "delete", "", "pods", ""};
@@ -159,7 +159,7 @@ std::vector<std::string> FindingsOf(const RuleAtom& declared, const RuleAtom& gr
   return texts;
 }
 
-TEST(FourWay, AGrantHoldsInItsNamespace) {
+TEST(FourWay, AGrantAppliesOnlyInItsNamespace) {
   const auto in = [](std::string ns, std::string source) {
     return RuleAtom{.ns = std::move(ns), .rule = Rule("delete", "pods"), .source = source};
   };

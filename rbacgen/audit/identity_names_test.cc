@@ -5,7 +5,7 @@
 namespace mandate::rbacgen {
 namespace {
 
-TEST(ComponentOfUsername, Table) {
+TEST(ComponentOfUsername, RecognisesTheManagersAccounts) {
   const auto of = [](std::string_view name) {
     return ComponentOfUsername(name, "ns", "mm").value_or("(none)");
   };
@@ -21,7 +21,7 @@ TEST(ComponentOfUsername, Table) {
   EXPECT_EQ(of(""), "(none)");
 }
 
-TEST(ComponentOfUserAgent, Table) {
+TEST(ComponentOfUserAgent, RecognisesTheManagersUserAgents) {
   const auto of = [](std::string_view agent) {
     return ComponentOfUserAgent(agent, "mm/").value_or("(none)");
   };
@@ -35,7 +35,7 @@ TEST(ComponentOfUserAgent, Table) {
   EXPECT_EQ(of("kubectl/1.0"), "(none)");
 }
 
-TEST(ShortNames, Table) {
+TEST(ShortNames, ShortenNamesForTables) {
   EXPECT_EQ(ShortUsername("system:serviceaccount:ns:name"), "ns/name");
   EXPECT_EQ(ShortUsername("kubernetes-admin"), "kubernetes-admin");
   EXPECT_EQ(ShortUsername(""), "(no user)");

@@ -42,7 +42,7 @@ std::vector<std::string> Judged(const InstanceBook& book) {
   return found;
 }
 
-TEST(InstanceBook, FindsABindingOfNoInstance) {
+TEST(InstanceBook, FindsABindingWithoutAnInstance) {
   InstanceBook book;
   book.NoteInstance(OfInstances("list", {"u1"}));
   book.NoteBinding(Binding("u1"), "c");
@@ -51,7 +51,7 @@ TEST(InstanceBook, FindsABindingOfNoInstance) {
               ElementsAre(AllOf(HasSubstr("c made rolebindings foo/b"), HasSubstr("with UID u2"))));
 }
 
-TEST(InstanceBook, LearnsOnlyFromWritesThatTookEffect) {
+TEST(InstanceBook, IgnoresWritesWithoutEffect) {
   AuditEvent tried = OfInstances("create", {"u2"}, 201);
   tried.request_uri = "/apis/operators.coreos.com/v1alpha1/scopeinstances?dryRun=All";
   for (const AuditEvent& event : {tried, OfInstances("patch", {"u2"}, 409)}) {
@@ -63,7 +63,7 @@ TEST(InstanceBook, LearnsOnlyFromWritesThatTookEffect) {
   }
 }
 
-TEST(InstanceBook, SkipsUnknownFacts) {
+TEST(InstanceBook, ReportsNothingFromAnIncompleteLog) {
   struct Row {
     const char* name;
     std::vector<AuditEvent> instances;

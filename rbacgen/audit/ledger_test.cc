@@ -29,7 +29,7 @@ int64_t Uses(const IdentityLedger& ledger, const std::string& verb) {
   return uses;
 }
 
-TEST(AttributesOfEvent, MatchesTheAuthorizersAttributes) {
+TEST(AttributesOfEvent, AreThoseThatTheAuthorizerSaw) {
   AuditEvent e =
       Event("list", "/apis/apps/v1/namespaces/n/deployments?fieldSelector=metadata.name%3Dx");
   rbac::Attributes a = AttributesOfEvent(e);
@@ -51,7 +51,7 @@ TEST(AttributesOfEvent, MatchesTheAuthorizersAttributes) {
   EXPECT_EQ(a.path, "/metrics");
 }
 
-TEST(ParseReason, ReadsTheServersWords) {
+TEST(ParseReason, ReadsTheServersReason) {
   const auto by = ParseReason(
       R"(RBAC: allowed by ClusterRoleBinding "b" of ClusterRole "r" to Group "system:authenticated")");
   ASSERT_TRUE(by);
@@ -89,7 +89,7 @@ TEST(Ledger, CountsUsesByRule) {
   EXPECT_EQ(u.by.binding, "RoleBinding \"b/ns\"");
 }
 
-TEST(Ledger, DeniedRequestUsesNoRule) {
+TEST(Ledger, ADeniedRequestUsesNoRight) {
   Ledger ledger;
   ledger.Declare("a", Atoms({{"get"}, {""}, {"pods"}, {}, {}}), {});
   ledger.Note(Event("get", "/api/v1/namespaces/n/pods/web", 403), "a", "a");
@@ -105,7 +105,7 @@ TEST(Ledger, DeniedRequestUsesNoRule) {
   EXPECT_FALSE(a.denied.at("delete pods").declared);
 }
 
-TEST(Ledger, RequestDeniedByAdmissionWasAuthorized) {
+TEST(Ledger, ARequestThatAdmissionDeniesUsesItsRight) {
   Ledger ledger;
   ledger.Declare("a", Atoms({{"create"}, {""}, {"pods"}, {}, {}}), {});
   AuditEvent refused = Event("create", "/api/v1/namespaces/n/pods", 403);
@@ -118,7 +118,7 @@ TEST(Ledger, RequestDeniedByAdmissionWasAuthorized) {
   EXPECT_EQ(a.refused.begin()->first, "create pods");
 }
 
-TEST(Ledger, AnApplyThatMakesTheObjectNeedsCreate) {
+TEST(Ledger, AnApplyThatCreatesUsesCreate) {
   Ledger ledger;
   ledger.Declare("a", Atoms({{"create", "patch"}, {""}, {"pods"}, {}, {}}), {});
   ledger.Note(Event("patch", "/api/v1/namespaces/n/pods/web"), "a", "a");
@@ -136,7 +136,7 @@ TEST(Ledger, AnApplyThatMakesTheObjectNeedsCreate) {
   EXPECT_EQ(b.undeclared.begin()->second.example.verb, "create");
 }
 
-TEST(Ledger, PermissionOfAllUsersIsNotAFinding) {
+TEST(Ledger, IgnoresRightsThatKubernetesGrantsToAllUsers) {
   Ledger ledger;
   ledger.Declare("a", {}, {});
   AuditEvent e = Event("get", "/healthz");
@@ -155,7 +155,7 @@ TEST(Ledger, PermissionOfAllUsersIsNotAFinding) {
   EXPECT_EQ(ledger.identities().at("a").undeclared.size(), 2);
 }
 
-TEST(Ledger, DiscoveryIsNotAFinding) {
+TEST(Ledger, IgnoresDiscoveryThroughAnyBinding) {
   Ledger ledger;
   ledger.Declare("a", {}, {});
   for (const char* path : {"/api", "/api/v1", "/apis", "/apis/apps/v1", "/apis/apps/v1?timeout=32s",
@@ -202,7 +202,7 @@ TEST(Ledger, NamespacesOfAnOperationAreBounded) {
   EXPECT_EQ(u.namespaces.size(), 50);
 }
 
-TEST(Ledger, IsBounded) {
+TEST(Ledger, KeepsALimitedNumberOfUnexplainedOperations) {
   Ledger ledger(/*max_unexplained=*/2);
   ledger.Declare("a", {}, {});
   for (const char* verb : {"get", "list", "watch"}) {

@@ -38,7 +38,7 @@ std::string ReadAll(const std::string& path, absl::Status* status) {
   return all;
 }
 
-TEST(ReadLogBytes, ReadsPlainAndPackedFiles) {
+TEST(ReadLogBytes, ReadsPlainAndGzippedFiles) {
   std::string big;
   for (int i = 0; i < 200000; ++i) big += "line " + std::to_string(i) + "\n";
   absl::Status status;
@@ -53,7 +53,7 @@ TEST(ReadLogBytes, ReadsPlainAndPackedFiles) {
   EXPECT_TRUE(status.ok()) << status;
 }
 
-TEST(ReadLogBytes, ReportsErrors) {
+TEST(ReadLogBytes, ErrorsNameTheReason) {
   absl::Status status;
   EXPECT_EQ(ReadAll(Path("none"), &status), "");
   EXPECT_TRUE(absl::IsNotFound(status));
@@ -66,7 +66,7 @@ TEST(ReadLogBytes, ReportsErrors) {
   EXPECT_THAT(std::string(status.message()), HasSubstr("the output of `zstd -dc` to LOG -"));
 }
 
-TEST(ReadLogBytes, LeavesNoFileOpen) {
+TEST(ReadLogBytes, ClosesItsFiles) {
   const auto open_files = [] {
     return std::distance(std::filesystem::directory_iterator("/proc/self/fd"), {});
   };

@@ -145,7 +145,7 @@ std::vector<Case> Cases() {
   };
 }
 
-TEST(LogFramer, FindsEventsInAnyChunks) {
+TEST(LogFramer, FindsTheSameEventsInPiecesOfAnySize) {
   for (const Case& c : Cases()) {
     for (const size_t piece : {size_t{1}, size_t{3}, size_t{100}, size_t{700}, size_t{1} << 20}) {
       const Reading reading = Read(c.logs, piece);
@@ -156,7 +156,7 @@ TEST(LogFramer, FindsEventsInAnyChunks) {
   }
 }
 
-TEST(LogFramer, ParsesAServersLog) {
+TEST(LogFramer, ReadsEventsAsKubeApiserverWritesThem) {
   testing::AuditLogMaker maker(7, 3);
   std::string log, list = R"({"kind":"EventList","apiVersion":"audit.k8s.io/v1","items":[)";
   constexpr int kEvents = 500;

@@ -44,7 +44,7 @@ rules:
   userGroups: ["system:serviceaccounts:ns"]
 )";
 
-TEST(AuditPolicyFile, ReportsLoggedRequests) {
+TEST(AuditPolicyFile, FirstMatchingRuleDecidesWhetherARequestIsLogged) {
   const auto policy = AuditPolicyFile::Parse(kPolicy);
   ASSERT_TRUE(policy.ok()) << policy.status();
   const auto a = rbac::ServiceAccountInfo("ns", "a");

@@ -7,7 +7,7 @@
 namespace mandate::rbacgen {
 namespace {
 
-TEST(RecentSet, RemembersTheLastFew) {
+TEST(RecentSet, KeepsTheLastInsertedTexts) {
   RecentSet recent(2);
   EXPECT_TRUE(recent.Insert("a"));
   EXPECT_TRUE(recent.Insert("b"));

@@ -26,7 +26,7 @@ TraceReport Sample() {
   return report;
 }
 
-TEST(TraceText, IsTwoTablesAndALine) {
+TEST(TraceText, WritesTwoTablesAndTotals) {
   EXPECT_EQ(TraceText(Sample(), false),
             "Requests by component (user ns/name is system:serviceaccount:ns:name)\n"
             "\n"
@@ -45,7 +45,7 @@ TEST(TraceText, IsTwoTablesAndALine) {
             "4 requests from the manager in 10 lines; 1 token used by components; no findings\n");
 }
 
-TEST(TraceText, ReportsFindings) {
+TEST(TraceText, ListsFindings) {
   TraceReport report = Sample();
   report.tokens[0].joined = false;
   report.findings = {{"base-write", "one\x1b[0m"}, {"two-tokens", "two"}};
@@ -71,7 +71,7 @@ TEST(TraceText, ReportsFindings) {
   EXPECT_THAT(TraceText(report, true), HasSubstr("\x1b[31m1\x1b[0m"));
 }
 
-TEST(TraceJson, ShortensNothing) {
+TEST(TraceJson, HasFullNames) {
   TraceReport report = Sample();
   report.findings = {{"masters", "one"}};
   report.elsewhere = {{"staging", 2}};

@@ -57,7 +57,7 @@ std::string Suggested(const std::string& markers, const std::vector<std::string>
   return SuggestMarkers(report, ledger, sources, [&](const std::string&) { return text; });
 }
 
-TEST(SuggestMarkers, TakesOutAndAdds) {
+TEST(SuggestMarkers, RemovesUnusedAndAddsUndeclaredRights) {
   const std::string pods_in = "/api/v1/namespaces/";
   std::vector<std::string> many = {"get /version"};
   for (int i = 0; i < 9; ++i) many.push_back(StrCat("get ", pods_in, "n", i, "/pods/x"));

@@ -24,7 +24,7 @@ std::vector<std::string> KindsFound(const TokenBook& book) {
   return kinds;
 }
 
-TEST(TokenBook, LimitsAndReportsCredentials) {
+TEST(TokenBook, ReportsThatItsBoundIsReached) {
   TokenBook book({.ns = "sys", .base_name = "mm", .max_credentials = 2});
   for (const char* id : {"1", "2"}) book.NoteIssued(Issue(id));
   EXPECT_FALSE(book.issued_left_out());
@@ -43,7 +43,7 @@ TEST(TokenBook, LimitsAndReportsCredentials) {
   EXPECT_TRUE(KindsFound(book).empty()) << "what issued 4 may have been left out";
 }
 
-TEST(TokenBook, KeepsTheTokensOfOurAccountsAlone) {
+TEST(TokenBook, KeepsOnlyTokensOfTheManagersAccounts) {
   TokenBook book({.ns = "sys", .base_name = "mm", .max_credentials = 1});
   book.NoteIssued(Issue("1", "default"));
   book.NoteIssued(Issue("2"));

@@ -8,7 +8,7 @@ namespace {
 
 using Strings = std::vector<std::string>;
 
-TEST(Unlike, ReportsTheDifference) {
+TEST(Unlike, ListsTheDifferencesOfARequest) {
   struct Row {
     TokenRequestFacts request;
     Strings want;

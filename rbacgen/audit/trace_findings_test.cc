@@ -17,8 +17,8 @@ using testing::HasSubstr;
 using testing::IsEmpty;
 using testing::SizeIs;
 
-// Each of these must be found, and only this.
-TEST(TraceFindings, FindsViolations) {
+// Each case must give exactly the listed findings.
+TEST(TraceFindings, ReportsEachKind) {
   const Line mint = Mint("a", "JTI=a1");
   Line masters;
   masters.user = "kubernetes-admin";
@@ -77,7 +77,7 @@ TEST(TraceFindings, BaseMayMintItsComponentsTokensAndHoldItsLease) {
   EXPECT_THAT(found(foreign_token), ElementsAre(more));
 }
 
-TEST(TraceFindings, RejectedTokenHasNoComponent) {
+TEST(TraceFindings, ARequestWithARejectedTokenIsNotAFinding) {
   Line refused;
   refused.stage = "ResponseStarted";
   refused.user = "";
@@ -102,7 +102,7 @@ TEST(TraceFindings, AnImpersonatedComponentNeedsNoTokenOfItsOwn) {
 }
 
 // The four-way report checks whether the component has the right to impersonate.
-TEST(TraceFindings, AComponentThatImpersonatesIsItself) {
+TEST(TraceFindings, AComponentThatImpersonatesCountsAsItself) {
   const std::vector<Line> mint = {Mint("a", "JTI=a1"), Mint("b", "JTI=b1")};
   for (const char* whom : {"jane", "system:serviceaccount:mandate-system:mandate-manager-b",
                            "system:serviceaccount:shop:web"}) {
@@ -120,7 +120,7 @@ TEST(TraceFindings, AComponentThatImpersonatesIsItself) {
             "a");
 }
 
-TEST(TraceFindings, BaseActsAsComponentsOnly) {
+TEST(TraceFindings, ReportsThatBaseImpersonatesAnotherUser) {
   Line l;
   l.user = kBase;
   l.agent = kBaseAgent;
@@ -132,7 +132,7 @@ TEST(TraceFindings, BaseActsAsComponentsOnly) {
   EXPECT_THAT(r.findings[0].text, HasSubstr("base acted as jane, which is not a component"));
 }
 
-TEST(TraceFindings, DeniedImpersonationIsNotAnImpostor) {
+TEST(TraceFindings, ADeniedImpersonationIsNotAFinding) {
   Line l;
   l.user = kBase;
   l.credential = "JTI=base";
@@ -148,8 +148,8 @@ TEST(TraceFindings, DeniedImpersonationIsNotAnImpostor) {
   EXPECT_THAT(FindingsOf({With(&Line::message, std::string("cannot"), l)}), Not(IsEmpty()));
 }
 
-// A manager of the same name in another namespace is neither base nor ours.
-TEST(TraceFindings, IgnoresManagersInOtherNamespaces) {
+// A manager with the same name in another namespace is a different manager.
+TEST(TraceFindings, AManagerInAnotherNamespaceIsNotThisManager) {
   Line evil = Mint("a", "JTI=a1");
   evil.user = "system:serviceaccount:evil:mandate-manager";
   EXPECT_THAT(FindingsOf({evil, Line()}),
@@ -176,7 +176,7 @@ TEST(TraceFindings, IgnoresManagersInOtherNamespaces) {
 }
 
 // In every cluster, kubelets request thousands of tokens for pods.
-TEST(TraceFindings, OthersTokensTakeNoRoom) {
+TEST(TraceFindings, TokensOfOtherUsersAreNotKept) {
   TraceOptions options;
   options.max_credentials = 2;
   std::vector<Line> lines;
@@ -193,7 +193,7 @@ TEST(TraceFindings, OthersTokensTakeNoRoom) {
 }
 
 // The log may have the TokenRequest, although it was not kept.
-TEST(TraceFindings, DoesNotClaimThatALeftOutTokenHasNoOrigin) {
+TEST(TraceFindings, ATokenWhoseRequestWasNotKeptIsNotAFinding) {
   TraceOptions options;
   options.max_credentials = 2;
   const TraceReport r = TraceOf(
@@ -204,7 +204,7 @@ TEST(TraceFindings, DoesNotClaimThatALeftOutTokenHasNoOrigin) {
 }
 
 // A project without a Mandate manager: the trace does not check its user agents and tokens.
-TEST(TraceFindings, OthersAreNamedAndNotJudged) {
+TEST(TraceFindings, UserAgentsAndTokensOfOthersAreNotChecked) {
   TraceOptions options;
   options.others = {{"system:serviceaccount:shop:web", "web"}};
   Line l;

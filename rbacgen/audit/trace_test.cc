@@ -38,7 +38,7 @@ TEST(Trace, CountsEachIdentitysRequests) {
   EXPECT_EQ(base.operations.at("create serviceaccounts/token").count, 1);
 }
 
-TEST(Trace, OthersAreNotOurs) {
+TEST(Trace, IgnoresOtherUsers) {
   Line other;
   other.user = "system:serviceaccount:mandate-system:other";
   other.agent = "kubectl/1 mandate-manager/";  // the prefix is not at the beginning
@@ -81,7 +81,7 @@ TEST(Trace, JoinsTokensToTheirRequestsInAnyOrder) {
   EXPECT_EQ(r.unused_tokens, 1);
 }
 
-TEST(Trace, RejectsInvalidEventsByLine) {
+TEST(Trace, RejectsInvalidEventsAndListsUnreadableLines) {
   Trace trace((TraceOptions()));
   for (const char* text : {"", "garbage", "{}"}) EXPECT_FALSE(trace.Add(text).ok()) << text;
   for (int i = 1; i <= 7; ++i) trace.AddUnreadable("audit.log", i, "why");
@@ -92,7 +92,7 @@ TEST(Trace, RejectsInvalidEventsByLine) {
   EXPECT_EQ(r.unreadable[0], "audit.log:1: why");
 }
 
-TEST(Trace, ReportsStartAndEndOfTheLog) {
+TEST(Trace, ReportsTheFirstAndLastTime) {
   Trace trace((TraceOptions()));
   for (const char* time :
        {"2026-11-21T03:16:07Z", "yesterday", "2026-11-21T03:16:05Z", "2026-11-21T03:16:06Z", "",
@@ -108,7 +108,7 @@ TEST(Trace, ReportsStartAndEndOfTheLog) {
 }
 
 // The user agent is only a claim: it does not count as a use of rights.
-TEST(Trace, ObservesAuthenticatedUsersAlone) {
+TEST(Trace, ObserverGetsComponentsOfAuthenticatedUsersOnly) {
   std::vector<std::string> observed;
   Trace trace(
       {}, [&](const AuditEvent& event, const std::string& component, const std::string& bearer) {
@@ -127,7 +127,7 @@ TEST(Trace, ObservesAuthenticatedUsersAlone) {
 
 // Each request has another credential id, as with a thief who requests many tokens, or a log of
 // years.
-TEST(Trace, CredentialIdsAreBoundedHoweverTheyCome) {
+TEST(Trace, KeepsALimitedNumberOfCredentialIds) {
   TraceOptions options;
   options.max_credentials = 3;
   options.max_findings = 2;

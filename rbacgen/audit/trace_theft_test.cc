@@ -74,7 +74,7 @@ struct Case {
   TraceOptions options = {};
 };
 
-TEST(TraceTheft, IsFoundAndARestartIsNot) {
+TEST(TraceTheft, ReportsTheftsButNotRestarts) {
   const auto allow = [](const char* range) {
     TraceOptions options;
     options.addresses = {*AddressRange::Parse(range)};
@@ -180,7 +180,7 @@ TEST(TraceTheft, IsFoundAndARestartIsNot) {
   }
 }
 
-TEST(TraceTheft, FindingsNameUserAndAddress) {
+TEST(TraceTheft, FindingsNameTheCredentialAndTheAddresses) {
   const Process thief = {kPod.pod, "10.9.9.9"};
   EXPECT_THAT(FindingsOf({Minted(0, kPod, "JTI=a1"), Used(2, thief, "JTI=a1")}),
               ElementsAre(AllOf(
@@ -231,7 +231,7 @@ Line Binds(const std::string& uid) {
   return l;
 }
 
-TEST(TraceTheft, ABindingForNoInstanceIsFoundWhereTheLogCanShowIt) {
+TEST(TraceTheft, ReportsABindingWithoutAnInstanceIfTheLogIsComplete) {
   const Line mint = Mint("a", "JTI=a1");
   const Line list = Instances(
       "list", R"("responseObject":{"kind":"ScopeInstanceList","metadata":{"resourceVersion":"7"},)"

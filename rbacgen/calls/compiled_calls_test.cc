@@ -38,7 +38,7 @@ std::string ToText(const Calls& calls) {
 
 class BuiltBinary : public testing::TestWithParam<const char*> {};
 
-TEST_P(BuiltBinary, HasTheRecordOfEachCall) {
+TEST_P(BuiltBinary, HasANoteForEachCall) {
   const auto calls = ReadCompiledCalls(StrCat(kFolder, GetParam()));
   ASSERT_TRUE(calls.ok()) << calls.status();
   EXPECT_EQ(ToText(*calls), ToText(kSample));
@@ -52,13 +52,13 @@ INSTANTIATE_TEST_SUITE_P(All, BuiltBinary,
                            return std::string(info.param + strlen("sample_calls_"));
                          });
 
-TEST(CompiledCalls, ABinaryWithoutTypedCallsHasNone) {
+TEST(CompiledCalls, AreEmptyWithoutTypedCalls) {
   const auto calls = ReadCompiledCalls("/proc/self/exe");
   ASSERT_TRUE(calls.ok()) << calls.status();
   EXPECT_EQ(ToText(*calls), "");
 }
 
-TEST(CompiledCalls, RejectsOtherFiles) {
+TEST(CompiledCalls, RejectOtherFiles) {
   EXPECT_EQ(ReadCompiledCalls("/no/such/file").status().code(), absl::StatusCode::kUnavailable);
   const auto refused = [](std::string_view bytes, std::string_view because) {
     const absl::Status status = ParseCompiledCalls(bytes).status();

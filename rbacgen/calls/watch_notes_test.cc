@@ -24,7 +24,7 @@ class Idle : public Reconciler {
   absl::StatusOr<Result> Reconcile(const CallContext&, const Request&) override { return Result{}; }
 };
 
-TEST(BuilderFor, RecordsWatches) {
+TEST(BuilderFor, LeavesNotesOfItsWatches) {
   SimulatedLoop loop;
   SimulatedPool pool(loop, 1);
   FakeCacheView cache(loop);

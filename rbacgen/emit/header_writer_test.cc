@@ -10,19 +10,19 @@ using testing::HasSubstr;
 
 // generated_header_test tests that the header compiles and has what the markers declare.
 
-TEST(ConstantName, Table) {
+TEST(ConstantName, IsTheComponentInCamelCase) {
   EXPECT_EQ(ConstantName("scope-instance"), "kScopeInstance");
   EXPECT_EQ(ConstantName("a--b-1"), "kAB1");
   EXPECT_EQ(ConstantName("2fa"), "k2fa");
 }
 
-TEST(WriteHeader, GuardIsOfTheIncludePath) {
+TEST(WriteHeader, GuardIsMadeFromTheIncludePath) {
   const auto header = WriteHeader({}, "controllers/scope-x/mandates.h");
   ASSERT_TRUE(header.ok());
   EXPECT_THAT(*header, HasSubstr("#ifndef CONTROLLERS_SCOPE_X_MANDATES_H_\n"));
 }
 
-TEST(WriteHeader, EqualListsAreOneArray) {
+TEST(WriteHeader, EqualListsShareOneArray) {
   const rbac::Rule rule = {.verbs = {"get"},
                            .api_groups = {"g"},
                            .resources = {"get"},
@@ -35,7 +35,7 @@ TEST(WriteHeader, EqualListsAreOneArray) {
   EXPECT_THAT(*header, testing::Not(HasSubstr("kCList2")));
 }
 
-TEST(WriteHeader, TwoComponentsOfOneConstantAreAnError) {
+TEST(WriteHeader, TwoComponentsWithOneConstantAreAnError) {
   const auto header = WriteHeader({{"a-b1", {}}, {"a-b-1", {}}}, "c.h");
   EXPECT_EQ(header.status().code(), absl::StatusCode::kInvalidArgument);
   EXPECT_THAT(header.status().message(), HasSubstr("components a-b1 and a-b-1 would both be kAB1"));

@@ -29,7 +29,7 @@ std::vector<std::string> Found(const std::string& arguments) {
   return found;
 }
 
-TEST(LintBuiltins, ReportsMeaninglessRules) {
+TEST(LintBuiltins, ReportsRulesThatGrantNothing) {
   const std::vector<std::pair<std::string, std::string>> cases = {
       {"groups=apps,resources=deployment,verbs=get",
        "unknown resource \"deployment\" in group apps; did you mean \"deployments\" in group "
@@ -55,7 +55,7 @@ TEST(LintBuiltins, ReportsMeaninglessRules) {
   }
 }
 
-TEST(LintBuiltins, AcceptsKnownNames) {
+TEST(LintBuiltins, AcceptsSupportedRules) {
   for (const char* good : {
            "groups=\"\";apps,resources=pods;deployments,verbs=get;list",
            "groups=\"\",resources=pods;pods/log,verbs=get;list",
@@ -88,7 +88,7 @@ TEST(LintBuiltins, AcceptsKnownNames) {
   }
 }
 
-TEST(DoubtfulBuiltins, UnfamiliarNameMayBeNew) {
+TEST(DoubtfulBuiltins, ReportUnknownResourcesWithoutASimilarName) {
   EXPECT_THAT(
       DoubtfulBuiltins(Of("groups=apps,resources=frobnicators,verbs=get")),
       ElementsAre(HasSubstr("unknown resource \"frobnicators\" in group apps of Kubernetes")));

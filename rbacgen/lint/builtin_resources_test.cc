@@ -45,7 +45,7 @@ const std::map<std::string_view, std::string> kClusterScoped = {
     {"storagemigration.k8s.io", "storageversionmigrations storageversionmigrations/status"},
 };
 
-TEST(BuiltinResources, OfNoNamespace) {
+TEST(BuiltinResources, AreClusterScopedAsListed) {
   std::map<std::string_view, std::string> found;
   for (const BuiltinResource& r : BuiltinResources()) {
     if (r.namespaced) continue;
@@ -55,7 +55,7 @@ TEST(BuiltinResources, OfNoNamespace) {
   EXPECT_EQ(found, kClusterScoped);
 }
 
-TEST(FindBuiltin, Table) {
+TEST(FindBuiltin, FindsResourcesAndSubresources) {
   const struct {
     std::string_view group, resource;
     std::string_view want;  // "none", or its scope and verbs
@@ -79,7 +79,7 @@ TEST(FindBuiltin, Table) {
   }
 }
 
-TEST(NearestBuiltin, Table) {
+TEST(NearestBuiltin, FindsTheMostSimilarName) {
   const struct {
     std::string group;
     std::string_view resource;
@@ -106,7 +106,7 @@ TEST(NearestBuiltin, Table) {
   }
 }
 
-TEST(KnowsVerb, Table) {
+TEST(KnowsVerb, KnowsTheVerbsOfTheResource) {
   const struct {
     BuiltinResource resource;
     std::string_view verb;

@@ -29,7 +29,7 @@ std::string DangerOf(const rbac::Rule& rule) {
   return "";
 }
 
-TEST(Dangers, NameKnownResources) {
+TEST(Dangers, NameOnlyVerbsAndResourcesOfTheServer) {
   std::set<std::string> seen;
   for (const Danger& danger : Dangers()) {
     SCOPED_TRACE(Full(danger));
@@ -51,7 +51,7 @@ TEST(Dangers, NameKnownResources) {
   }
 }
 
-TEST(Dangers, CoverTheFindingsOfRbacScanners) {
+TEST(Dangers, CoverTheRisksOfRbacScanners) {
   const struct {
     rbac::Rule rule;
     const char* want;
@@ -76,7 +76,7 @@ TEST(Dangers, CoverTheFindingsOfRbacScanners) {
 }
 
 // The comment next to each rule names the grade's source: a rbac-police policy, KubiScan or krane.
-TEST(SeverityOf, IsThatOfTheScanners) {
+TEST(SeverityOf, IsTheGradeOfTheScanners) {
   using enum Danger::Severity;
   constexpr char kRbac[] = "rbac.authorization.k8s.io";
   const struct {
@@ -118,7 +118,7 @@ TEST(SeverityOf, IsThatOfTheScanners) {
   EXPECT_EQ(SeverityName(kMedium), "medium");
 }
 
-TEST(DangerOfUrls, IsOfProfilesAndLogs) {
+TEST(DangerOfUrls, ReportsProfilesAndLogs) {
   const auto of = [](const std::string& url) {
     return std::string(DangerOfUrls({{"get"}, {}, {}, {}, {url}}));
   };

@@ -24,7 +24,7 @@ Declaration Of(const std::string& arguments) {
   return sources.declarations.at(0);
 }
 
-TEST(Lint, AcceptsValidMarkers) {
+TEST(Lint, AcceptsValidRules) {
   for (const char* good : {
            "groups=apps,resources=deployments;deployments/scale,verbs=get;list;watch",
            "groups=\"\",resources=configmaps,resourceNames=x,verbs=get;update",
@@ -39,7 +39,7 @@ TEST(Lint, AcceptsValidMarkers) {
   }
 }
 
-TEST(Lint, ReportsRejectedAndIgnoredRules) {
+TEST(Lint, ReportsRulesThatAreRejectedOrIgnored) {
   const std::vector<std::pair<std::string, std::string>> cases = {
       {"groups=g,resources=r,verbs=", "no verbs"},
       {"urls=/x,verbs=get,namespace=n", "urls in a Role (namespace=n)"},
@@ -73,7 +73,7 @@ TEST(Lint, ReportsRejectedAndIgnoredRules) {
   }
 }
 
-TEST(Doubts, NamesThatAListMustSelect) {
+TEST(Doubts, WarnAboutListsWithResourceNames) {
   EXPECT_THAT(Doubts(Of("groups=g,resources=r,resourceNames=x,verbs=get;watch")),
               ElementsAre(HasSubstr("only to requests with the field selector")));
   Declaration selected = Of("groups=g,resources=r,resourceNames=x,verbs=get;watch");
@@ -85,7 +85,7 @@ TEST(Doubts, NamesThatAListMustSelect) {
               IsEmpty());
 }
 
-TEST(CheckMandates, FenceCoversOnlyItsComponentsWrites) {
+TEST(CheckMandates, AFenceMustCoverAResourceThatItsComponentMayWrite) {
   Sources sources;
   Diagnostics read;
   ReadDeclarations("a.cc",
@@ -108,7 +108,7 @@ TEST(CheckMandates, FenceCoversOnlyItsComponentsWrites) {
             "its name\n");
 }
 
-TEST(CheckMandates, AsksForAReasonAndAComponent) {
+TEST(CheckMandates, ReportsRulesWithoutAReasonOrAComponent) {
   Sources sources;
   Diagnostics read;
   ReadDeclarations("a.cc",
@@ -133,7 +133,7 @@ TEST(CheckMandates, AsksForAReasonAndAComponent) {
   EXPECT_EQ(warned.errors(), 2) << warned.Report();
 }
 
-TEST(LintAll, HasTheGivenSeverity) {
+TEST(LintAll, ReportsWithTheGivenSeverity) {
   Sources sources;
   Diagnostics diagnostics;
   ReadDeclarations("a.cc", "// +kubebuilder:rbac:resources=r,verbs=get", Severity::kError, &sources,

@@ -22,7 +22,7 @@ std::optional<std::string> RiskOf(const std::string& arguments) {
   return Risk(sources.declarations.at(0).rule);
 }
 
-TEST(Risk, NamesDangerousPermissions) {
+TEST(Risk, DescribesRiskyRules) {
   const std::vector<std::pair<std::string, std::string>> cases = {
       {"groups=g,resources=r,verbs=get;*", "verb \"*\""},
       {"groups=g,resources=r,verbs=escalate", "verb \"escalate\""},

@@ -10,7 +10,7 @@ namespace {
 
 using testing::HasSubstr;
 
-TEST(ComponentFromTest, Names) {
+TEST(ComponentFromTest, NamesComponentsAfterFoldersAndFiles) {
   const struct {
     std::string file;
     std::string of_dir;

@@ -97,7 +97,7 @@ TEST(ReadDeclarations, RulesAboveTheFirstMarkerBelongToTheGivenComponent) {
   EXPECT_THAT(sources.components["folder"], ElementsAre(Place{"a.go", 2}));
 }
 
-TEST(ReadDeclarations, OwnRbacMarker) {
+TEST(ReadDeclarations, ReadsTheMandateRbacMarker) {
   const Result r = Read(
       "// +mandate:rbac:granted=external,groups=apps,resources=deployments,verbs=get\n"
       "// +mandate:rbac:justify=\"it binds, so: bind\",groups=g,resources=r,verbs=bind\n");
@@ -109,7 +109,7 @@ TEST(ReadDeclarations, OwnRbacMarker) {
   EXPECT_EQ(r.sources.declarations[1].justification, "it binds, so: bind");
 }
 
-TEST(ReadDeclarations, OwnMarkersStringsMayRunOverLines) {
+TEST(ReadDeclarations, StringsOfMandateMarkersMaySpanLines) {
   const Result r = Read(
       "// +mandate:rbac:justify=\"Because\n//   of \\\"this\\\"\n"
       "// one.\",groups=g,resources=r,verbs=bind\n// And prose.\n"
@@ -121,7 +121,7 @@ TEST(ReadDeclarations, OwnMarkersStringsMayRunOverLines) {
   EXPECT_EQ(r.sources.declarations[1].place.line, 5);
 }
 
-TEST(ReadDeclarations, ARuleInSeveralNamespacesIsOneInEach) {
+TEST(ReadDeclarations, ARuleInSeveralNamespacesIsOneDeclarationForEach) {
   const Result r = Read(
       "// +mandate:rbac:groups=g,resources=r,verbs=get,namespaces=a;b\n"
       "// +mandate:rbac:groups=g,resources=r,resourceNames=x,verbs=watch,"
@@ -148,7 +148,7 @@ TEST(ReadDeclarations, FencesBelongToTheComponentAbove) {
 }
 
 // controller-gen uses the last one without a message.
-TEST(ReadDeclarations, AnArgumentTwiceIsReported) {
+TEST(ReadDeclarations, ReportsARepeatedArgument) {
   const std::string line = "// +kubebuilder:rbac:groups=g,resources=r,verbs=get,verbs=list";
   const Result r = Read(line, "a.cc", Severity::kWarning);
   EXPECT_THAT(r.report, HasSubstr("a.cc:1: warning: argument \"verbs\" is given twice"));
@@ -158,7 +158,7 @@ TEST(ReadDeclarations, AnArgumentTwiceIsReported) {
 }
 
 // controller-gen ignores such a marker without a message (controller-tools #221).
-TEST(ReadDeclarations, MarkersDirectlyAboveAFunctionCount) {
+TEST(ReadDeclarations, ReadsMarkersDirectlyAboveAFunction) {
   const Result r = Read(
       "package a\n\n// +kubebuilder:rbac:groups=g,resources=r,verbs=get\nfunc Reconcile() {}\n",
       "a.go");
@@ -236,7 +236,7 @@ TEST(ReadDeclarations, MisplacedMarkersMayBeWarnings) {
 }
 
 // A rule below a misspelt component marker must not belong to the component above it.
-TEST(ReadDeclarations, AMistakenComponentEndsTheOneAbove) {
+TEST(ReadDeclarations, AnInvalidComponentMarkerEndsTheComponentAbove) {
   const Result r = Read(
       "// +mandate:component:name=one\n"
       "// +mandate:component:name=TWO\n"
@@ -288,7 +288,7 @@ TEST(ReadDeclarations, SurvivesAnyText) {
 }
 
 // controller-gen skips the marker, which it does not know, and reads the rule below it.
-TEST(ReadDeclarations, AReasonIsForTheRuleBelowIt) {
+TEST(ReadDeclarations, AReasonAppliesToTheRuleBelowIt) {
   const auto read = [](const std::string& text, std::string* report) {
     Sources sources;
     Diagnostics diagnostics;

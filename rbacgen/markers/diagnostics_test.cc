@@ -7,7 +7,7 @@
 namespace mandate::rbacgen {
 namespace {
 
-TEST(Diagnostics, ReportsInTheOrderOfTheSourceAndOnce) {
+TEST(Diagnostics, ReportsEachEntryOnceInTheOrderOfTheSource) {
   Diagnostics d;
   d.Error({"b.cc", 2}, "late");
   d.Error({"a.cc", 10}, "tenth");
@@ -22,13 +22,13 @@ TEST(Diagnostics, ReportsInTheOrderOfTheSourceAndOnce) {
   EXPECT_EQ(d.errors(), 3);
 }
 
-TEST(Diagnostics, WarningsAreNoErrors) {
+TEST(Diagnostics, WarningsAreNotErrors) {
   Diagnostics d;
   d.Warning({"a.cc", 1}, "mind");
   EXPECT_EQ(d.errors(), 0);
 }
 
-TEST(Diagnostics, MergeCountsCommonEntriesOnce) {
+TEST(Diagnostics, MergeCountsSharedEntriesOnce) {
   Diagnostics a, b;
   a.Error({"f", 2}, "both");
   a.Warning({"f", 3}, "warning");

@@ -31,7 +31,7 @@ TEST(BuildMandates, EveryComponentMayRecordEvents) {
   EXPECT_THAT(events.verbs, ElementsAre("create", "patch"));
 }
 
-TEST(BuildMandates, EventsAreWhereTheComponentIs) {
+TEST(BuildMandates, EventsAreGrantedInTheNamespacesOfTheRules) {
   const std::string rule = "// +kubebuilder:rbac:groups=g,resources=r,verbs=get";
   const std::vector<std::pair<std::string, std::vector<std::string>>> cases = {
       {"// +mandate:component:name=a\n" + rule + ",namespace=m\n" + rule + ",namespace=n\n",
@@ -61,7 +61,7 @@ TEST(BuildMandates, EventsAreWhereTheComponentIs) {
   }
 }
 
-TEST(BuildMandates, EventsAreItsOwnUnlessAMarkerGivesItMore) {
+TEST(BuildMandates, OwnEventsUnlessAMarkerGrantsMore) {
   const std::string a = "// +mandate:component:name=a\n// +kubebuilder:rbac:";
   const std::vector<std::pair<std::string, bool>> cases = {
       {"groups=core,resources=events,verbs=get;list;watch", true},
@@ -76,7 +76,7 @@ TEST(BuildMandates, EventsAreItsOwnUnlessAMarkerGivesItMore) {
   EXPECT_FALSE(BuildMandates(Read("// +mandate:component:name=a,events=none\n"))[0].own_events);
 }
 
-TEST(BuildMandates, SeparatesGrantsByNamespaceAndGranter) {
+TEST(BuildMandates, SeparatesGrantsByNamespaceAndExternal) {
   const auto mandates =
       BuildMandates(Read("// +mandate:component:name=b\n"
                          "// +mandate:rbac:granted=external,groups=g,resources=x,verbs=get\n"
@@ -95,7 +95,7 @@ TEST(BuildMandates, SeparatesGrantsByNamespaceAndGranter) {
   EXPECT_THAT(mandates[1].grants[2].rules[0].resources, ElementsAre("x"));
 }
 
-TEST(BuildMandates, KeepsReasonsOnce) {
+TEST(BuildMandates, KeepsEachReasonOnce) {
   const auto mandates =
       BuildMandates(Read("// +mandate:component:name=a\n"
                          "// +mandate:rbac:justify=b,groups=g,resources=r,verbs=bind;escalate\n"
@@ -105,7 +105,7 @@ TEST(BuildMandates, KeepsReasonsOnce) {
               ElementsAre("bind, escalate of r: b", "get of /x: a"));
 }
 
-TEST(BuildBaseMandate, MintsTheComponentsTokensAndHoldsItsLease) {
+TEST(BuildBaseMandate, GrantsTheComponentsTokensAndTheLease) {
   const auto mandates =
       BuildMandates(Read("// +mandate:component:name=b\n// +mandate:component:name=a\n"));
   const ComponentMandate base = BuildBaseMandate(mandates, "mm", "ns");
@@ -121,8 +121,8 @@ TEST(BuildBaseMandate, MintsTheComponentsTokensAndHoldsItsLease) {
   EXPECT_THAT(base.grants[0].rules[1].resource_names, ElementsAre("mm"));
 }
 
-// A rule without names would mint every token.
-TEST(BuildBaseMandate, HasNoTokenRuleWithoutComponents) {
+// A rule without resourceNames would mint every token.
+TEST(BuildBaseMandate, GrantsNoTokensWithoutComponents) {
   const ComponentMandate base = BuildBaseMandate({}, "mm", "");
   ASSERT_THAT(base.grants[0].rules, SizeIs(1));
   EXPECT_THAT(base.grants[0].rules[0].resources, ElementsAre("leases"));

@@ -28,7 +28,7 @@ absl::StatusOr<Arguments> Parse(std::string_view text) {
 // The error's text; "" if there is none.
 std::string ErrorOf(std::string_view text) { return std::string(Parse(text).status().message()); }
 
-TEST(ParseArguments, Lists) {
+TEST(ParseArguments, ReadsLists) {
   const struct {
     std::string_view text;
     std::vector<std::string> want;
@@ -60,7 +60,7 @@ TEST(ParseArguments, Lists) {
   }
 }
 
-TEST(ParseArguments, OtherTypes) {
+TEST(ParseArguments, ReadsOtherTypes) {
   const auto got = Parse("text=a b,count=-12,flag=true,list=x");
   ASSERT_TRUE(got.ok()) << got.status();
   EXPECT_EQ(got->String("text"), "a b");
@@ -69,7 +69,7 @@ TEST(ParseArguments, OtherTypes) {
   EXPECT_THAT(got->Strings("list"), ElementsAre("x"));
 }
 
-TEST(ParseArguments, AbsentArgumentsAreEmpty) {
+TEST(ParseArguments, MissingArgumentsAreEmpty) {
   const auto got = Parse("");
   ASSERT_TRUE(got.ok());
   EXPECT_FALSE(got->Has("text"));
@@ -79,13 +79,13 @@ TEST(ParseArguments, AbsentArgumentsAreEmpty) {
   EXPECT_FALSE(got->Bool("flag"));
 }
 
-TEST(ParseArguments, AnEmptyTextEndsTheLine) {
+TEST(ParseArguments, AnEmptyTextAtTheEndIsAValue) {
   const auto got = Parse("list=a,text=");
   ASSERT_TRUE(got.ok());
   EXPECT_TRUE(got->Has("text"));
 }
 
-TEST(ParseArguments, Mistakes) {
+TEST(ParseArguments, ReportsMistakes) {
   EXPECT_THAT(ErrorOf("lists=a"),
               HasSubstr("unknown argument \"lists\"; the known arguments are list, text,"));
   EXPECT_THAT(ErrorOf("list"), HasSubstr("expected \"=\" after \"list\""));
@@ -106,14 +106,14 @@ TEST(ParseArguments, Mistakes) {
 }
 
 // controller-gen reads these as "", ";b", ",list=a" and "", which no user means.
-TEST(ParseArguments, MistakesThatControllerGenMisreads) {
+TEST(ParseArguments, ReportsMistakesThatControllerGenMisreads) {
   EXPECT_THAT(ErrorOf("list=a ;b"), HasSubstr("has a space before \";\""));
   EXPECT_THAT(ErrorOf("list={a }"), HasSubstr("has a space before \"}\""));
   EXPECT_THAT(ErrorOf("list=a;;b"), HasSubstr("an item of \"list\" has no value"));
   EXPECT_THAT(ErrorOf("text=,list=a"), HasSubstr("argument \"text\" has no value"));
 }
 
-TEST(ParseArguments, Repetition) {
+TEST(ParseArguments, RepeatedArgumentsAreErrorsOrListed) {
   const auto last = Parse("text=a,text=b");
   ASSERT_TRUE(last.ok());
   EXPECT_EQ(last->String("text"), "b");
@@ -121,7 +121,7 @@ TEST(ParseArguments, Repetition) {
               HasSubstr("\"text\" is given twice"));
 }
 
-TEST(ParseArguments, RequiredArguments) {
+TEST(ParseArguments, ReportsMissingRequiredArguments) {
   constexpr ArgumentSpec kRequired[] = {{"verbs", ArgumentType::kStrings, true}};
   EXPECT_THAT(ParseArguments(kRequired, Repeated::kLastWins, "").status().message(),
               HasSubstr("missing argument \"verbs\""));

@@ -35,8 +35,9 @@ Rule Url(std::vector<std::string> urls, std::vector<std::string> verbs) {
   return rule;
 }
 
-TEST(MinimalRules, DropsAllowedRules) {
-  // A name beside any; a verb, group, resource and subresource beside "*"; a URL beside its prefix.
+TEST(MinimalRules, RemovesItemsThatAnotherRuleAllows) {
+  // A name if any name is allowed; a verb, group, resource and subresource next to "*"; a URL next
+  // to its prefix.
   EXPECT_THAT(MinimalRules({R({""}, {"pods"}, {"get"}, {"x"}), R({""}, {"pods"}, {"get"})}),
               ElementsAre(R({""}, {"pods"}, {"get"})));
   EXPECT_THAT(MinimalRules({R({"a"}, {"r"}, {"*", "get"}), R({"a"}, {"r"}, {"list"})}),
@@ -49,7 +50,7 @@ TEST(MinimalRules, DropsAllowedRules) {
               ElementsAre(Url({"/a", "/a/*"}, {"get"})));
 }
 
-TEST(MinimalRules, KeepsNeededRules) {
+TEST(MinimalRules, KeepsItemsThatNoOtherRuleAllows) {
   const std::vector<std::vector<Rule>> kept = {
       {R({""}, {"pods"}, {"get"}), R({""}, {"pods/log"}, {"get"}, {"x"})},
       {R({""}, {"*/log"}, {"get"}), R({""}, {"pods"}, {"get"}, {"x"})},
@@ -61,14 +62,14 @@ TEST(MinimalRules, KeepsNeededRules) {
 
 // controller-gen does not simplify the first of these two, because it joins verbs, resources and
 // groups only once each.
-TEST(MinimalRules, JoinsUntilNothingJoins) {
+TEST(MinimalRules, JoinsUntilNoPairIsLeft) {
   EXPECT_THAT(MinimalRules({R({""}, {"me"}, {"list"}), R({"", "x"}, {"me"}, {"get", "list"})}),
               ElementsAre(R({"", "x"}, {"me"}, {"get", "list"})));
   EXPECT_THAT(MinimalRules({R({""}, {"r"}, {"get"}, {"b"}), R({""}, {"r"}, {"get"}, {"a"})}),
               ElementsAre(R({""}, {"r"}, {"get"}, {"a", "b"})));
 }
 
-TEST(MinimizeGrants, ClusterGrantMakesNamespaceGrantUnneeded) {
+TEST(MinimizeGrants, RemovesRulesThatAClusterWideGrantAllows) {
   ComponentMandate component;
   component.name = "c";
   const auto add = [&](const char* ns, bool external, Rule rule) {
@@ -91,7 +92,7 @@ bool Allows(const std::vector<Rule>& rules, const Attributes& request) {
 }
 
 // For any rules in any order, the answer to every request stays the same.
-TEST(MinimalRules, DecidesEveryRequestAsBefore) {
+TEST(MinimalRules, KeepsTheAnswerToEveryRequest) {
   std::mt19937 random(1707);
   const std::vector<std::string> groups = {"", "apps", "batch", "*"};
   const std::vector<std::string> resources = {"pods",  "pods/log", "jobs",  "jobs/log",

@@ -11,7 +11,7 @@
 namespace mandate::rbacgen {
 namespace {
 
-TEST(InParallel, EachOnce) {
+TEST(InParallel, CallsEachOnce) {
   for (const size_t count : {0, 1, 2, 1000}) {
     for (const size_t threads : {0, 1, 2, 8}) {
       std::vector<std::atomic<int>> calls(count);
@@ -21,12 +21,12 @@ TEST(InParallel, EachOnce) {
   }
 }
 
-TEST(InParallel, OnSoManyThreads) {
+TEST(InParallel, UsesTheGivenNumberOfThreads) {
   std::barrier all(3);  // each thread waits here until three have arrived
   InParallel(3, 3, [&](size_t) { all.arrive_and_wait(); });
 }
 
-TEST(UsefulThreads, AreFewAndNoMoreThanTheMachineRuns) {
+TEST(UsefulThreads, AreAtMostThoseOfTheMachine) {
   EXPECT_LE(UsefulThreads(), 4u);
   EXPECT_LE(UsefulThreads(), std::thread::hardware_concurrency());
 }

@@ -43,7 +43,7 @@ Result Read(const std::vector<std::string>& files, ComponentFrom from = Componen
   return result;
 }
 
-TEST(ReadFiles, InTheirOrderHoweverMany) {
+TEST(ReadFiles, KeepsTheOrderOfTheFiles) {
   constexpr int kFiles = 500;
   std::vector<std::string> files;
   for (int i = 0; i < kFiles; ++i) {
@@ -62,21 +62,21 @@ TEST(ReadFiles, InTheirOrderHoweverMany) {
   EXPECT_EQ(std::count(r.report.begin(), r.report.end(), '\n'), kFiles / 100);
 }
 
-TEST(ReadFiles, AFileThatCannotBeRead) {
+TEST(ReadFiles, ReportsAFileThatCannotBeRead) {
   const std::string there = Write("there.cc", Rule("x"));
   const Result r = Read({there + ".none", there});
   EXPECT_THAT(r.report, HasSubstr(there + ".none: error: cannot read it"));
   EXPECT_THAT(r.sources.declarations, SizeIs(1));
 }
 
-TEST(ReadFiles, ReportsSkippedFiles) {
+TEST(ReadFiles, WarnsOfUtf16Files) {
   const std::string file = Write("wide.cs", std::string("\xFF\xFE/\0/\0", 6));
   EXPECT_EQ(
       Read({file}).report,
       StrCat(file, ": warning: is UTF-16, so its markers are not read; convert it to UTF-8\n"));
 }
 
-TEST(ReadFiles, TwoValuesOfAComponentHoweverFarApart) {
+TEST(ReadFiles, ReportsTwoValuesOfAComponentInAnyFiles) {
   for (const int apart : {1, 31, 32, 100}) {
     std::vector<std::string> files;
     for (int i = 0; i <= apart; ++i) {
@@ -95,7 +95,7 @@ TEST(ReadFiles, TwoValuesOfAComponentHoweverFarApart) {
   }
 }
 
-TEST(ReadFiles, ReadsAllDeclarationsOfAFile) {
+TEST(ReadFiles, CollectsAllDeclarationsOfAFile) {
   const Result r = Read({Write("all/a.cc",
                                "// +mandate:component:name=c,value=v,events=none\n"
                                "// +mandate:fence:groups=g,resources=r,label=l\n"
@@ -108,7 +108,7 @@ TEST(ReadFiles, ReadsAllDeclarationsOfAFile) {
   EXPECT_THAT(r.sources.declarations, SizeIs(1));
 }
 
-TEST(ReadFiles, ComponentsOfFoldersAndFiles) {
+TEST(ReadFiles, NamesComponentsAfterFoldersOrFiles) {
   const std::vector<std::string> files = {Write("x/one/a.go", Rule("a")),
                                           Write("x/one/b_controller.go", Rule("b")),
                                           Write("x/two/c.go", "// no rule\n")};
@@ -121,7 +121,7 @@ TEST(ReadFiles, ComponentsOfFoldersAndFiles) {
   EXPECT_THAT(of_files.sources.components, ElementsAre(Key("a"), Key("b")));
 }
 
-TEST(ReadFiles, TwoFoldersOfOneName) {
+TEST(ReadFiles, ReportsTwoFoldersWithTheSameName) {
   const std::string first = Write("y/pod/a.go", Rule("a"));
   const std::string second = Write("z/pod/b.go", Rule("b"));
   EXPECT_THAT(Read({first, second}, ComponentFrom::kDir).report,
@@ -130,7 +130,7 @@ TEST(ReadFiles, TwoFoldersOfOneName) {
   EXPECT_EQ(Read({first, second}, ComponentFrom::kDir).report, "") << "a marker means it";
 }
 
-TEST(ReadFiles, AControllerAndItsWebhookInOneFolder) {
+TEST(ReadFiles, AControllerAndItsWebhookInOneFolderAreOneComponent) {
   const std::vector<std::string> files = {Write("w/pod_controller.go", Rule("a")),
                                           Write("w/pod_webhook.go", Rule("b"))};
   const Result together = Read(files, ComponentFrom::kFile);
@@ -142,7 +142,7 @@ TEST(ReadFiles, AControllerAndItsWebhookInOneFolder) {
       HasSubstr(elsewhere + ":1: error: component name pod is already used by " + files[0]));
 }
 
-TEST(ReadFiles, FolderWithoutComponents) {
+TEST(ReadFiles, ReportsAFolderWithoutAValidName) {
   const std::string file = Write("base/a.go", "\n" + Rule("a"));
   const Result r = Read({file}, ComponentFrom::kDir);
   EXPECT_THAT(r.report, HasSubstr(file + ":2: error: the name of its folder, \"base\""));

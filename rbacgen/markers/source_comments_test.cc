@@ -20,7 +20,7 @@ struct Case {
 
 class FindPlusCommentsTest : public testing::TestWithParam<Case> {};
 
-TEST_P(FindPlusCommentsTest, Finds) {
+TEST_P(FindPlusCommentsTest, FindsTheCommentsOfTheCase) {
   std::vector<std::string> got;
   for (const PlusComment& c : FindPlusComments(GetParam().source, GetParam().language)) {
     const char* place = c.place == CommentPlace::kOwnLine     ? ""
@@ -89,7 +89,7 @@ INSTANTIATE_TEST_SUITE_P(
     }),
     [](const auto& info) { return info.param.name; });
 
-TEST(LanguageOf, GoesByTheSuffix) {
+TEST(LanguageOf, DependsOnTheSuffix) {
   EXPECT_EQ(LanguageOf("a/b.go"), Language::kGo);
   EXPECT_EQ(LanguageOf("a/b.pb.cc"), Language::kC);
   EXPECT_EQ(LanguageOf("a.rs"), Language::kRust);

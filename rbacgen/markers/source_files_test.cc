@@ -47,19 +47,19 @@ class SourceFilesTest : public testing::Test {
   fs::path root_;
 };
 
-TEST_F(SourceFilesTest, WalksFoldersAsGoDoes) {
+TEST_F(SourceFilesTest, FindsSourceFilesBelowAFolder) {
   EXPECT_THAT(Find({"m"}),
               ElementsAre("m/a-b/j.proto", "m/a.go", "m/b.cc", "m/inner/i.go", "m/sub/c.rs"));
   EXPECT_EQ(Find({"m/..."}), Find({"m"}));
 }
 
-TEST_F(SourceFilesTest, ReadsNamedFiles) {
+TEST_F(SourceFilesTest, ReadsNamedFilesOfAnyKind) {
   EXPECT_THAT(Find({"m/testdata"}), ElementsAre("m/testdata/d.go"));
   EXPECT_THAT(Find({"m/inner"}), ElementsAre("m/inner/i.go"));
   EXPECT_THAT(Find({"m/b_test.cc", "m/notes.txt"}), ElementsAre("m/b_test.cc", "m/notes.txt"));
 }
 
-TEST_F(SourceFilesTest, EachFileOnceInOneOrder) {
+TEST_F(SourceFilesTest, ListsEachFileOnceSorted) {
   EXPECT_THAT(Find({"m/sub/c.rs", "m/a.go", "m/sub", "m/./a.go"}),
               ElementsAre("m/a.go", "m/sub/c.rs"));
 }
@@ -69,14 +69,15 @@ TEST_F(SourceFilesTest, DoesNotFollowLinksToFolders) {
   EXPECT_THAT(Find({"m/sub"}), ElementsAre("m/sub/c.rs"));
 }
 
-// Reading a FIFO waits for who writes it. One that is named has a writer: the shell's <(…).
-TEST_F(SourceFilesTest, SkipsOtherEntries) {
+// Reading a FIFO blocks until a program writes it. A FIFO that the user names has a writer: the
+// shell's <(…).
+TEST_F(SourceFilesTest, SkipsSpecialFilesInFolders) {
   ASSERT_EQ(mkfifo((root_ / "m/sub/pipe.go").c_str(), 0600), 0);
   EXPECT_THAT(Find({"m/sub"}), ElementsAre("m/sub/c.rs"));
   EXPECT_THAT(Find({"m/sub/pipe.go"}), ElementsAre("m/sub/pipe.go"));
 }
 
-TEST_F(SourceFilesTest, DanglingLinkCannotBeRead) {
+TEST_F(SourceFilesTest, ADanglingLinkIsListedButCannotBeRead) {
   fs::create_symlink("nowhere", root_ / "m/sub/broken.go");
   EXPECT_THAT(Find({"m/sub"}), ElementsAre("m/sub/broken.go", "m/sub/c.rs"));
 }
@@ -96,7 +97,7 @@ TEST_F(SourceFilesTest, ReadsWrittenFile) {
   EXPECT_EQ(*ReadWholeFile(path), "");
 }
 
-TEST_F(SourceFilesTest, LeavesNoFileOpen) {
+TEST_F(SourceFilesTest, ClosesItsFiles) {
   const auto open_files = [] { return std::distance(fs::directory_iterator("/proc/self/fd"), {}); };
   const auto before = open_files();
   EXPECT_TRUE(ReadWholeFile((root_ / "m/a.go").string()).ok());
@@ -105,7 +106,7 @@ TEST_F(SourceFilesTest, LeavesNoFileOpen) {
   EXPECT_EQ(open_files(), before);
 }
 
-TEST_F(SourceFilesTest, ReportsWriteErrors) {
+TEST_F(SourceFilesTest, AWriteErrorNamesTheReason) {
   const std::string folder = (root_ / "m").string();
   EXPECT_EQ(AsStd(WriteWholeFile(folder, "x").message()),
             StrCat("cannot write ", folder, ": Is a directory"));

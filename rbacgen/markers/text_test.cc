@@ -9,7 +9,7 @@
 namespace mandate::rbacgen {
 namespace {
 
-TEST(UnquoteGo, Table) {
+TEST(UnquoteGo, DecodesGoLiterals) {
   const struct {
     std::string_view literal;
     std::optional<std::string> want;
@@ -46,7 +46,7 @@ TEST(UnquoteGo, Table) {
   }
 }
 
-TEST(IsUtf8, RefusesWhatDecodersMust) {
+TEST(IsUtf8, RejectsInvalidUtf8) {
   EXPECT_TRUE(IsUtf8("a\u00e9\u20ac\U0001F600"));
   EXPECT_FALSE(IsUtf8("\xC0\xAF"));          // overlong
   EXPECT_FALSE(IsUtf8("\xED\xA0\x80"));      // surrogate
@@ -55,7 +55,7 @@ TEST(IsUtf8, RefusesWhatDecodersMust) {
   EXPECT_FALSE(IsUtf8("\x80"));
 }
 
-TEST(HasOpenString, Table) {
+TEST(HasOpenString, FindsUnclosedLiterals) {
   for (const char* open : {"\"", "a=\"b", "a=`b\"", "a=\"b\\\"", "a=\"b\\"}) {
     EXPECT_TRUE(HasOpenString(open)) << open;
   }
@@ -64,13 +64,29 @@ TEST(HasOpenString, Table) {
   }
 }
 
-TEST(Quoted, EscapesCppLiterals) {
+TEST(Quoted, EscapesForCppLiterals) {
   EXPECT_EQ(Quoted("a\"b\\c\nd\x01\x7f\u00e9"), "\"a\\\"b\\\\c\\nd\\001\\177\u00e9\"");
 }
 
-TEST(IsDnsLabel, Table) {
+TEST(IsDnsLabel, AcceptsOnlyDnsLabels) {
   EXPECT_TRUE(IsDnsLabel("scope-instance"));
   for (const char* bad : {"", "-a", "a-", "A", "a.b"}) EXPECT_FALSE(IsDnsLabel(bad)) << bad;
+}
+
+TEST(IsOneEditAway, CountsOneEdit) {
+  EXPECT_TRUE(IsOneEditAway("rbac", "rbca"));
+  EXPECT_TRUE(IsOneEditAway("rbac", "rbaac"));
+  EXPECT_TRUE(IsOneEditAway("rbac", "bac"));
+  EXPECT_TRUE(IsOneEditAway("rbac", "rbax"));
+  EXPECT_TRUE(IsOneEditAway("rbac", "xbac"));
+  EXPECT_TRUE(IsOneEditAway("rbac", "brac"));
+  EXPECT_TRUE(IsOneEditAway("", "r"));
+  EXPECT_FALSE(IsOneEditAway("rbac", "rbac"));
+  EXPECT_FALSE(IsOneEditAway("rbac", "ac"));
+  EXPECT_FALSE(IsOneEditAway("rbac", "xbax"));
+  EXPECT_FALSE(IsOneEditAway("rbac", "brax"));
+  EXPECT_FALSE(IsOneEditAway("rbac", "cabr"));
+  EXPECT_FALSE(IsOneEditAway("kubebuilder:ac", "kubebuilder:rbac"));
 }
 
 }  // namespace

@@ -42,7 +42,7 @@ std::string Text(const std::vector<rbac::Permission>& permissions) {
   return text;
 }
 
-TEST(MutationsTest, MatchTheMarkers) {
+TEST(MutationsTest, OwnPermissionsAreThoseOfTheMarkers) {
   EXPECT_EQ(Text(OwnPermissions(Mandates())),
             "a create events. (write)\n"
             "a create deployments.apps (write)\na create deployments/scale.apps (write)\n"
@@ -51,7 +51,7 @@ TEST(MutationsTest, MatchTheMarkers) {
             "a get deployments/scale.apps\na patch events. (write)\na update events. (write)\n");
 }
 
-TEST(MutationsTest, AreProvenByAFailure) {
+TEST(MutationsTest, AFailingTestProvesAPermission) {
   std::vector<std::string> runs;
   const auto mutations =
       Mutate(OwnPermissions(Mandates()), [&](std::string_view without) -> absl::StatusOr<bool> {
@@ -67,7 +67,7 @@ TEST(MutationsTest, AreProvenByAFailure) {
   }
 }
 
-TEST(MutationsTest, FailingTestsProveNothing) {
+TEST(MutationsTest, TestsThatAlwaysFailAreAnError) {
   int runs = 0;
   const auto failing =
       Mutate(OwnPermissions(Mandates()), [&](std::string_view) -> absl::StatusOr<bool> {

@@ -24,7 +24,7 @@ std::vector<SourceFinding> Some() {
   return findings;
 }
 
-TEST(FindingsTest, Text) {
+TEST(FindingsTest, WritesText) {
   EXPECT_EQ(FindingsText(Some()),
             "a b/ü.cc:3: error: wrong [rbac-rule]\n"
             "c.cc: warning: odd\\x1b [rbac-rule]\n"
@@ -33,7 +33,7 @@ TEST(FindingsTest, Text) {
   EXPECT_EQ(FindingsText({}), "");
 }
 
-TEST(FindingsTest, Json) {
+TEST(FindingsTest, WritesJson) {
   const Json::Value json = Parsed(FindingsJson(Some()));
   EXPECT_EQ(json["version"], 1);
   EXPECT_EQ(json["errors"], 2);

@@ -5,7 +5,7 @@
 namespace mandate::rbacgen {
 namespace {
 
-TEST(ShortDiffTest, OfEqualTextsIsEmpty) {
+TEST(ShortDiffTest, IsEmptyForEqualTexts) {
   EXPECT_EQ(DiffOf("a\nb\n", "a\nb\n").line, 0);
   EXPECT_EQ(DiffOf("", "").text, "");
 }
@@ -16,16 +16,16 @@ TEST(ShortDiffTest, ShowsTheLinesThatDiffer) {
   EXPECT_EQ(diff.text, "@@ -2,1 +2,2 @@\n-b\n+x\n+y\n");
 }
 
-TEST(ShortDiffTest, OfAMissingFileAddsAll) {
+TEST(ShortDiffTest, AddsAllLinesOfANewFile) {
   EXPECT_EQ(DiffOf("", "a\n").text, "@@ -1,0 +1,1 @@\n+a\n");
   EXPECT_EQ(DiffOf("a\n", "").text, "@@ -1,1 +1,0 @@\n-a\n");
 }
 
-TEST(ShortDiffTest, SharesNoLineBetweenBeginningAndEnd) {
+TEST(ShortDiffTest, CountsNoLineForBothEnds) {
   EXPECT_EQ(DiffOf("a\n", "a\na\n").text, "@@ -2,0 +2,1 @@\n+a\n");
 }
 
-TEST(ShortDiffTest, IsShort) {
+TEST(ShortDiffTest, LimitsTheNumberOfLines) {
   EXPECT_EQ(DiffOf("1\n2\n3\n", "4\n5\n6", 2).text,
             "@@ -1,3 +1,3 @@\n-1\n(2 more lines)\n+4\n(2 more lines)\n");
 }

@@ -7,7 +7,7 @@ namespace {
 
 using enum Table::Align;
 
-TEST(Table, AlignsByCharactersAndEndsLinesClean) {
+TEST(Table, AlignsByCharactersWithoutTrailingBlanks) {
   Table table({{"NAME", kLeft}, {"COUNT", kRight}, {"MORE", kLeft}}, /*colour=*/false);
   table.Add({"\u00e9\u00e9\u00e9\u00e9\u00e9", "1", ""});
   table.Add({"a", "12345678", "x\x1b[31m"});

@@ -39,7 +39,7 @@ constexpr size_t RuleCount() {
   return mandate.rules.size();
 }
 
-TEST(GeneratedHeader, MarksExternalRules) {
+TEST(GeneratedHeader, MarksExternalGrants) {
   size_t external = 0;
   for (const rbac::MandateRule& rule : kSampleGranter.rules) {
     if (!rule.external) continue;
@@ -64,7 +64,7 @@ TEST(GeneratedHeader, CoversByNamespaceAndName) {
   EXPECT_FALSE(rbac::Covers(kSampleReader, ask));
 }
 
-TEST(GeneratedHeader, BaseMintsOnlyTheComponentsTokens) {
+TEST(GeneratedHeader, BaseMayMintOnlyTheComponentsTokens) {
   rbac::Attributes ask;
   ask.verb = "create";
   ask.resource = "serviceaccounts";

@@ -44,7 +44,7 @@ bool MayAnn(const World& world, std::string_view verb, std::string_view group,
   return rbac::Authorizer(world.policy).Authorize(rbac::AuthenticatedInfo("ann"), request).allowed;
 }
 
-TEST(BuiltinRoles, AreKnownWhereABindingRefersToThem) {
+TEST(BuiltinRoles, AreAddedIfABindingRefersToThem) {
   const struct {
     const char* role;
     bool reads_pods, makes_pods, reads_secrets, makes_roles, deletes_nodes;
@@ -73,7 +73,7 @@ TEST(BuiltinRoles, AreKnownWhereABindingRefersToThem) {
 
 // The server's controller adds the rules of the chart's role to view, and those of view to a role
 // of the chart.
-TEST(BuiltinRoles, AggregateTheWorldsAndAreAggregated) {
+TEST(BuiltinRoles, AggregateAndAreAggregatedByRolesOfTheWorld) {
   const World reader = Bound("view", R"({apiVersion: rbac.authorization.k8s.io/v1,
       kind: ClusterRole, metadata: {name: gadgets,
       labels: {rbac.authorization.k8s.io/aggregate-to-view: "true"}},
@@ -88,7 +88,7 @@ TEST(BuiltinRoles, AggregateTheWorldsAndAreAggregated) {
   EXPECT_FALSE(MayAnn(own, "create", "", "pods"));
 }
 
-TEST(BuiltinRoles, AreTheWorldsWhereItHasThem) {
+TEST(BuiltinRoles, DoNotReplaceRolesOfTheWorld) {
   const World world = Bound("view", R"({apiVersion: rbac.authorization.k8s.io/v1,
       kind: ClusterRole, metadata: {name: view},
       rules: [{apiGroups: [""], resources: [nodes], verbs: [delete]}]})");
@@ -96,7 +96,7 @@ TEST(BuiltinRoles, AreTheWorldsWhereItHasThem) {
   EXPECT_FALSE(MayAnn(world, "get", "", "pods"));
 }
 
-TEST(BuiltinRoles, OfANamespace) {
+TEST(BuiltinRoles, NamespacedRolesAreOnlyInTheirNamespace) {
   constexpr std::string_view kYaml = R"({apiVersion: rbac.authorization.k8s.io/v1,
       kind: RoleBinding, metadata: {name: b, namespace: NS},
       roleRef: {kind: Role, name: extension-apiserver-authentication-reader},
@@ -109,7 +109,7 @@ TEST(BuiltinRoles, OfANamespace) {
   }
 }
 
-TEST(BuiltinRoles, AbsentRolesAreOmitted) {
+TEST(BuiltinRoles, AreNotAddedToAWholeCluster) {
   World world;
   world.is_whole = true;
   AddBuiltinRoles(&world);
@@ -119,7 +119,7 @@ TEST(BuiltinRoles, AbsentRolesAreOmitted) {
 }
 
 // Newer versions of Kubernetes added some rights and removed others.
-TEST(BuiltinRoles, AreKnownOfTheOldestVersionToo) {
+TEST(BuiltinRoles, IncludeThoseOfTheOldestVersion) {
   const auto may = [](const World& world, std::string_view verb, std::string_view group,
                       std::string_view resource) {
     World oldest = world;
@@ -137,7 +137,7 @@ TEST(BuiltinRoles, AreKnownOfTheOldestVersionToo) {
   EXPECT_EQ(own.in_oldest, nullptr);
 }
 
-TEST(BuiltinPolicy, OverstatesPermissionsOfControllers) {
+TEST(BuiltinPolicy, HasTheRulesOfBothVersions) {
   World world;
   AddBuiltinPolicy(&world);
   ResolveAggregates(&world);
@@ -153,7 +153,7 @@ TEST(BuiltinPolicy, OverstatesPermissionsOfControllers) {
   }
 }
 
-TEST(BuiltinPolicy, HasTheControllersThatEveryClusterRuns) {
+TEST(BuiltinPolicy, HasTheAccountsOfControllers) {
   World world = WorldOf(R"({apiVersion: rbac.authorization.k8s.io/v1, kind: ClusterRoleBinding,
       metadata: {name: cluster-admin}, roleRef: {kind: ClusterRole, name: mine}, subjects: []})");
   AddBuiltinPolicy(&world);

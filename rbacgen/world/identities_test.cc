@@ -29,7 +29,7 @@ TEST(Identities, AreParsed) {
   }
 }
 
-TEST(Identities, AreOfComponentsThatTheTreeHas) {
+TEST(Identities, MustNameComponentsOfTheTree) {
   const std::map<std::string, int> components = {{"db", 1}, {"web", 1}};
   EXPECT_TRUE(CheckComponents(Parse({"web=n/x", "base=n/y"}), components).ok());
   EXPECT_EQ(CheckComponents(Parse({"wbe=n/x"}), components).message(),
@@ -37,7 +37,7 @@ TEST(Identities, AreOfComponentsThatTheTreeHas) {
   EXPECT_TRUE(CheckComponents(Parse({"wbe=n/x"}), std::map<std::string, int>()).ok());
 }
 
-TEST(Identities, AreTheOnlyComponents) {
+TEST(Identities, ReplaceTheComponentsOfTheWorld) {
   World world;
   world.accounts = {{"shop", "web"}, {"shop", "db"}};
   world.components = {{"base", {"shop", "manager"}}, {"old", {"shop", "db"}}};
@@ -48,7 +48,7 @@ TEST(Identities, AreTheOnlyComponents) {
   EXPECT_THAT(world.components, ElementsAre(Pair("a", rbac::ServiceAccountName{"shop", "web"})));
 }
 
-TEST(Identities, OfATreeKeepTheirAccounts) {
+TEST(Identities, KeepTheAccountsOfATree) {
   World tree = TreeOf("// +kubebuilder:rbac:groups=core,resources=pods,verbs=get\n");
   const auto account = tree.components.at("manager");
   EXPECT_THAT(NameIdentities(Parse({"manager=shop/web"}), &tree), IsEmpty());

@@ -24,7 +24,7 @@ ptrdiff_t OpenDescriptors() {
   return std::distance(std::filesystem::directory_iterator("/proc/self/fd"), {});
 }
 
-TEST(Kubectl, PassesArgumentsAndOutput) {
+TEST(Kubectl, PassesArgumentsAndReturnsTheOutput) {
   const std::string program = Program("echo", "for word; do echo \"$word\"; done");
   const struct {
     KubectlOptions options;
@@ -43,7 +43,7 @@ TEST(Kubectl, PassesArgumentsAndOutput) {
   }
 }
 
-TEST(Kubectl, ReadsToTheEnd) {
+TEST(Kubectl, ReadsLongOutput) {
   const auto output = Kubectl({.program = Program("much", "head -c 300000 /dev/zero | tr '\\0' x"),
                                .kubeconfig = "",
                                .context = ""},
@@ -52,7 +52,7 @@ TEST(Kubectl, ReadsToTheEnd) {
   EXPECT_EQ(*output, std::string(300000, 'x'));
 }
 
-TEST(Kubectl, HalfAnAnswerIsAnError) {
+TEST(Kubectl, TruncatedOutputIsAnError) {
   const std::pair<std::string, std::string> cases[] = {{"an exit code", "echo half; exit 3"},
                                                        {"a signal", "echo half; kill -9 $$"}};
   for (const auto& [name, script] : cases) {
@@ -64,7 +64,7 @@ TEST(Kubectl, HalfAnAnswerIsAnError) {
   EXPECT_TRUE(absl::IsNotFound(none.status())) << none.status();
 }
 
-TEST(Kubectl, LeavesNoDescriptorOpen) {
+TEST(Kubectl, ClosesItsDescriptors) {
   const KubectlOptions good = {
       .program = Program("good", "echo x"), .kubeconfig = "", .context = ""};
   const KubectlOptions none = {.program = "/no/such/kubectl", .kubeconfig = "", .context = ""};

@@ -49,7 +49,7 @@ roleRef: {apiGroup: rbac.authorization.k8s.io, kind: Role, name: r}
 subjects: [{kind: ServiceAccount, name: there, namespace: elsewhere}, {kind: User, name: ann}]
 )";
 
-TEST(ReadManifests, ReadsRelevantKinds) {
+TEST(ReadManifests, ReadsRbacObjectsAndServiceAccounts) {
   const World world = WorldOf(kYaml);
   ASSERT_EQ(world.policy.roles.size(), 1);
   EXPECT_EQ(world.policy.roles[0].ns, "default");
@@ -62,7 +62,7 @@ TEST(ReadManifests, ReadsRelevantKinds) {
   EXPECT_TRUE(world.accounts.contains({"elsewhere", "there"}));
 }
 
-TEST(ReadManifests, AggregatesAcrossFilesAndInSteps) {
+TEST(ReadManifests, AggregatesAcrossFilesAndTransitively) {
   const auto role = [](const std::string& name, const std::string& labels,
                        const std::string& selects, const std::string& rules) {
     return "---\n{apiVersion: rbac.authorization.k8s.io/v1, kind: ClusterRole, metadata: {name: " +
@@ -133,7 +133,7 @@ TEST(ReadManifests, ReadsTheItemsOfAnArray) {
   }
 }
 
-TEST(ReadManifests, KeepsObjectsWithGeneratedNamesApart) {
+TEST(ReadManifests, KeepsAllObjectsWithGeneratedNames) {
   World world = WorldOf(R"(
 - {apiVersion: rbac.authorization.k8s.io/v1, kind: ClusterRoleBinding, metadata: {generateName: b-},
    roleRef: {kind: ClusterRole, name: sum}, subjects: [{kind: User, name: ann}]}
@@ -156,7 +156,7 @@ TEST(ReadManifests, KeepsObjectsWithGeneratedNamesApart) {
   EXPECT_TRUE(world.accounts.empty());
 }
 
-TEST(ReadManifests, ReportsErrors) {
+TEST(ReadManifests, ReportsMistakesWithTheirPlace) {
   const auto broken = ReadManifests("x.yaml", "a: [\nb", "default");
   EXPECT_THAT(std::string(broken.status().message()), HasSubstr("x.yaml: line 2"));
   const auto helm = ReadManifests("x.yaml", "{{- if .Values.x }}\na: b\n", "default");
@@ -224,7 +224,7 @@ TEST(ReadManifests, FindsTheObjectsThatKubectlFinds) {
 }
 
 // For kubectl, a list without items has no object, and is itself not an object.
-TEST(ReadManifests, HasNoObjectOfAListWithoutItems) {
+TEST(ReadManifests, AListWithoutItemsHasNoObject) {
   for (const char* items : {"[]", "null", "[null]"}) {
     std::string text = Binding();
     text.insert(1, std::string("\"items\":") + items + ",");
@@ -232,7 +232,7 @@ TEST(ReadManifests, HasNoObjectOfAListWithoutItems) {
   }
 }
 
-TEST(ReadManifests, RejectsInvalidManifests) {
+TEST(ReadManifests, RejectsTextThatKubectlCannotRead) {
   const std::string other(kOther);
   const struct {
     std::string text;
@@ -276,7 +276,7 @@ TEST(ReadManifests, RejectsInvalidManifests) {
 }
 
 // kubebuilder puts such files into the folders of its manifests.
-TEST(ReadManifests, KnowsAKustomization) {
+TEST(ReadManifests, SkipsAKustomization) {
   constexpr char kText[] = "resources:\n- role.yaml\n";
   EXPECT_TRUE(ReadManifests("config/rbac/kustomization.yaml", kText, "default").ok());
   EXPECT_FALSE(ReadManifests("config/rbac/role.yaml", kText, "default").ok());

@@ -16,7 +16,7 @@ std::string Find(std::string_view type, const World& world) {
   return id.group + "|" + id.resource;
 }
 
-TEST(FindResource, AcceptsKubectlsNames) {
+TEST(FindResource, AcceptsTheNamesOfKubectl) {
   World world = TreeOf(
       "// +kubebuilder:rbac:groups=g.io,resources=things/status;policies;users,verbs=get\n"
       "// +kubebuilder:rbac:groups=a.io;b.io,resources=twice,verbs=get\n");

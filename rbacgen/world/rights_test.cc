@@ -24,7 +24,7 @@ std::string Words(const RightsByNamespace& rights) {
   return text;
 }
 
-TEST(Gained, HasPermissionsThatWereNotCovered) {
+TEST(Gained, HasRightsThatWereNotCovered) {
   const RightsByNamespace none;
   const struct {
     const char* name;
@@ -76,7 +76,7 @@ TEST(Gained, HasPermissionsThatWereNotCovered) {
   }
 }
 
-TEST(RightsOf, AreThoseOfEveryBindingOnce) {
+TEST(RightsOf, ListsTheRightsOfEachBindingOnce) {
   const World world = TreeOf(
       "// +mandate:component:name=a\n"
       "// +kubebuilder:rbac:groups=core,resources=nodes,verbs=get\n"

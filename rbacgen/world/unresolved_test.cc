@@ -26,7 +26,7 @@ World With(const std::string& role, std::vector<rbac::Subject> subjects) {
   return world;
 }
 
-TEST(UnresolvedBindings, FindsBindingsOfAbsentRoles) {
+TEST(UnresolvedBindings, AreBindingsWithMissingRoles) {
   World world = With("r", Ann());
   const auto unresolved = UnresolvedBindings(world);
   ASSERT_THAT(unresolved, SizeIs(1));
@@ -40,7 +40,7 @@ TEST(UnresolvedBindings, FindsBindingsOfAbsentRoles) {
   EXPECT_THAT(UnresolvedBindings(With("r", {})), IsEmpty()) << "nobody is bound";
 }
 
-TEST(UnresolvedBindings, InANamespaceToo) {
+TEST(UnresolvedBindings, IncludeRoleBindings) {
   World world;
   rbac::RoleBinding binding;
   binding.ns = "n";

@@ -9,7 +9,7 @@ namespace {
 using testing::ElementsAre;
 using testing::IsEmpty;
 
-TEST(RuleWords, ReadAsASentence) {
+TEST(RuleWords, FormAPhrase) {
   const struct {
     rbac::Rule rule;
     const char* ns;
@@ -28,7 +28,7 @@ TEST(RuleWords, ReadAsASentence) {
   for (const auto& c : kCases) EXPECT_EQ(RuleWords(c.rule, c.ns), c.want);
 }
 
-TEST(Consequences, ReportHiddenConsequences) {
+TEST(Consequences, AreThoseThatTheWordsDoNotShow) {
   EXPECT_THAT(Consequences({{"get"}, {""}, {"pods"}, {}, {}}), IsEmpty());
   EXPECT_THAT(Consequences({{"create"}, {""}, {"pods", "pods/exec"}, {}, {}}),
               ElementsAre("runs as any ServiceAccount there", "runs commands in any pod there"));

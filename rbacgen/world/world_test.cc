@@ -19,7 +19,7 @@ World Example() {
       "// +mandate:rbac:granted=external,groups=core,resources=nodes,verbs=get\n");
 }
 
-TEST(RemoveRepeated, TheLastOneCounts) {
+TEST(RemoveRepeated, KeepsTheLastObject) {
   World world, other;
   const auto role = [](std::string name, std::string verb) {
     rbac::ClusterRole r;
@@ -49,7 +49,7 @@ TEST(RemoveRepeated, TheLastOneCounts) {
   EXPECT_EQ(world.policy.role_bindings.size(), 2u);
 }
 
-TEST(FindUser, ParsesUserInput) {
+TEST(FindUser, AcceptsEachFormOfAName) {
   const struct {
     const char* name;
     const char* user;
@@ -82,7 +82,7 @@ TEST(FindUser, ParsesUserInput) {
   }
 }
 
-TEST(TreeWorld, MatchesTheChart) {
+TEST(TreeWorld, HasTheObjectsOfTheChart) {
   const World world = Example();
   EXPECT_THAT(world.components, ElementsAre(Pair("a", testing::_), Pair("base", testing::_)));
   EXPECT_THAT(world.accounts, ElementsAre(Pair("mandate-system", "mandate-manager"),
@@ -96,7 +96,7 @@ TEST(TreeWorld, MatchesTheChart) {
   EXPECT_TRUE(has_role);
 }
 
-TEST(TreeWorld, RulesOfNoComponentAreTheManagers) {
+TEST(TreeWorld, RulesWithoutAComponentBelongToTheManager) {
   const World world = TreeOf("// +kubebuilder:rbac:groups=core,resources=pods,verbs=get\n");
   EXPECT_THAT(world.components, Contains(Pair("manager", testing::_)));
 }

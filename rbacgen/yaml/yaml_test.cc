@@ -37,7 +37,7 @@ TEST(Yaml, SortsKeysAndDoesNotIndentLists) {
             "- verbs: null\n");
 }
 
-TEST(Yaml, BlocksEndTheirLineOnce) {
+TEST(Yaml, BlocksEndWithOneLineFeed) {
   const Yaml document = Yaml::Map{{"a", "x\n"}, {"b", "y\nz"}, {"c", "w"}};
   EXPECT_EQ(document.Write(), "a: |\n  x\nb: |-\n  y\n  z\nc: w\n");
 }
@@ -50,13 +50,13 @@ TEST(Yaml, EscapesStringsFromHelmButNotItsActions) {
   EXPECT_EQ(document.Write(), "namespace: {{ .Release.Namespace }}\ntext: say {{ this }}\n");
 }
 
-TEST(Yaml, AnActionIsOneThingInAChartAndAnotherInPlainYaml) {
+TEST(Yaml, AnActionDependsOnTheFlavor) {
   const Yaml document = Yaml::Map{{"namespace", Yaml::Action("{{ .Release.Namespace }}", "true")}};
   EXPECT_EQ(document.Write(Yaml::Flavor::kHelm), "namespace: {{ .Release.Namespace }}\n");
   EXPECT_EQ(document.Write(), "namespace: \"true\"\n");
 }
 
-TEST(Yaml, ConditionsAreTheChartsOrDecided) {
+TEST(Yaml, ConditionsStayInAChartAndAreDecidedInPlainYaml) {
   const Yaml::Condition yes{".Values.yes", true};
   const Yaml::Condition no{".Values.no", false};
   const Yaml document = Yaml::Map{
@@ -89,7 +89,7 @@ TEST(Yaml, ConditionsAreTheChartsOrDecided) {
             "  {{- end }}\n");
 }
 
-TEST(Yaml, DocumentsInsideAndOneAfterTheOther) {
+TEST(Yaml, WritesNestedAndSeparateDocuments) {
   const Yaml inner = Yaml::Map{{"rules", Yaml::List{Yaml("a"), Yaml("b")}}};
   const std::vector<Yaml> documents = {
       Yaml::Map{{"data", Yaml::Map{{"policy.yaml", Yaml::Document(inner)}}}},

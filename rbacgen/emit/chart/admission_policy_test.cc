@@ -13,7 +13,7 @@ namespace {
 using testing::HasSubstr;
 using testing::SizeIs;
 
-TEST(AccountPattern, IsTheNameWithAnyPrefixAndSuffix) {
+TEST(AccountPattern, MatchesTheNameWithAnyPrefixAndSuffix) {
   const std::regex pattern(AccountPattern({"mm.x-a", "mm.x-b"}));
   for (const char* name :
        {"mm.x-a", "mm.x-b", "acme-mm.x-a", "a-b-mm.x-a", "mm.x-a-two", "acme-mm.x-a-two-1"}) {
@@ -35,7 +35,7 @@ TEST(IsAccountCel, ALongerNameIsNotASuffix) {
   EXPECT_EQ(IsAccountCel("mm", accounts), matches("mm") + " && !" + matches("mm-a|mm-a-b|mm-c"));
 }
 
-TEST(AddAdmissionPolicy, DeniesUnknownObjects) {
+TEST(AddAdmissionPolicy, FailsClosed) {
   const ChartNames names = {.base = "mm"};
   const ChartSettings settings;
   const ChartSwitches switches(settings);

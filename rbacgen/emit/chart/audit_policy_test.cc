@@ -5,7 +5,7 @@
 namespace mandate::rbacgen {
 namespace {
 
-TEST(AuditPolicy, IsAboutTheIdentitiesThatAreEnabledAndTheirTokens) {
+TEST(AuditPolicy, LogsEnabledIdentitiesAndTheirTokens) {
   ChartSettings settings;
   settings.ns = "sys";
   settings.controllers = {"*", "-c"};
@@ -34,7 +34,7 @@ TEST(AuditPolicy, IsAboutTheIdentitiesThatAreEnabledAndTheirTokens) {
             "  - system:serviceaccount:sys:mm-b\n");
 }
 
-TEST(AuditPolicy, KeepsBodiesOfBoundObjects) {
+TEST(AuditPolicy, LogsBodiesOfBindingsOfComponents) {
   constexpr char kRbac[] = "rbac.authorization.k8s.io";
   const auto with = [](const char* name, rbac::Rule rule, bool external = false) {
     return ComponentMandate{

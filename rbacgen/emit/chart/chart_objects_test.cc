@@ -111,7 +111,7 @@ TEST(BuildChart, OnlyBasesTokenIsMountedInPods) {
   EXPECT_TRUE(Find(chart, "ServiceAccount", "mm")["automountServiceAccountToken"].IsNull());
 }
 
-TEST(BuildChart, InModeImpersonateBaseMayActForEachComponent) {
+TEST(BuildChart, InModeImpersonateBaseMayImpersonateEachComponent) {
   const auto impersonation = [](const ChartOptions& options) {
     std::vector<std::string> names;
     for (const std::string& name : Names(Chart(kA, options))) {
@@ -149,7 +149,7 @@ TEST(BuildChart, ABindingHasExactlyOneSubject) {
             "  namespace: sys\n");
 }
 
-TEST(BuildChart, BaseMintsTokensOfTheComponentsAndHoldsItsLease) {
+TEST(BuildChart, BaseMayMintTokensOfComponentsAndUpdateItsLease) {
   const auto chart = Chart(kAandB);
   const std::string rules = Find(chart, "Role", "mm")["rules"].Write();
   EXPECT_EQ(rules,
@@ -164,7 +164,7 @@ TEST(BuildChart, BaseMintsTokensOfTheComponentsAndHoldsItsLease) {
             RulesYaml(BuildBaseMandate(Components(kAandB), "mm", "").grants.at(0).rules).Write());
 }
 
-TEST(BuildChart, OnlyEnabledComponents) {
+TEST(BuildChart, HasOnlyEnabledComponents) {
   ChartOptions options = Options();
   options.settings.controllers = {"*", "-b"};
   options.settings.flow_schemas = true;
@@ -180,7 +180,7 @@ TEST(BuildChart, OnlyEnabledComponents) {
   EXPECT_THAT(all, Not(HasSubstr("mm-b")));
 }
 
-TEST(BuildChart, ControllersAreAsTheManagersFlag) {
+TEST(BuildChart, ControllersHaveTheSyntaxOfTheManagersFlag) {
   ChartOptions options = Options();
   options.settings.controllers = {"-a", "c"};
   EXPECT_EQ(BuildChart(Components(kA), options).status().message(),
@@ -202,7 +202,7 @@ TEST(BuildChart, AKillSwitchNeedsTokens) {
             "--identity-mode=token");
 }
 
-TEST(BuildChart, ComponentWithoutControllerHasItsOwnValue) {
+TEST(BuildChart, AComponentWithoutAControllerIsEnabledByItsValue) {
   const std::string text =
       std::string(kA) + "// +mandate:component:name=side,value=metrics.secure\n";
   EXPECT_THAT(Names(Chart(text)), Contains("ServiceAccount sys/mm-side"));
@@ -224,7 +224,7 @@ TEST(BuildChart, ComponentWithoutControllerHasItsOwnValue) {
             "--with: no component has value=x in its marker");
 }
 
-TEST(BuildChart, RevokedComponentHasNoPermissions) {
+TEST(BuildChart, AComponentThatIsCutOffHasNoObjects) {
   ChartOptions options = Options();
   options.settings.kill_switch = true;
   options.settings.cut_off = {"a"};
@@ -243,7 +243,7 @@ TEST(BuildChart, RevokedComponentHasNoPermissions) {
             "--cut-off: \"c\" is not one of a, b");
 }
 
-TEST(BuildChart, GuardsAreThereWithoutTheirComponent) {
+TEST(BuildChart, GuardsExistWhileTheirComponentIsDisabled) {
   const std::string text = std::string(kAandB) +
                            "// +mandate:component:name=c\n"
                            "// +mandate:justify:reason=\"x\"\n"
@@ -264,7 +264,7 @@ TEST(BuildChart, GuardsAreThereWithoutTheirComponent) {
   EXPECT_THAT(Names(Chart(text, single)), Not(Contains(guard)));
 }
 
-TEST(BuildChart, BaseFenceIgnoresComponents) {
+TEST(BuildChart, BasesFenceDoesNotApplyToComponents) {
   EXPECT_THAT(Find(Chart(kAandB), "ValidatingAdmissionPolicy", "mm-tokens")["spec"].Write(),
               AllOf(HasSubstr("(mm)(-.+)?$"), HasSubstr("(mm-a|mm-b)(-.+)?$")));
 }
@@ -284,7 +284,7 @@ TEST(BuildChart, SwitchesAddTheirObjects) {
             "- apiGroups:\n  - \"\"\n  resources:\n  - serviceaccounts\n  verbs:\n  - create\n");
 }
 
-TEST(BuildChart, AFlowSchemaIsForEveryIdentity) {
+TEST(BuildChart, TheFlowSchemaAppliesToEveryIdentity) {
   ChartOptions options = Options();
   options.settings.flow_schemas = true;
   const auto chart = Chart(kAandB, options);
@@ -301,7 +301,7 @@ TEST(BuildChart, AFlowSchemaIsForEveryIdentity) {
       "  - kind: ServiceAccount\n    serviceAccount:\n      name: mm-b\n      namespace: sys\n");
 }
 
-TEST(BuildChart, InModeSingleBaseHasTheSum) {
+TEST(BuildChart, InModeSingleBaseHasTheRightsOfAllComponents) {
   ChartOptions options = Options();
   options.settings.identity_mode = "single";
   const auto chart = Chart(kAandB, options);

@@ -14,7 +14,7 @@ using testing::HasSubstr;
 using testing::SizeIs;
 
 // hack/chart_test tests the policy on an API server.
-TEST(EventFenceTest, EventsBeforeAndAfterAreTheComponents) {
+TEST(EventFenceTest, ChecksTheReportingControllerBeforeAndAfterAWrite) {
   const ChartNames names = {.base = "mm"};
   const ChartSettings settings;
   const ChartSwitches switches(settings);

@@ -25,8 +25,8 @@ Fence Read(const std::string& arguments) {
 
 auto Says(const std::string& words) { return Field(&FenceCheck::message, HasSubstr(words)); }
 
-// hack/chart_test has the API server evaluate them.
-TEST(FenceChecks, OneCheckForEachArgument) {
+// hack/chart_test tests the expressions on an API server.
+TEST(FenceChecks, HasACheckForEachArgument) {
   EXPECT_THAT(FenceChecks(Read("groups=g,resources=r,label=\"a.io/l=v\""), "c", "mm"),
               ElementsAre(Field(&FenceCheck::expression,
                                 "variables.objects.all(o, \"a.io/l\" in "
@@ -48,7 +48,7 @@ TEST(FenceChecks, OneCheckForEachArgument) {
                           Says("itself or base"), Says("anonymous users"), _, _));
 }
 
-TEST(FenceChecks, ChecksOnlyAddedPermissions) {
+TEST(FenceChecks, ChecksOnlyLabelsAndFinalizersThatAWriteAdds) {
   EXPECT_THAT(
       FenceChecks(Read("groups=g,resources=r,labels=a.io/*,neverLabels=b,finalizers=c.io/*"), "c",
                   "mm"),
@@ -59,7 +59,7 @@ TEST(FenceChecks, ChecksOnlyAddedPermissions) {
                 "variables.newFinalizers.all(f, f.startsWith(\"c.io/\"))")));
 }
 
-TEST(FenceChecks, AnAggregationRuleIsOfClusterRolesOnly) {
+TEST(FenceChecks, ForbidsAggregationRulesInClusterRoles) {
   const auto aggregation = Contains(Says("may never set an aggregationRule"));
   const std::string rbac = "groups=rbac.authorization.k8s.io,label=l,resources=";
   EXPECT_THAT(FenceChecks(Read(rbac + "roles;clusterroles"), "c", "mm"), aggregation);
@@ -69,7 +69,7 @@ TEST(FenceChecks, AnAggregationRuleIsOfClusterRolesOnly) {
               Not(aggregation));
 }
 
-TEST(GuardChecks, OthersKeepTheseFields) {
+TEST(GuardChecks, ProtectOwnersLabelsAndFinalizers) {
   const auto checks =
       GuardChecks(Read("groups=g,resources=r,owner=a.io/A,labels=a.io/*;b,guard=a.io/as"));
   EXPECT_THAT(checks,
@@ -107,7 +107,7 @@ std::vector<Yaml> PoliciesOf(const std::string& fence, const ChartSettings& sett
   return objects;
 }
 
-TEST(AddGuardPolicy, IsAboutTheObjectsThatWereTheComponents) {
+TEST(AddGuardPolicy, AppliesToObjectsOfTheComponent) {
   const auto objects = PoliciesOf("groups=g,resources=r,label=l,guard=a.io/as,id=x");
   ASSERT_THAT(objects, SizeIs(4));
   EXPECT_EQ(objects[0]["metadata"]["name"].text(), "mm-a-x-guard");
@@ -118,7 +118,7 @@ TEST(AddGuardPolicy, IsAboutTheObjectsThatWereTheComponents) {
   EXPECT_THAT(spec, Not(HasSubstr("userInfo.username.matches")));
 }
 
-TEST(AddGuardPolicy, IsAboutTheNamesThatAreTheComponents) {
+TEST(AddGuardPolicy, AppliesToCreatesOfReservedNames) {
   const auto objects =
       PoliciesOf("groups=g,resources=r,label=l,names=$(BASE_NAME):*,guard=a.io/as");
   ASSERT_THAT(objects, SizeIs(4));
@@ -131,7 +131,7 @@ TEST(AddGuardPolicy, IsAboutTheNamesThatAreTheComponents) {
               HasSubstr("operations:\n    - CREATE\n    - UPDATE\n    resources:\n    - r\n"));
 }
 
-TEST(AddFencePolicy, IsOfTheComponentAlone) {
+TEST(AddFencePolicy, AppliesOnlyToTheComponent) {
   ChartSettings settings;
   settings.ns = "sys";
   const auto objects = PoliciesOf("groups=g,resources=r/status;*,verbs=create,label=l", settings);
@@ -149,7 +149,7 @@ TEST(AddFencePolicy, IsOfTheComponentAlone) {
             "policyName: mm-a-r-status-all\nvalidationActions:\n- Deny\n- Audit\n");
 }
 
-TEST(AddFencePolicy, ComponentsMayBeBoundWhereScopeInstancesGrantToThem) {
+TEST(AddFencePolicy, ComponentsMayBeBoundIfScopeInstancesGrantToThem) {
   for (const char* external : {"role", "scopetemplate"}) {
     ChartSettings settings;
     settings.external = external;
@@ -163,7 +163,7 @@ TEST(AddFencePolicy, ComponentsMayBeBoundWhereScopeInstancesGrantToThem) {
   }
 }
 
-TEST(AddFencePolicy, NamesTheManagersOwn) {
+TEST(AddFencePolicy, ReplacesBaseNameInPatterns) {
   const auto objects = PoliciesOf(
       "groups=rbac.authorization.k8s.io,resources=rolebindings,"
       "names=!$(BASE_NAME)*,roleRefs=ClusterRole/$(BASE_NAME)-*",
@@ -174,7 +174,7 @@ TEST(AddFencePolicy, NamesTheManagersOwn) {
   EXPECT_THAT(spec, HasSubstr("of the pattern !acme*"));
 }
 
-TEST(AddFencePolicy, FencesSubresources) {
+TEST(AddFencePolicy, IncludesSubresources) {
   const std::vector<std::pair<std::string, std::string>> cases = {
       {"r", "- r\n    - r/*\n"},
       {"r;r/status", "- r\n    - r/*\n"},

@@ -49,7 +49,7 @@ std::string Spec(const std::vector<ComponentMandate>& all, const std::string& mo
 const auto kA = Component("a", {Rule({"get", "create", "patch"}, "g", {"own", "own/status"}),
                                 Rule({"delete"}, "g", {"both"})});
 
-TEST(ImpersonationFence, DeniesKindsWrittenOnlyByOthers) {
+TEST(ImpersonationFence, DeniesWritesThatOnlyOthersDeclare) {
   const auto b = Component("b", {Rule({"create", "watch", "delete"}, "g", {"both", "foreign"}),
                                  Rule({"update"}, "h", {"x/status"})});
   EXPECT_THAT(
@@ -60,7 +60,7 @@ TEST(ImpersonationFence, DeniesKindsWrittenOnlyByOthers) {
             HasSubstr("(mm-a)(-.+)?$"), HasSubstr("no marker of component a declares this write")));
 }
 
-TEST(ImpersonationFence, ItsOwnWritesPass) {
+TEST(ImpersonationFence, AllowsItsOwnWrites) {
   const std::string spec = Spec({kA, Component("b", {Rule({"*"}, "*", {"*"})})});
   EXPECT_THAT(spec, AllOf(HasSubstr("- apiGroups:\n    - '*'\n"), HasSubstr("- '*/*'\n"),
                           HasSubstr("request.operation in [\"DELETE\"]"),
@@ -68,7 +68,7 @@ TEST(ImpersonationFence, ItsOwnWritesPass) {
                           HasSubstr("== \"own/status\")")));
 }
 
-TEST(ImpersonationFence, IsThereWhereBaseHasMoreThanTheComponent) {
+TEST(ImpersonationFence, ExistsOnlyIfBaseHasMoreRightsThanTheComponent) {
   EXPECT_THAT(Spec({kA, kA}), IsEmpty());
   EXPECT_THAT(Spec({kA, Component("b", {Rule({"get", "list"}, "g", {"foreign"})})}), IsEmpty());
   EXPECT_THAT(Spec({Component("a", {Rule({"*"}, "*", {"*"})}), kA}), IsEmpty());

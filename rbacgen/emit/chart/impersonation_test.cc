@@ -22,7 +22,7 @@ rbac::Rule R(std::vector<std::string> verbs) {
           .non_resource_urls = {}};
 }
 
-TEST(ImpersonateOn, IsAboutTheVerbsOfRequests) {
+TEST(ImpersonateOn, KeepsOnlyTheVerbsOfRequests) {
   EXPECT_THAT(ImpersonateOn({R({"get", "bind"})}),
               ElementsAre(R({"impersonate-on:serviceaccount:get"})));
   EXPECT_THAT(ImpersonateOn({R({"escalate"})}), IsEmpty());
@@ -32,7 +32,7 @@ TEST(ImpersonateOn, IsAboutTheVerbsOfRequests) {
                           HasSubstr(":patch"), HasSubstr(":update"), HasSubstr(":watch")));
 }
 
-TEST(ImpersonateOn, HasTheVerbsOfUrlsForUrls) {
+TEST(ImpersonateOn, UsesTheVerbsOfUrlsForUrls) {
   const auto on_metrics = [](std::vector<std::string> verbs) {
     return rbac::Rule{.verbs = std::move(verbs),
                       .api_groups = {},
@@ -65,7 +65,7 @@ std::string Objects(const std::string& mode, const std::string& impersonation,
   return WriteDocuments(objects, Yaml::Flavor::kPlain);
 }
 
-TEST(AddImpersonation, GrantsBaseThePermissionsOfTheMode) {
+TEST(AddImpersonation, GrantsTheRightsOfTheMode) {
   EXPECT_EQ(Objects("token", "constrained"), "");
   const std::string classic = Objects("impersonate", "classic");
   EXPECT_THAT(classic, HasSubstr("  verbs:\n  - impersonate\n"));
@@ -78,7 +78,7 @@ TEST(AddImpersonation, GrantsBaseThePermissionsOfTheMode) {
   EXPECT_THAT(constrained, HasSubstr("  namespace: other\n"));
 }
 
-TEST(AddImpersonation, ExternalRulesApplyToAnyNamespace) {
+TEST(AddImpersonation, ExternalGrantsApplyInAllNamespaces) {
   const std::string text = Objects("impersonate", "constrained", /*external=*/true);
   EXPECT_THAT(text, Not(HasSubstr("  namespace: other\n")));
   EXPECT_THAT(text, HasSubstr("  resourceNames:\n  - \"n\"\n"));

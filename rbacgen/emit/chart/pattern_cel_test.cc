@@ -9,7 +9,7 @@
 namespace mandate::rbacgen {
 namespace {
 
-TEST(PatternsCel, AsTheWordsSay) {
+TEST(PatternsCel, TranslatesEachFormOfPattern) {
   const std::vector<std::pair<std::vector<std::string>, std::string>> cases = {
       {{"a"}, "x == \"a\""},
       {{"a*"}, "x.startsWith(\"a\")"},

@@ -34,7 +34,7 @@ std::string Fence(const ChartSettings& settings) {
   return plain.empty() ? "" : WriteDocuments(plain, Yaml::Flavor::kPlain);
 }
 
-TEST(TokenFenceTest, BaseAsksForTokensAsTheManagerDoes) {
+TEST(TokenFenceTest, AllowsOnlyTokenRequestsOfTheManager) {
   EXPECT_THAT(Fence(Settings()),
               AllOf(HasSubstr("name: mm-tokens\n"), HasSubstr("policyName: mm-tokens\n"),
                     HasSubstr("(.+-)?(mm)(-.+)?$\")"), HasSubstr("serviceaccounts/token"),
@@ -42,14 +42,14 @@ TEST(TokenFenceTest, BaseAsksForTokensAsTheManagerDoes) {
                     HasSubstr("orValue(\"\") == \"\""), Not(HasSubstr("request.name"))));
 }
 
-TEST(TokenFenceTest, WithTheKillSwitchTheyAreBoundToTheSecret) {
+TEST(TokenFenceTest, WithTheKillSwitchTokensMustBeBoundToTheSecret) {
   ChartSettings settings = Settings();
   settings.kill_switch = true;
   EXPECT_THAT(Fence(settings),
               AllOf(HasSubstr("== request.name"), Not(HasSubstr("orValue(\"\") == \"\""))));
 }
 
-TEST(TokenFenceTest, AbsentWithoutTokensOrFences) {
+TEST(TokenFenceTest, IsAbsentWithoutTokensOrFences) {
   for (const std::string mode : {"impersonate", "single"}) {
     ChartSettings settings = Settings();
     settings.identity_mode = mode;

@@ -22,7 +22,7 @@ std::vector<std::string> ProtosBelow(const std::string& folder) {
   return files;
 }
 
-TEST(CrdsTest, CommittedIsGenerated) {
+TEST(CrdsTest, CommittedFilesAreTheGeneratedOnes) {
   const TestOutput output = MakeDefinitionsOf(".", ProtosBelow("api"));
   EXPECT_EQ(output.report, "");
   std::map<std::string, std::string> generated;

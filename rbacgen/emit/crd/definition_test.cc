@@ -16,7 +16,7 @@ std::string Golden(const std::string& file = "example.com_widgets.yaml") {
   return text.ok() ? *text : std::string(text.status().ToString());
 }
 
-TEST(DefinitionTest, WholeVocabulary) {
+TEST(DefinitionTest, AllOptionsMakeTheGoldenFile) {
   const TestOutput output =
       MakeDefinitionsOf(kTestdata, {"example/v1/widget.proto", "example/v1beta1/widget.proto"});
   EXPECT_EQ(output.report, "");
@@ -25,7 +25,7 @@ TEST(DefinitionTest, WholeVocabulary) {
   EXPECT_EQ(output.definitions[0].text, Golden());
 }
 
-TEST(DefinitionTest, VersionsThatAWebhookConverts) {
+TEST(DefinitionTest, ConversionWebhookMakesTheGoldenFile) {
   const TestOutput output =
       MakeDefinitionsOf(kTestdata, {"example/v1/gadget.proto", "example/v1beta1/gadget.proto"});
   EXPECT_EQ(output.report, "");
@@ -34,14 +34,14 @@ TEST(DefinitionTest, VersionsThatAWebhookConverts) {
   EXPECT_EQ(output.definitions[0].text, Golden("example.com_gadgets.yaml"));
 }
 
-TEST(DefinitionTest, SameForAnyOrderOfFiles) {
+TEST(DefinitionTest, DoesNotDependOnTheOrderOfFiles) {
   const TestOutput output =
       MakeDefinitionsOf(kTestdata, {"example/v1beta1/widget.proto", "example/v1/widget.proto"});
   ASSERT_EQ(output.definitions.size(), 1u);
   EXPECT_EQ(output.definitions[0].text, Golden());
 }
 
-TEST(DefinitionTest, NothingWithoutTheOption) {
+TEST(DefinitionTest, IgnoresMessagesWithoutTheOption) {
   const TestOutput output = MakeDefinitionsOfText("syntax = \"proto2\";\nmessage Widget {}\n");
   EXPECT_EQ(output.report, "");
   EXPECT_TRUE(output.definitions.empty());

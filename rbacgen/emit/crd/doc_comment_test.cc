@@ -13,7 +13,7 @@ struct Case {
   std::string description;
 };
 
-TEST(DocCommentTest, Description) {
+TEST(DocCommentTest, KeepsTheTextOfTheComment) {
   const Case cases[] = {
       {"", ""},
       {" One line.\n", "One line."},
@@ -32,12 +32,12 @@ TEST(DocCommentTest, Description) {
   }
 }
 
-TEST(DocCommentTest, MarkersAlsoBelowTheLine) {
+TEST(DocCommentTest, FindsMarkersBelowTheSeparator) {
   EXPECT_THAT(ReadDocComment(" Text.\n +optional\n ---\n   +listType=map\n").markers,
               ElementsAre("optional", "listType=map"));
 }
 
-TEST(DocCommentTest, Cut) {
+TEST(DocCommentTest, CutsAfterASentenceOrAWord) {
   const std::string text = "One. Two three";
   EXPECT_EQ(CutDescription(text, std::nullopt), text);
   EXPECT_EQ(CutDescription(text, 14), text);

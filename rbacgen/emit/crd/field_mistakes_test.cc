@@ -159,7 +159,7 @@ INSTANTIATE_TEST_SUITE_P(
                 "a rule of several lines needs a message")),
     [](const auto& info) { return info.param.name; });
 
-TEST(FieldMistakes, DefaultsThatTheSchemaAllows) {
+TEST(FieldMistakes, AcceptsDefaultsThatTheSchemaAllows) {
   const std::pair<std::string, std::string> fields[] = {
       {"optional string", "nullable: true default: \"null\""},
       {"optional string", "enum: \"a\" enum: \"b\" default: \"\\\"b\\\"\""},

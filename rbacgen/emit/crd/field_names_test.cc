@@ -135,7 +135,7 @@ std::string OfSpec(const std::string& fields) {
   return Report(StrCat("}\nmessage Status {}\nmessage Spec {\n", fields, "\n}\n"));
 }
 
-TEST(FieldNamesTest, RejectsAmbiguousNames) {
+TEST(FieldNamesTest, ReportsAmbiguousNames) {
   EXPECT_EQ(OfSpec("optional string a_b = 1;\noptional string c = 2 [json_name = \"aB\"];"),
             "x.proto:12: error: a_b and c are both aB in JSON: rename one of them\n");
   EXPECT_EQ(OfSpec("optional string fooBar = 1;\noptional string foobar = 2;"),
@@ -150,7 +150,7 @@ TEST(FieldNamesTest, RejectsAmbiguousNames) {
             "of them\n");
 }
 
-TEST(FieldNamesTest, NamesThatNoPathLeadsTo) {
+TEST(FieldNamesTest, ReportsNamesThatAPathCannotExpress) {
   for (const char* name : {"a.b", "a b", "$ref", "a/b", "ü"}) {
     EXPECT_EQ(OfSpec(StrCat("optional string c = 1 [json_name = \"", name, "\"];")),
               StrCat("x.proto:11: error: c is \"", name,
@@ -160,7 +160,7 @@ TEST(FieldNamesTest, NamesThatNoPathLeadsTo) {
   EXPECT_EQ(OfSpec("optional string c = 1 [json_name = \"a-b_C9\"];"), "");
 }
 
-TEST(FieldNamesTest, EveryObjectsOwnNames) {
+TEST(FieldNamesTest, ReportsNamesOfStandardFields) {
   EXPECT_EQ(Report("  optional string api_version = 4;\n}\nmessage Status {}\nmessage Spec {}\n"),
             "x.proto:3: error: apiVersion is a standard field of every object; remove the field\n");
   EXPECT_EQ(Report("  optional string type = 4 [json_name = \"kind\"];\n}\nmessage Status {}\n"
@@ -174,7 +174,7 @@ TEST(FieldNamesTest, EveryObjectsOwnNames) {
 }
 
 // In options, fields have their names in JSON.
-TEST(FieldNamesTest, OptionsSayNamesInJson) {
+TEST(FieldNamesTest, OptionsUseNamesInJson) {
   const auto with = [](const std::string& columns) {
     std::string text = StrCat(kKind, "}\nmessage Status { optional int32 ready_replicas = 1; }\n",
                               "message Spec { optional int32 replica_count = 1; }\n");
@@ -194,7 +194,7 @@ TEST(FieldNamesTest, OptionsSayNamesInJson) {
   EXPECT_THAT(output.definitions[0].text, HasSubstr("replicaCount:"));
 }
 
-TEST(FieldNamesTest, AMistakeHasTheNameInJson) {
+TEST(FieldNamesTest, MistakesShowTheNameInJson) {
   constexpr char kItem[] =
       "message Item {\n  optional string pod_name = 1 [(mandate.api.schema) = { required: true }];"
       "\n  optional string LOG = 2 [json_name = \"log_level\"];\n}\n";

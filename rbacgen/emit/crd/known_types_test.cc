@@ -11,8 +11,8 @@
 namespace mandate::rbacgen {
 namespace {
 
-// The server must not store a text that the component that serves the kind cannot read.
-TEST(KnownTypesTest, DurationPatternMatchesTheCodec) {
+// The server must not store text that the codec of the component cannot read.
+TEST(KnownTypesTest, TheDurationPatternMatchesWhatTheCodecReads) {
   using k8s::io::apimachinery::pkg::apis::meta::v1::Duration;
   const std::optional<SchemaNode> node = KnownType(*Duration::descriptor());
   ASSERT_TRUE(node.has_value());

@@ -19,7 +19,7 @@ TEST(KubernetesMarkersTest, RequiredUnlessOptional) {
       ReadKubernetesMarkers({"optional", "k8s:alpha(since: \"1.36\")=+k8s:required"}).required());
 }
 
-TEST(KubernetesMarkersTest, Values) {
+TEST(KubernetesMarkersTest, ReadsTheValuesOfMarkers) {
   const mandate::api::Schema schema = ReadKubernetesMarkers({
       "kubebuilder:validation:Pattern=`^a\\.b$`",
       "kubebuilder:validation:MinLength=1",
@@ -43,11 +43,11 @@ TEST(KubernetesMarkersTest, Values) {
   EXPECT_EQ(schema.default_(), "\"TCP\"");
 }
 
-TEST(KubernetesMarkersTest, ADefaultThatOnlyGoKnows) {
+TEST(KubernetesMarkersTest, IgnoresDefaultsThatAreGoConstants) {
   EXPECT_FALSE(ReadKubernetesMarkers({"default=ref(Constant)"}).has_default_());
 }
 
-TEST(KubernetesMarkersTest, WhichMarkersMeanSomething) {
+TEST(KubernetesMarkersTest, RecognisesSchemaMarkers) {
   EXPECT_TRUE(IsSchemaMarker("kubebuilder:validation:Anything=1"));
   EXPECT_TRUE(IsSchemaMarker("optional"));
   EXPECT_TRUE(IsSchemaMarker("listType=map"));

@@ -123,7 +123,7 @@ INSTANTIATE_TEST_SUITE_P(
                 "x.proto:11: error: Widget: 0 of its 2 versions are storageVersion: true"}),
     [](const auto& info) { return info.param.name; });
 
-TEST(MistakesTest, NoMistakeInTheSourceOfTheTables) {
+TEST(MistakesTest, TheSourceOfTheTablesIsValid) {
   const TestOutput output = MakeDefinitionsOfText(Source{}.Text());
   EXPECT_EQ(output.report, "");
   ASSERT_EQ(output.definitions.size(), 1u);

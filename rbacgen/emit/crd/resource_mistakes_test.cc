@@ -143,7 +143,7 @@ INSTANTIATE_TEST_SUITE_P(
         OfOption("NotServed", "served: false", "no version is served")),
     [](const auto& info) { return info.param.name; });
 
-TEST(ResourceMistakes, ResourcesThatTheApiServerTakes) {
+TEST(ResourceMistakes, AcceptsResourcesThatTheApiServerAccepts) {
   const std::string rest = "version: \"v1\" plural: \"w\" scope: \"Cluster\" ";
   const std::string resources[] = {
       "group: \"a.k8s.io\" annotations { key: \"api-approved.kubernetes.io\" value: \"x\" }",

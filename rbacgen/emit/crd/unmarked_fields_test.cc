@@ -9,7 +9,7 @@
 namespace mandate::rbacgen {
 namespace {
 
-TEST(IsOptionalUnmarked, Table) {
+TEST(IsOptionalUnmarked, KnowsTheUnmarkedOptionalFields) {
   const struct {
     std::string package, message, field;
     bool want;

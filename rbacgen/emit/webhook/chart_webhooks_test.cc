@@ -37,7 +37,7 @@ std::string Marker(const std::string& arguments) {
   return "// +kubebuilder:webhook:" + arguments + kRest;
 }
 
-TEST(AddWebhooks, EachComponentHasItsOwn) {
+TEST(AddWebhooks, EachComponentHasItsOwnConfigurations) {
   const Result r =
       Add("// +mandate:component:name=one\n" + Marker("mutating=true,name=m.b.c,path=/m") +
           Marker("mutating=false,name=v.b.c,path=/v") + "// +mandate:component:name=two\n" +
@@ -54,7 +54,7 @@ TEST(AddWebhooks, EachComponentHasItsOwn) {
   EXPECT_THAT(r.files[2].objects[0].Write(), HasSubstr("namespace: mandate-system\n"));
 }
 
-TEST(AddWebhooks, Mistakes) {
+TEST(AddWebhooks, ReportsMistakes) {
   EXPECT_THAT(Add(Marker("mutating=false,name=v.b.c,path=/v")).report,
               HasSubstr("a.cc:1: error: this webhook has no component"));
   EXPECT_THAT(Add("// +kubebuilder:webhookconfiguration:mutating=true,name=mine\n").report,

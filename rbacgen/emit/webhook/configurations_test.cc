@@ -38,11 +38,11 @@ ConfigurationOptions WithBaseName(const std::string& name) {
   return options;
 }
 
-TEST(WebhookConfigurations, EmptyWithoutWebhooks) {
+TEST(WebhookConfigurations, AreOmittedWithoutWebhooks) {
   EXPECT_THAT(WebhookConfigurations({}, {}), SizeIs(0));
 }
 
-TEST(WebhookConfigurations, OneOfEachKindInTheOrderOfNames) {
+TEST(WebhookConfigurations, SortWebhooksByName) {
   const Webhooks webhooks = Read(Marker("mutating=false,name=z.b.c,path=/z") +
                                  Marker("mutating=true,name=m.b.c,path=/m") +
                                  Marker("mutating=false,name=a.b.c,path=/a"));
@@ -57,7 +57,7 @@ TEST(WebhookConfigurations, OneOfEachKindInTheOrderOfNames) {
               HasSubstr("name: mine-validating\n"));
 }
 
-TEST(WebhookConfigurations, ServiceOfAChart) {
+TEST(WebhookConfigurations, CallTheServiceOfTheChart) {
   const Webhooks webhooks =
       Read(Marker("mutating=false,name=a.b.c,path=/a") +
            Marker("mutating=false,name=b.b.c,path=/b,serviceName=own,serviceNamespace=far") +
@@ -73,7 +73,7 @@ TEST(WebhookConfigurations, ServiceOfAChart) {
   EXPECT_THAT(object.Write(), HasSubstr("namespace: plain\n"));
 }
 
-TEST(WebhookConfigurations, OfEnabledComponents) {
+TEST(WebhookConfigurations, HaveOnlyWebhooksOfEnabledComponents) {
   const Webhooks webhooks =
       Read("// +mandate:component:name=on\n" + Marker("mutating=false,name=a.b.c,path=/a") +
            "// +mandate:component:name=off\n" + Marker("mutating=false,name=b.b.c,path=/b"));
@@ -87,7 +87,7 @@ TEST(WebhookConfigurations, OfEnabledComponents) {
   EXPECT_THAT(object.Write(Yaml::Flavor::kHelm), HasSubstr("{{- if .off }}"));
 }
 
-TEST(CheckWebhooks, OfAllTogether) {
+TEST(CheckWebhooks, ReportsRepeatedNamesAndUnusedConfigurations) {
   const std::string a = Marker("mutating=false,name=a.b.c,path=/a");
   EXPECT_EQ(Check(Read(a + Marker("mutating=true,name=a.b.c,path=/a"))), "");
   EXPECT_THAT(Check(Read(a + a)),

@@ -16,7 +16,7 @@ std::string Patch(const std::string& webhook, const std::string& patch, bool mut
   return patched.ok() ? WriteJson(*patched) : std::string(patched.status().message());
 }
 
-TEST(PatchWebhook, Merges) {
+TEST(PatchWebhook, MergesObjectsAndReplacesTheRest) {
   const struct {
     std::string webhook;
     std::string patch;
@@ -40,7 +40,7 @@ TEST(PatchWebhook, Merges) {
   for (const auto& c : cases) EXPECT_EQ(Patch(c.webhook, c.patch), c.want) << c.patch;
 }
 
-TEST(PatchWebhook, Mistakes) {
+TEST(PatchWebhook, ReportsMistakes) {
   EXPECT_THAT(Patch("{}", "[]"), HasSubstr("must be a JSON object"));
   EXPECT_THAT(Patch("{}", R"({"a":)"), HasSubstr("line 1"));
   EXPECT_THAT(Patch("{}", R"({"timeOutSeconds":1})"), HasSubstr("timeOutSeconds"));

@@ -44,7 +44,7 @@ std::string Marker(std::initializer_list<std::pair<const std::string, std::strin
   return StrCat("// +kubebuilder:webhook:", text, "\n");
 }
 
-TEST(ReadWebhooks, Least) {
+TEST(ReadWebhooks, ReadsAMarkerWithOnlyRequiredArguments) {
   const Result r = Read(Marker({}));
   EXPECT_EQ(r.report, "");
   ASSERT_THAT(r.webhooks.webhooks, SizeIs(1));
@@ -67,7 +67,7 @@ TEST(ReadWebhooks, BelongToTheComponentAbove) {
   EXPECT_EQ(r.webhooks.webhooks[1].component, "own");
 }
 
-TEST(ReadWebhooks, Configurations) {
+TEST(ReadWebhooks, ReadsNamesOfConfigurations) {
   const Result r = Read(
       "// +kubebuilder:webhookconfiguration:mutating=true,name=mine\n"
       "// +kubebuilder:webhookconfiguration:mutating=false\n");
@@ -77,7 +77,7 @@ TEST(ReadWebhooks, Configurations) {
   EXPECT_EQ(r.webhooks.names[0].name, "mine");
 }
 
-TEST(ReadWebhooks, Mistakes) {
+TEST(ReadWebhooks, ReportsMistakes) {
   const struct {
     std::string text;
     std::string report;
@@ -165,7 +165,7 @@ TEST(ReadWebhooks, Mistakes) {
   }
 }
 
-TEST(ReadWebhooks, BoundsThatTheApiServerTakes) {
+TEST(ReadWebhooks, AcceptsTheLimitsOfTheApiServer) {
   const std::string texts[] = {
       Marker({{"timeoutSeconds", "1"}}),
       Marker({{"timeoutSeconds", "30"}}),
@@ -181,7 +181,7 @@ TEST(ReadWebhooks, BoundsThatTheApiServerTakes) {
   for (const std::string& text : texts) EXPECT_EQ(Read(text).report, "") << text;
 }
 
-TEST(ReadWebhooks, AtMost64MatchConditions) {
+TEST(ReadWebhooks, RejectsMoreThan64MatchConditions) {
   std::string conditions;
   const auto read = [&] {
     return Read(Marker({{"patch", StrCat("`{\"matchConditions\":[", conditions, "]}`")}})).report;
@@ -195,11 +195,11 @@ TEST(ReadWebhooks, AtMost64MatchConditions) {
               HasSubstr("a.go:1: error: +kubebuilder:webhook: more than 64 match conditions"));
 }
 
-TEST(ReadWebhooks, AMistakeLeavesTheWebhookOut) {
+TEST(ReadWebhooks, SkipsAWebhookWithAMistake) {
   EXPECT_THAT(Read(Marker({{"timeoutSeconds", "31"}})).webhooks.webhooks, SizeIs(0));
 }
 
-TEST(ReadWebhooks, WarnsOfMarkersThatControllerGenIgnores) {
+TEST(ReadWebhooks, MarkersThatControllerGenSkipsMayBeWarnings) {
   const Result r =
       Read(Marker({{"reinvocationPolicy", "Never"}}) + "/" + Marker({}), Severity::kWarning);
   EXPECT_THAT(r.report, HasSubstr("a.go:1: warning: reinvocationPolicy"));
