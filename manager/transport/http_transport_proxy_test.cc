@@ -47,7 +47,7 @@ class HttpTransportProxyTest : public TransportFixture {
     return std::string(answer.status().message());
   }
 
-  std::unique_ptr<ConnectProxy> proxy_ = *ConnectProxy::Create();
+  std::unique_ptr<ConnectProxy> proxy_ = std::make_unique<ConnectProxy>();
 };
 
 TEST_F(HttpTransportProxyTest, CallsAndWatchesPassThrough) {

@@ -6,9 +6,40 @@
 #include "manager/core/percent.h"
 #include "manager/core/strings.h"
 #include "manager/object/api_error.h"
-#include "manager/transport/testing/deliver_body.h"
 
 namespace mandate {
+namespace {
+
+std::string Unescaped(std::string_view text) {
+  std::string plain;
+  for (size_t i = 0; i < text.size(); ++i) {
+    if (text[i] == '%' && i + 2 < text.size()) {
+      plain += static_cast<char>(std::stoi(std::string(text.substr(i + 1, 2)), nullptr, 16));
+      i += 2;
+    } else {
+      plain += text[i];
+    }
+  }
+  return plain;
+}
+
+// Gives the body of a 2xx response to the sink, in pieces of odd sizes. The sink's error is the
+// call's.
+absl::StatusOr<HttpResponse> DeliverBody(absl::StatusOr<HttpResponse> response, BodySink* sink) {
+  constexpr size_t kPiece = 61;
+  if (sink == nullptr || !response.ok() || response->code / 100 != 2) return response;
+  const std::string body = std::exchange(response->body, "");
+  sink->OnHead(*response);
+  for (std::string_view rest = body; !rest.empty();) {
+    const std::string_view piece = rest.substr(0, kPiece);
+    if (absl::Status status = sink->OnBody(piece); !status.ok()) return status;
+    rest.remove_prefix(piece.size());
+  }
+  return response;
+}
+
+}  // namespace
+
 std::string QueryOf(std::string_view target, std::string_view name) {
   size_t start = target.find('?');
   while (start != target.npos) {

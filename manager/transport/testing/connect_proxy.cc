@@ -1,25 +1,19 @@
 #include "manager/transport/testing/connect_proxy.h"
 
 #include <arpa/inet.h>
-#include <errno.h>
 #include <netinet/in.h>
-#include <string.h>
-#include <sys/epoll.h>
+#include <poll.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
-#include <array>
+#include <cstdlib>
+#include <string_view>
 #include <utility>
 
 #include "absl/strings/numbers.h"
-#include "absl/strings/str_cat.h"
 
 namespace mandate {
 namespace {
-
-absl::Status Failed(const char* what) {
-  return absl::InternalError(absl::StrCat("test proxy: ", what, " failed: ", strerror(errno)));
-}
 
 sockaddr_in Loopback(uint16_t port) {
   sockaddr_in address = {};
@@ -40,159 +34,109 @@ uint16_t PortOf(const std::string& head) {
              : 0;
 }
 
+// What comes next; empty: the other end has closed.
+std::string Receive(int socket) {
+  std::string bytes(16 * 1024, '\0');
+  const ssize_t count = recv(socket, bytes.data(), bytes.size(), 0);
+  bytes.resize(count > 0 ? static_cast<size_t>(count) : 0);
+  return bytes;
+}
+
+bool SendAll(int socket, std::string_view bytes) {
+  while (!bytes.empty()) {
+    const ssize_t count = send(socket, bytes.data(), bytes.size(), MSG_NOSIGNAL);
+    if (count <= 0) return false;
+    bytes.remove_prefix(static_cast<size_t>(count));
+  }
+  return true;
+}
+
 }  // namespace
 
-// A client and the server that it is tunnelled to. Loop thread only.
-class ConnectProxy::Connection {
- public:
-  Connection(ConnectProxy& proxy, int client, std::function<void()> close)
-      : proxy_(proxy), client_{.fd = client}, close_(std::move(close)) {}
-  ~Connection() {
-    for (End* end : {&client_, &server_}) {
-      end->watch.reset();
-      if (end->fd >= 0) close(end->fd);
-    }
-  }
-
-  void Start() { Watch(client_); }
-
- private:
-  struct End {
-    int fd = -1;
-    std::unique_ptr<EventLoop::FdWatch> watch = nullptr;
-    std::string outgoing = {};
-  };
-
-  void Watch(End& end) {
-    auto watch = proxy_.loop_->WatchFd(end.fd, EPOLLIN, [this](uint32_t) { Drive(); });
-    if (watch.ok()) end.watch = *std::move(watch);
-  }
-
-  void Drive() {
-    if (!Read(client_, tunnel_ ? server_.outgoing : head_)) return close_();
-    if (!tunnel_ && head_.ends_with("\r\n\r\n") && !Answer()) return close_();
-    if (tunnel_ && !Read(server_, client_.outgoing)) return close_();
-    if (!Write(client_) || !Write(server_)) close_();
-  }
-
-  // False: close the connection.
-  bool Answer() {
-    std::string answer;
-    {
-      MutexLock lock(proxy_.mutex_);
-      answer = proxy_.answer_;
-      proxy_.heads_.push_back(head_);
-    }
-    if (answer.empty()) return true;
-    client_.outgoing = answer;
-    if (!answer.starts_with("HTTP/1.1 200")) {
-      Write(client_);
-      return false;
-    }
-    server_.fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
-    const sockaddr_in address = Loopback(PortOf(head_));
-    // Blocking: loopback answers at once.
-    if (connect(server_.fd, reinterpret_cast<const sockaddr*>(&address), sizeof address) != 0) {
-      client_.outgoing = "HTTP/1.1 502 Bad gateway\r\n\r\n";
-      Write(client_);
-      return false;
-    }
-    tunnel_ = true;
-    Watch(server_);
-    return true;
-  }
-
-  bool Read(End& from, std::string& into) {
-    std::array<char, 16 * 1024> buffer;
-    while (true) {
-      const ssize_t count = recv(from.fd, buffer.data(), buffer.size(), MSG_DONTWAIT);
-      if (count < 0) return errno == EAGAIN;
-      if (count == 0) return false;
-      into.append(buffer.data(), static_cast<size_t>(count));
-      if (tunnel_ && &from == &client_) {
-        MutexLock lock(proxy_.mutex_);
-        proxy_.passed_.append(buffer.data(), static_cast<size_t>(count));
-      }
-    }
-  }
-
-  bool Write(End& to) {
-    while (!to.outgoing.empty()) {
-      const ssize_t count =
-          send(to.fd, to.outgoing.data(), to.outgoing.size(), MSG_DONTWAIT | MSG_NOSIGNAL);
-      if (count < 0 && errno != EAGAIN) return false;
-      if (count < 0) break;
-      to.outgoing.erase(0, static_cast<size_t>(count));
-    }
-    if (to.watch != nullptr) {
-      to.watch->SetEvents(to.outgoing.empty() ? EPOLLIN : EPOLLIN | EPOLLOUT);
-    }
-    return true;
-  }
-
-  ConnectProxy& proxy_;
-  End client_;
-  End server_;
-  std::function<void()> close_;
-  std::string head_;
-  bool tunnel_ = false;
-};
-
-absl::StatusOr<std::unique_ptr<ConnectProxy>> ConnectProxy::Create() {
-  auto proxy = std::unique_ptr<ConnectProxy>(new ConnectProxy());
-  auto loop = EventLoop::Create({.thread_name = "test-proxy"});
-  if (!loop.ok()) return std::move(loop).status();
-  proxy->loop_ = *std::move(loop);
-  if (absl::Status status = proxy->Listen(); !status.ok()) return status;
-  return proxy;
-}
-
-ConnectProxy::~ConnectProxy() {
-  if (loop_ != nullptr) {
-    Latch done;
-    loop_->Post([&] {
-      accepting_.reset();
-      connections_.clear();
-      done.Set();
-    });
-    loop_->Await(done);
-    loop_->Stop();
-  }
-  if (listener_ >= 0) close(listener_);
-}
-
-absl::Status ConnectProxy::Listen() {
-  listener_ = socket(AF_INET, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
-  if (listener_ < 0) return Failed("socket");
+ConnectProxy::ConnectProxy() : listener_(socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0)) {
   sockaddr_in address = Loopback(0);
   auto* generic = reinterpret_cast<sockaddr*>(&address);
   socklen_t size = sizeof address;
-  if (bind(listener_, generic, size) != 0) return Failed("bind");
-  if (listen(listener_, 128) != 0) return Failed("listen");
-  if (getsockname(listener_, generic, &size) != 0) return Failed("getsockname");
+  const bool listens = bind(listener_, generic, size) == 0 && listen(listener_, 128) == 0 &&
+                       getsockname(listener_, generic, &size) == 0;
+  if (!listens) std::abort();
   port_ = ntohs(address.sin_port);
-  absl::Status status;
-  Latch done;
-  loop_->Post([&] {
-    auto watch = loop_->WatchFd(listener_, EPOLLIN, [this](uint32_t) { Accept(); });
-    status = watch.status();
-    if (watch.ok()) accepting_ = *std::move(watch);
-    done.Set();
-  });
-  loop_->Await(done);
-  return status;
+  accepting_ = std::jthread([this] { Accept(); });
+}
+
+ConnectProxy::~ConnectProxy() {
+  shutdown(listener_, SHUT_RDWR);
+  accepting_.join();
+  close(listener_);
+  {
+    MutexLock lock(mutex_);
+    for (const int socket : sockets_) shutdown(socket, SHUT_RDWR);
+  }
+  clients_.clear();
+  MutexLock lock(mutex_);
+  for (const int socket : sockets_) close(socket);
 }
 
 void ConnectProxy::Accept() {
-  while (true) {
-    const int fd = accept4(listener_, nullptr, nullptr, SOCK_NONBLOCK | SOCK_CLOEXEC);
-    if (fd < 0) return;
-    const uint64_t id = next_connection_++;
-    // In a later task: the connection's own callback closes it.
-    auto connection = std::make_shared<Connection>(
-        *this, fd, [this, id] { loop_->Post([this, id] { connections_.erase(id); }); });
-    connection->Start();
-    connections_.emplace(id, std::move(connection));
+  int client;
+  while ((client = accept4(listener_, nullptr, nullptr, SOCK_CLOEXEC)) >= 0) {
+    Keep(client);
+    clients_.emplace_back([this, client] {
+      Serve(client);
+      shutdown(client, SHUT_RDWR);
+    });
+  }
+}
+
+void ConnectProxy::Keep(int socket) {
+  MutexLock lock(mutex_);
+  sockets_.push_back(socket);
+}
+
+void ConnectProxy::Serve(int client) {
+  std::string head;
+  while (!head.ends_with("\r\n\r\n")) {
+    const std::string more = Receive(client);
+    if (more.empty()) return;
+    head += more;
+  }
+  std::string answer;
+  {
+    MutexLock lock(mutex_);
+    answer = answer_;
+    heads_.push_back(head);
+  }
+  if (answer.empty()) {
+    Receive(client);  // until the client leaves
+    return;
+  }
+  if (!answer.starts_with("HTTP/1.1 200")) {
+    SendAll(client, answer);
+    return;
+  }
+  const int server = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+  Keep(server);
+  const sockaddr_in address = Loopback(PortOf(head));
+  if (connect(server, reinterpret_cast<const sockaddr*>(&address), sizeof address) != 0) {
+    SendAll(client, "HTTP/1.1 502 Bad gateway\r\n\r\n");
+    return;
+  }
+  if (SendAll(client, answer)) Tunnel(client, server);
+  shutdown(server, SHUT_RDWR);
+}
+
+void ConnectProxy::Tunnel(int client, int server) {
+  pollfd ends[] = {{client, POLLIN, 0}, {server, POLLIN, 0}};
+  while (poll(ends, 2, /*timeout=*/-1) > 0) {
+    for (const auto& [from, to] : {std::pair(ends[0], server), std::pair(ends[1], client)}) {
+      if (from.revents == 0) continue;
+      const std::string bytes = Receive(from.fd);
+      if (from.fd == client) {
+        MutexLock lock(mutex_);
+        passed_ += bytes;
+      }
+      if (bytes.empty() || !SendAll(to, bytes)) return;
+    }
   }
 }
 

@@ -3,14 +3,10 @@
 #define MANAGER_TRANSPORT_TESTING_CONNECT_PROXY_H_
 
 #include <cstdint>
-#include <map>
-#include <memory>
 #include <string>
+#include <thread>
 #include <vector>
 
-#include "absl/status/status.h"
-#include "absl/status/statusor.h"
-#include "manager/core/event_loop.h"
 #include "manager/core/mutex.h"
 
 namespace mandate {
@@ -18,7 +14,7 @@ namespace mandate {
 // Thread-safe.
 class ConnectProxy {
  public:
-  static absl::StatusOr<std::unique_ptr<ConnectProxy>> Create();
+  ConnectProxy();
   ~ConnectProxy();
 
   std::string url() const { return "http://127.0.0.1:" + std::to_string(port_); }
@@ -33,25 +29,21 @@ class ConnectProxy {
   std::string passed() const;
 
  private:
-  class Connection;
-
-  ConnectProxy() = default;
-  absl::Status Listen();
   void Accept();
+  // Serves one client, on a thread of its own, until either end closes.
+  void Serve(int client);
+  void Tunnel(int client, int server);
+  void Keep(int socket);
 
   mutable Mutex mutex_;
   std::string answer_ ABSL_GUARDED_BY(mutex_) = "HTTP/1.1 200 Connection established\r\n\r\n";
   std::vector<std::string> heads_ ABSL_GUARDED_BY(mutex_);
   std::string passed_ ABSL_GUARDED_BY(mutex_);
+  std::vector<int> sockets_ ABSL_GUARDED_BY(mutex_);  // closed by the destructor
+  const int listener_;
   uint16_t port_ = 0;
-  int listener_ = -1;
-
-  // Used on the loop's thread only.
-  std::unique_ptr<EventLoop::FdWatch> accepting_;
-  std::map<uint64_t, std::shared_ptr<Connection>> connections_;
-  uint64_t next_connection_ = 0;
-
-  std::unique_ptr<EventLoop> loop_;  // last: it stops before what its tasks use is destroyed
+  std::vector<std::jthread> clients_;  // the accepting thread adds to it
+  std::jthread accepting_;
 };
 
 }  // namespace mandate

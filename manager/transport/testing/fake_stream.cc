@@ -1,26 +1,44 @@
 #include "manager/transport/testing/fake_stream.h"
 
-#include <utility>
+#include "absl/strings/match.h"
+#include "manager/core/strings.h"
 
 namespace mandate {
 
-class FakeStream::Handle : public Stream {
- public:
-  explicit Handle(std::shared_ptr<FakeStream> stream) : stream_(std::move(stream)) {}
-  ~Handle() override {
-    stream_->Cancel();
-    stream_->gate_.Release();
+RecordedRequest::RecordedRequest(absl::Time when, const HttpRequest& request, bool stream)
+    : time(when),
+      is_stream(stream),
+      endpoint(request.endpoint),
+      method(request.method),
+      target(request.target),
+      user_agent(request.user_agent),
+      accept(request.accept),
+      content_type(request.content_type),
+      body(request.body),
+      headers(request.headers) {
+  const auto* bearer = std::get_if<BearerToken>(&request.credential);
+  if (bearer != nullptr && bearer->token != nullptr) token.emplace(bearer->token->Reveal());
+}
+
+const std::string* RecordedRequest::Header(std::string_view name) const {
+  for (const auto& [key, value] : headers) {
+    if (absl::EqualsIgnoreCase(key, AsAbsl(name))) return &value;
   }
+  return nullptr;
+}
 
- private:
-  const std::shared_ptr<FakeStream> stream_;
-};
+FakeStream::FakeStream(Loop& loop, HttpRequest request, std::shared_ptr<StreamSink> sink)
+    : loop_(loop),
+      request_(loop.clock().TimeNow(), request, /*stream=*/true),
+      active_(std::make_shared<ActiveStream>(loop, std::move(request), std::move(sink))) {
+  active_->NoteSent();
+}
 
-FakeStream::FakeStream(Loop& loop, RecordedRequest request, std::shared_ptr<StreamSink> sink)
-    : loop_(loop), request_(std::move(request)), gate_(std::move(sink)) {}
-
-std::unique_ptr<Stream> FakeStream::NewHandle() {
-  return std::make_unique<Handle>(shared_from_this());
+std::unique_ptr<Stream> FakeStream::NewHandle(absl::Duration time_to_headers) {
+  active_->SetCarrier([weak = weak_from_this()] {
+    if (const auto self = weak.lock()) self->Drop();
+  });
+  return active_->Bind(time_to_headers);
 }
 
 void FakeStream::Open(int code, std::string content_type) {
@@ -31,58 +49,45 @@ void FakeStream::Open(int code, std::string content_type) {
 }
 
 void FakeStream::Open(HttpResponse head) {
-  if (ended()) return;
-  no_head_.reset();
   head.body.clear();
-  Deliver([head = std::move(head)](SinkGate& gate) { return gate.Open(head); });
+  Deliver([this, head = std::move(head)](ActiveStream&) { return opened_ || DeliverHead(head); });
 }
 
 void FakeStream::Send(std::string bytes) {
-  if (ended()) return;
-  Deliver([bytes = std::move(bytes)](SinkGate& gate) {
+  Deliver([this, bytes = std::move(bytes)](ActiveStream& active) {
     // A server that sends a body has sent a head before.
-    if (!gate.opened()) {
-      HttpResponse head;
-      head.code = 200;
-      head.content_type = "application/json";
-      if (!gate.Open(head)) return false;
-    }
-    return gate.Data(bytes);
+    HttpResponse head;
+    head.code = 200;
+    head.content_type = "application/json";
+    return (opened_ || DeliverHead(head)) && active.OnBody(bytes);
   });
+}
+
+bool FakeStream::DeliverHead(const HttpResponse& head) {
+  opened_ = true;
+  return active_->OnHead(head);
 }
 
 void FakeStream::Close(absl::Status status) {
-  if (ended()) return;
-  ending_ = true;
-  no_head_.reset();
-  loop_.Post(
-      [self = shared_from_this(), status = std::move(status)] { self->gate_.Close(status); });
+  if (std::exchange(ending_, true)) return;
+  loop_.Post([active = active_, status = std::move(status)] { active->End(status); });
 }
 
-void FakeStream::CloseUnlessOpenedBy(absl::Time deadline) {
-  no_head_ = loop_.RunAt(deadline, [weak = weak_from_this()] {
-    const auto self = weak.lock();
-    if (self == nullptr || self->gate_.opened()) return;
-    // The client cancels the stream, and the server sees it.
-    if (auto callback = std::exchange(self->on_cancelled_, nullptr)) callback();
-    self->Close(absl::UnavailableError("the server sent no response head in time"));
-  });
-}
-
-void FakeStream::Deliver(absl::AnyInvocable<bool(SinkGate&)> event) {
+void FakeStream::Deliver(absl::AnyInvocable<bool(ActiveStream&)> event) {
+  if (ending_) return;
   loop_.Post([self = shared_from_this(), event = std::move(event)]() mutable {
-    if (!self->gate_.live()) return;
-    if (!event(self->gate_)) self->Cancel();
+    if (self->cancelled_ || self->active_->ended() || event(*self->active_)) return;
+    self->Drop();
+    self->loop_.Post([active = self->active_] { active->End(active->reason()); });
   });
 }
 
-void FakeStream::Cancel() {
-  if (ended()) return;
-  cancelled_ = true;
-  no_head_.reset();
+void FakeStream::Drop() {
+  if (std::exchange(ending_, true)) return;
+  // The server sees a stream that had no head in time cancelled too.
+  cancelled_ = !active_->overdue();
   loop_.Post([self = shared_from_this()] {
-    if (auto callback = std::exchange(self->on_cancelled_, nullptr)) callback();
-    self->gate_.Close(absl::CancelledError("the stream was cancelled"));
+    if (const auto callback = std::exchange(self->on_cancelled_, nullptr)) callback();
   });
 }
 

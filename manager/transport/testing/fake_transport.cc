@@ -4,18 +4,10 @@
 
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
-#include "manager/core/pending.h"
 #include "manager/core/strings.h"
 #include "manager/transport/request_check.h"
-#include "manager/transport/testing/deliver_body.h"
 
 namespace mandate {
-
-struct FakeTransport::PendingCall {
-  Pending<absl::StatusOr<HttpResponse>> pending;
-  std::shared_ptr<BodySink> sink;
-  std::unique_ptr<Loop::Timer> reply;
-};
 
 FakeReply FakeReply::Json(int code, std::string body) {
   HttpResponse response;
@@ -31,45 +23,31 @@ FakeReply FakeReply::After(absl::Duration by) const {
   return later;
 }
 
-FakeTransport::FakeTransport(Loop& loop, Options options) : loop_(loop), options_(options) {}
-
 FakeTransport::~FakeTransport() {
+  const absl::Status status = absl::CancelledError("the transport was shut down");
   for (auto& [id, call] : calls_) {
-    loop_.Post([done = call->pending.Take()]() mutable {
-      std::move(done)(absl::CancelledError("the transport was shut down"));
-    });
+    loop_.Post([active = call.active, status] { active->End(status); });
   }
-  for (const auto& stream : streams_)
-    stream->Close(absl::CancelledError("the transport was shut down"));
+  for (const auto& stream : streams_) stream->Close(status);
 }
 
 void FakeTransport::Call(const CallContext& context, HttpRequest request, Done done) {
   assert(loop_.IsCurrent());
-  if (absl::Status status = CheckRequest(request); !status.ok()) {
-    loop_.Post([done = std::move(done), status = std::move(status)]() mutable {
-      std::move(done)(std::move(status));
-    });
-    return;
-  }
-  requests_.emplace_back(loop_.clock().TimeNow(), request, /*stream=*/false);
-
+  const absl::Status status = CheckRequest(request);
+  const auto active =
+      std::make_shared<ActiveCall>(loop_, options_, stats_, std::move(request), std::move(done));
+  if (!status.ok()) return loop_.Post([active, status] { active->End(status); });
+  requests_.emplace_back(loop_.clock().TimeNow(), active->request(), /*stream=*/false);
   const uint64_t id = next_call_++;
-  const auto call = std::make_shared<PendingCall>(
-      PendingCall{.pending = Pending<absl::StatusOr<HttpResponse>>(std::move(done)),
-                  .sink = request.body_sink,
-                  .reply = nullptr});
-  calls_.emplace(id, call);
-  call->pending.Arm(loop_, context, [this, id](absl::StatusCode why) {
-    Finish(id, why == absl::StatusCode::kCancelled
-                   ? absl::CancelledError("the call was cancelled")
-                   : absl::DeadlineExceededError("no answer by the deadline"));
-  });
+  calls_.emplace(id, PendingCall{.active = active});
+  active->NoteSent();
+  active->SetCarrier(weak_.Bind([this, id] { calls_.erase(id); }));
+  active->Bind(context);
   // The server does not see a call after its deadline.
   if (context.deadline <= loop_.clock().TimeNow()) return;
-  loop_.Post(
-      weak_.Bind([this, id, request = std::move(request), failure = NextFailure()]() mutable {
-        Serve(id, request, std::move(failure));
-      }));
+  loop_.Post(weak_.Bind([this, id, active, failure = NextFailure()]() mutable {
+    Serve(id, active->request(), std::move(failure));
+  }));
 }
 
 void FakeTransport::Serve(uint64_t id, const HttpRequest& request, std::optional<Failure> failure) {
@@ -98,19 +76,25 @@ bool FakeTransport::IsExpected(const HttpRequest& request) const {
 void FakeTransport::Answer(uint64_t id, FakeReply reply) {
   const auto call = calls_.find(id);  // again: the handler is code of the test
   if (reply.never || call == calls_.end()) return;
-  call->second->reply = loop_.RunAt(
+  call->second.reply = loop_.RunAt(
       loop_.clock().TimeNow() + reply.delay,
       [this, id, result = std::move(reply.result)]() mutable { Finish(id, std::move(result)); });
 }
 
 void FakeTransport::Finish(uint64_t id, absl::StatusOr<HttpResponse> result) {
-  auto node = calls_.extract(id);
+  const auto node = calls_.extract(id);
   if (node.empty()) return;
-  // First out of the map and without timers: `done` may do anything.
-  Done done = node.mapped()->pending.Take();
-  const std::shared_ptr<BodySink> sink = std::move(node.mapped()->sink);
-  node = {};
-  std::move(done)(DeliverBody(std::move(result), sink.get()));
+  ActiveCall& active = *node.mapped().active;
+  if (!result.ok()) return active.End(std::move(result).status());
+  const std::string body = std::exchange(result->body, "");
+  bool wanted = active.OnHead(*result);
+  // In pieces of an odd size.
+  for (std::string_view rest = body; wanted && !rest.empty();) {
+    const std::string_view piece = rest.substr(0, 61);
+    wanted = active.OnBody(piece);
+    rest.remove_prefix(piece.size());
+  }
+  active.End(wanted ? absl::OkStatus() : active.reason());
 }
 
 FakeReply FakeTransport::ReplyTo(const HttpRequest& request) {
@@ -129,27 +113,26 @@ FakeReply FakeTransport::ReplyTo(const HttpRequest& request) {
 
 std::unique_ptr<Stream> FakeTransport::Open(HttpRequest request, std::shared_ptr<StreamSink> sink) {
   assert(loop_.IsCurrent());
-  const absl::Time now = loop_.clock().TimeNow();
-  auto stream = std::make_shared<FakeStream>(loop_, RecordedRequest(now, request, /*stream=*/true),
-                                             std::move(sink));
-  if (absl::Status status = CheckRequest(request); !status.ok()) {
+  absl::Status status = CheckRequest(request);
+  const auto stream = std::make_shared<FakeStream>(loop_, std::move(request), std::move(sink));
+  std::unique_ptr<Stream> handle = stream->NewHandle(options_.time_to_headers);
+  if (!status.ok()) {
     stream->Close(std::move(status));
-    return stream->NewHandle();
+    return handle;
   }
   requests_.push_back(stream->request());
   streams_.push_back(stream);
   std::optional<Failure> failure = NextFailure();
   if (failure.has_value() && !failure->reply_lost) {
     stream->Close(std::move(failure->status));
-    return stream->NewHandle();
+    return handle;
   }
-  stream->CloseUnlessOpenedBy(now + options_.time_to_headers);
   loop_.Post(weak_.Bind([this, stream, failure = std::move(failure)]() mutable {
     if (stream->ended()) return;
     if (on_stream_ && !failure.has_value()) on_stream_(*stream);
     if (failure.has_value()) stream->Close(std::move(failure->status));
   }));
-  return stream->NewHandle();
+  return handle;
 }
 
 void FakeTransport::Expect(std::string method, std::string target_prefix, FakeReply reply) {

@@ -1,4 +1,5 @@
-// A Transport with scripted responses, on a Loop that may be simulated. It records every request.
+// A Transport with scripted responses, on a Loop that may be simulated. It records every request,
+// and keeps the contract of calls and streams by the classes that keep it for the real transport.
 //
 //   SimulatedLoop loop;
 //   FakeTransport fake(loop);
@@ -28,8 +29,9 @@
 #include "absl/time/time.h"
 #include "manager/core/executor.h"
 #include "manager/core/weak_self.h"
+#include "manager/transport/active_call.h"
+#include "manager/transport/http_options.h"
 #include "manager/transport/testing/fake_stream.h"
-#include "manager/transport/testing/recorded_request.h"
 #include "manager/transport/transport.h"
 
 namespace mandate {
@@ -57,11 +59,6 @@ class FakeTransport : public Transport {
   using Reply = std::function<void(FakeReply)>;
   using LateHandler = std::function<void(const HttpRequest&, Reply reply)>;
 
-  struct Options {
-    // A stream without a head by then ends with kUnavailable, as with the real transport.
-    absl::Duration time_to_headers = absl::Seconds(30);
-  };
-
   // The failure of requests after FailAfter().
   struct Failure {
     size_t times = std::numeric_limits<size_t>::max();
@@ -70,8 +67,7 @@ class FakeTransport : public Transport {
     absl::Status status = absl::UnavailableError("connection reset (injected)");
   };
 
-  explicit FakeTransport(Loop& loop) : FakeTransport(loop, Options()) {}
-  FakeTransport(Loop& loop, Options options);  // `loop` outlives this
+  explicit FakeTransport(Loop& loop) : loop_(loop) {}  // `loop` outlives this
   // Open calls and streams end with kCancelled, later on the loop.
   ~FakeTransport() override;
 
@@ -110,17 +106,16 @@ class FakeTransport : public Transport {
   // The last stream that is open and whose target has this prefix; null: none.
   FakeStream* FindStream(std::string_view target_prefix);
 
-  // Calls without a response so far.
-  size_t pending_call_count() const { return calls_.size(); }
-
  private:
   struct Expectation {
     std::string method;
     std::string target_prefix;
     FakeReply reply;
   };
-  struct PendingCall;
-  using Calls = std::map<uint64_t, std::shared_ptr<PendingCall>>;
+  struct PendingCall {
+    std::shared_ptr<ActiveCall> active;
+    std::unique_ptr<Loop::Timer> reply = nullptr;
+  };
 
   FakeReply ReplyTo(const HttpRequest& request);
   // The failure of the next request, if it has one.
@@ -131,7 +126,10 @@ class FakeTransport : public Transport {
   bool IsExpected(const HttpRequest& request) const;
 
   Loop& loop_;
-  const Options options_;
+  // What the rules for calls and streams read; no bound of theirs is ever met.
+  const HttpOptions options_ = {.max_response_bytes = std::numeric_limits<size_t>::max(),
+                                .max_call_duration = absl::InfiniteDuration()};
+  HttpStats stats_;
   Handler handler_;
   LateHandler late_handler_;
   std::function<void(FakeStream&)> on_stream_;
@@ -140,7 +138,7 @@ class FakeTransport : public Transport {
   Failure failure_{.times = 0};
   std::deque<RecordedRequest> requests_;
   std::deque<std::shared_ptr<FakeStream>> streams_;
-  Calls calls_;
+  std::map<uint64_t, PendingCall> calls_;
   uint64_t next_call_ = 0;
   WeakSelf weak_;
 };
