@@ -6,27 +6,10 @@
 #include <vector>
 
 #include "gtest/gtest.h"
+#include "manager/rbac/testing/rule_text.h"
 
 namespace mandate::rbac {
 namespace {
-
-using Strings = std::vector<std::string>;
-
-Rule On(Strings verbs, Strings resources, Strings names = {}) {
-  return {.verbs = std::move(verbs),
-          .api_groups = {""},
-          .resources = std::move(resources),
-          .resource_names = std::move(names),
-          .non_resource_urls = {}};
-}
-
-Rule OnUrl(std::string url) {
-  return {.verbs = {"get"},
-          .api_groups = {},
-          .resources = {},
-          .resource_names = {},
-          .non_resource_urls = {std::move(url)}};
-}
 
 RoleRef ToRole(std::string name) { return {.kind = "Role", .name = std::move(name)}; }
 RoleRef ToClusterRole(std::string name) { return {.kind = "ClusterRole", .name = std::move(name)}; }
@@ -54,11 +37,11 @@ Attributes AskUrl(std::string path) {
 
 Policy Shop() {
   return {
-      .roles = {{"shop", "reader", {On({"get", "list"}, {"pods"})}},
-                {"bank", "reader", {On({"get"}, {"secrets"})}}},
-      .cluster_roles = {{"viewer", {On({"get", "list", "watch"}, {"configmaps"})}},
-                        {"scraper", {OnUrl("/metrics")}},
-                        {"ns-reader", {On({"get", "list"}, {"namespaces"})}},
+      .roles = {{"shop", "reader", {RuleOf("|pods|-|-|get;list")}},
+                {"bank", "reader", {RuleOf("|secrets|-|-|get")}}},
+      .cluster_roles = {{"viewer", {RuleOf("|configmaps|-|-|get;list;watch")}},
+                        {"scraper", {RuleOf("-|-|-|/metrics|get")}},
+                        {"ns-reader", {RuleOf("|namespaces|-|-|get;list")}},
                         {"empty", {}}},
       .role_bindings = {{"shop", "jane-reads", ToRole("reader"), {Of("User", "jane")}},
                         {"shop", "viewers", ToClusterRole("viewer"), {Of("Group", "dev")}},
@@ -172,7 +155,7 @@ TEST(AuthorizerTest, BrokenReferencesDoNotHideGrants) {
 // A manifest of a Role may leave its namespace to `kubectl -n`.
 TEST(AuthorizerTest, ARoleWithoutANamespaceIsNotAClusterRole) {
   Policy policy = Shop();
-  policy.roles.push_back({"", "anywhere", {On({"get"}, {"secrets"})}});
+  policy.roles.push_back({"", "anywhere", {RuleOf("|secrets|-|-|get")}});
   policy.cluster_role_bindings.push_back({"cross", ToRole("anywhere"), {Of("User", "jane")}});
   const Authorizer authorizer(std::move(policy));
   const Decision decision =
@@ -207,13 +190,14 @@ TEST(AuthorizerTest, TheReasonNamesTheFirstSubjectThatMatches) {
 TEST(AuthorizerTest, RulesFor) {
   const Authorizer authorizer(Shop());
   const UserInfo jane = AuthenticatedInfo("jane");
-  EXPECT_EQ(authorizer.RulesFor(jane, "").rules, std::vector{OnUrl("/metrics")});
+  EXPECT_EQ(authorizer.RulesFor(jane, "").rules, std::vector{RuleOf("-|-|-|/metrics|get")});
   const ApplicableRules local = authorizer.RulesFor(jane, "shop");
-  EXPECT_EQ(local.rules, (std::vector{OnUrl("/metrics"), On({"get", "list"}, {"pods"}),
-                                      OnUrl("/metrics"), On({"get", "list"}, {"namespaces"})}));
+  EXPECT_EQ(local.rules,
+            (std::vector{RuleOf("-|-|-|/metrics|get"), RuleOf("|pods|-|-|get;list"),
+                         RuleOf("-|-|-|/metrics|get"), RuleOf("|namespaces|-|-|get;list")}));
   EXPECT_TRUE(local.errors.empty());
   const ApplicableRules lost = authorizer.RulesFor(AuthenticatedInfo("lost"), "shop");
-  EXPECT_EQ(lost.rules, std::vector{OnUrl("/metrics")});
+  EXPECT_EQ(lost.rules, std::vector{RuleOf("-|-|-|/metrics|get")});
   EXPECT_EQ(lost.errors.size(), 2u);
 }
 

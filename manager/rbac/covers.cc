@@ -15,38 +15,24 @@ bool Has(const std::vector<std::string>& list, std::string_view wanted) {
   return std::find(list.begin(), list.end(), wanted) != list.end();
 }
 
-bool HasOrAny(const std::vector<std::string>& list, std::string_view wanted) {
-  return Has(list, "*") || Has(list, wanted);
-}
-
 bool HoldsResource(const std::vector<std::string>& held, std::string_view wanted) {
-  if (HasOrAny(held, wanted)) return true;
+  if (Has(held, "*") || Has(held, wanted)) return true;
   const size_t slash = wanted.find('/');
   return slash != std::string_view::npos &&
          Has(held, StrCat("*", std::string(wanted.substr(slash))));
 }
 
-bool HoldsUrl(const std::vector<std::string>& held, std::string_view wanted) {
-  return std::any_of(held.begin(), held.end(), [&](std::string_view owned) {
-    if (owned == wanted) return true;
-    if (!owned.ends_with('*')) return false;
-    while (owned.ends_with('*')) owned.remove_suffix(1);
-    return wanted.starts_with(owned);
-  });
-}
-
 // `one` comes from Breakdown().
 bool CoversOne(const Rule& held, const Rule& one) {
-  if (!HasOrAny(held.verbs, one.verbs.front())) return false;
+  if (!VerbMatches(held, one.verbs.front())) return false;
   if (!one.non_resource_urls.empty()) {
     // Upstream compares names for URLs too, and a rule for URLs has none.
-    return held.resource_names.empty() &&
-           HoldsUrl(held.non_resource_urls, one.non_resource_urls.front());
+    return held.resource_names.empty() && UrlMatches(held, one.non_resource_urls.front());
   }
   const bool name =
       held.resource_names.empty() ||
       (!one.resource_names.empty() && Has(held.resource_names, one.resource_names.front()));
-  return name && HasOrAny(held.api_groups, one.api_groups.front()) &&
+  return name && GroupMatches(held, one.api_groups.front()) &&
          HoldsResource(held.resources, one.resources.front());
 }
 

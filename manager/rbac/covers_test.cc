@@ -1,168 +1,97 @@
 #include "manager/rbac/covers.h"
 
 #include <string>
-#include <utility>
 #include <vector>
 
 #include "gtest/gtest.h"
+#include "manager/rbac/testing/rule_text.h"
 
 namespace mandate::rbac {
 namespace {
 
 using Strings = std::vector<std::string>;
-using Rules = std::vector<Rule>;
-
-Rule On(Strings verbs, Strings groups, Strings resources, Strings names = {}) {
-  return {.verbs = std::move(verbs),
-          .api_groups = std::move(groups),
-          .resources = std::move(resources),
-          .resource_names = std::move(names),
-          .non_resource_urls = {}};
-}
-
-Rule OnUrls(Strings verbs, Strings urls) {
-  return {.verbs = std::move(verbs),
-          .api_groups = {},
-          .resources = {},
-          .resource_names = {},
-          .non_resource_urls = std::move(urls)};
-}
 
 TEST(CoversTest, BreaksDownIntoSingles) {
-  EXPECT_EQ(Breakdown(On({"get", "list"}, {"", "apps"}, {"pods"})),
-            (Rules{On({"get"}, {""}, {"pods"}), On({"list"}, {""}, {"pods"}),
-                   On({"get"}, {"apps"}, {"pods"}), On({"list"}, {"apps"}, {"pods"})}));
-  EXPECT_EQ(Breakdown(On({"get"}, {""}, {"pods"}, {"a", "b"})),
-            (Rules{On({"get"}, {""}, {"pods"}, {"a"}), On({"get"}, {""}, {"pods"}, {"b"})}));
-  EXPECT_EQ(Breakdown(OnUrls({"get", "head"}, {"/a", "/b"})),
-            (Rules{OnUrls({"get"}, {"/a"}), OnUrls({"head"}, {"/a"}), OnUrls({"get"}, {"/b"}),
-                   OnUrls({"head"}, {"/b"})}));
-  EXPECT_EQ(Breakdown(On({}, {""}, {"pods"})), Rules{});
-  EXPECT_EQ(Breakdown(On({"get"}, {}, {"pods"})), Rules{});
-  EXPECT_EQ(Breakdown(On({"get"}, {""}, {})), Rules{});
+  EXPECT_EQ(
+      RuleTexts(Breakdown(RuleOf(";apps|pods|-|-|get;list"))),
+      (Strings{"|pods|-|-|get", "|pods|-|-|list", "apps|pods|-|-|get", "apps|pods|-|-|list"}));
+  EXPECT_EQ(RuleTexts(Breakdown(RuleOf("|pods|a;b|-|get"))),
+            (Strings{"|pods|a|-|get", "|pods|b|-|get"}));
+  EXPECT_EQ(RuleTexts(Breakdown(RuleOf("-|-|-|/a;/b|get;head"))),
+            (Strings{"-|-|-|/a|get", "-|-|-|/a|head", "-|-|-|/b|get", "-|-|-|/b|head"}));
+  EXPECT_EQ(RuleTexts(Breakdown(RuleOf("|pods|-|-|-"))), (Strings{}));
+  EXPECT_EQ(RuleTexts(Breakdown(RuleOf("-|pods|-|-|get"))), (Strings{}));
+  EXPECT_EQ(RuleTexts(Breakdown(RuleOf("|-|-|-|get"))), (Strings{}));
 }
 
 TEST(CoversTest, Uncovered) {
   struct Case {
     std::string what;
-    Rules held;
-    Rules wanted;
-    Rules missing;
+    Strings held, wanted, missing;
   };
-  const Rule get_pods = On({"get"}, {""}, {"pods"});
   const Case cases[] = {
       {"nothing wanted", {}, {}, {}},
-      {"nothing held", {}, {get_pods}, {get_pods}},
-      {"the same", {get_pods}, {get_pods}, {}},
-      {"more verbs",
-       {get_pods},
-       {On({"get", "list"}, {""}, {"pods"})},
-       {On({"list"}, {""}, {"pods"})}},
-      {"verbs of two rules",
-       {get_pods, On({"list"}, {""}, {"pods"})},
-       {On({"get", "list"}, {""}, {"pods"})},
-       {}},
-      {"a rule without verbs wants nothing", {}, {On({}, {""}, {"pods"})}, {}},
-      {"star verb held", {On({"*"}, {""}, {"pods"})}, {get_pods}, {}},
-      {"star verb wanted", {get_pods}, {On({"*"}, {""}, {"pods"})}, {On({"*"}, {""}, {"pods"})}},
+      {"nothing held", {}, {"|pods|-|-|get"}, {"|pods|-|-|get"}},
+      {"the same", {"|pods|-|-|get"}, {"|pods|-|-|get"}, {}},
+      {"more verbs", {"|pods|-|-|get"}, {"|pods|-|-|get;list"}, {"|pods|-|-|list"}},
+      {"verbs of two rules", {"|pods|-|-|get", "|pods|-|-|list"}, {"|pods|-|-|get;list"}, {}},
+      {"a rule without verbs wants nothing", {}, {"|pods|-|-|-"}, {}},
+      {"star verb held", {"|pods|-|-|*"}, {"|pods|-|-|get"}, {}},
+      {"star verb wanted", {"|pods|-|-|get"}, {"|pods|-|-|*"}, {"|pods|-|-|*"}},
       {"all verbs there are make no star",
-       {On({"get", "list", "watch", "create", "update", "patch", "delete", "deletecollection"},
-           {""}, {"pods"})},
-       {On({"*"}, {""}, {"pods"})},
-       {On({"*"}, {""}, {"pods"})}},
-      {"another group",
-       {get_pods},
-       {On({"get"}, {"apps"}, {"pods"})},
-       {On({"get"}, {"apps"}, {"pods"})}},
-      {"star group held", {On({"get"}, {"*"}, {"pods"})}, {get_pods}, {}},
-      {"star group wanted",
-       {get_pods},
-       {On({"get"}, {"*"}, {"pods"})},
-       {On({"get"}, {"*"}, {"pods"})}},
+       {"|pods|-|-|get;list;watch;create;update;patch;delete;deletecollection"},
+       {"|pods|-|-|*"},
+       {"|pods|-|-|*"}},
+      {"another group", {"|pods|-|-|get"}, {"apps|pods|-|-|get"}, {"apps|pods|-|-|get"}},
+      {"star group held", {"*|pods|-|-|get"}, {"|pods|-|-|get"}, {}},
+      {"star group wanted", {"|pods|-|-|get"}, {"*|pods|-|-|get"}, {"*|pods|-|-|get"}},
       {"verb and group of different rules",
-       {On({"get"}, {""}, {"nodes"}), On({"list"}, {""}, {"pods"})},
-       {get_pods},
-       {get_pods}},
+       {"|nodes|-|-|get", "|pods|-|-|list"},
+       {"|pods|-|-|get"},
+       {"|pods|-|-|get"}},
       {"a resource does not hold its subresource",
-       {get_pods},
-       {On({"get"}, {""}, {"pods/log"})},
-       {On({"get"}, {""}, {"pods/log"})}},
-      {"star holds subresources",
-       {On({"get"}, {""}, {"*"})},
-       {On({"get"}, {""}, {"pods/log", "pods", "*/scale", "*"})},
-       {}},
-      {"star and slash held",
-       {On({"get"}, {""}, {"*/log"})},
-       {On({"get"}, {""}, {"pods/log"})},
-       {}},
+       {"|pods|-|-|get"},
+       {"|pods/log|-|-|get"},
+       {"|pods/log|-|-|get"}},
+      {"star holds subresources", {"|*|-|-|get"}, {"|pods/log;pods;*/scale;*|-|-|get"}, {}},
+      {"star and slash held", {"|*/log|-|-|get"}, {"|pods/log|-|-|get"}, {}},
       {"star and slash held, the plain resource wanted",
-       {On({"get"}, {""}, {"*/log"})},
-       {get_pods},
-       {get_pods}},
-      {"star and slash wanted",
-       {On({"get"}, {""}, {"pods/log"})},
-       {On({"get"}, {""}, {"*/log"})},
-       {On({"get"}, {""}, {"*/log"})}},
+       {"|*/log|-|-|get"},
+       {"|pods|-|-|get"},
+       {"|pods|-|-|get"}},
+      {"star and slash wanted", {"|pods/log|-|-|get"}, {"|*/log|-|-|get"}, {"|*/log|-|-|get"}},
       {"slash and star is a name",
-       {On({"get"}, {""}, {"pods/*"})},
-       {On({"get"}, {""}, {"pods/log"})},
-       {On({"get"}, {""}, {"pods/log"})}},
-      {"everything behind the first slash",
-       {On({"get"}, {""}, {"*/a/b"})},
-       {On({"get"}, {""}, {"pods/a/b"})},
-       {}},
-      {"any name held", {get_pods}, {On({"get"}, {""}, {"pods"}, {"a"})}, {}},
-      {"any name wanted", {On({"get"}, {""}, {"pods"}, {"a"})}, {get_pods}, {get_pods}},
-      {"names",
-       {On({"get"}, {""}, {"pods"}, {"a", "b"})},
-       {On({"get"}, {""}, {"pods"}, {"b", "c"})},
-       {On({"get"}, {""}, {"pods"}, {"c"})}},
-      {"names of two rules",
-       {On({"get"}, {""}, {"pods"}, {"a"}), On({"get"}, {""}, {"pods"}, {"b"})},
-       {On({"get"}, {""}, {"pods"}, {"a", "b"})},
-       {}},
-      {"star is a name",
-       {On({"get"}, {""}, {"pods"}, {"*"})},
-       {On({"get"}, {""}, {"pods"}, {"a"})},
-       {On({"get"}, {""}, {"pods"}, {"a"})}},
-      {"URL",
-       {OnUrls({"get"}, {"/a"})},
-       {OnUrls({"get"}, {"/a", "/b"})},
-       {OnUrls({"get"}, {"/b"})}},
-      {"URL prefix",
-       {OnUrls({"get"}, {"/a/*"})},
-       {OnUrls({"get"}, {"/a/b", "/a/b/*", "/a/*"})},
-       {}},
-      {"URL prefix with its slash",
-       {OnUrls({"get"}, {"/a/*"})},
-       {OnUrls({"get"}, {"/a"})},
-       {OnUrls({"get"}, {"/a"})}},
-      {"a narrower URL prefix",
-       {OnUrls({"get"}, {"/a/b*"})},
-       {OnUrls({"get"}, {"/a/*"})},
-       {OnUrls({"get"}, {"/a/*"})}},
-      {"every URL", {OnUrls({"*"}, {"*"})}, {OnUrls({"get", "*"}, {"/a", "*", "x"})}, {}},
+       {"|pods/*|-|-|get"},
+       {"|pods/log|-|-|get"},
+       {"|pods/log|-|-|get"}},
+      {"everything behind the first slash", {"|*/a/b|-|-|get"}, {"|pods/a/b|-|-|get"}, {}},
+      {"any name held", {"|pods|-|-|get"}, {"|pods|a|-|get"}, {}},
+      {"any name wanted", {"|pods|a|-|get"}, {"|pods|-|-|get"}, {"|pods|-|-|get"}},
+      {"names", {"|pods|a;b|-|get"}, {"|pods|b;c|-|get"}, {"|pods|c|-|get"}},
+      {"names of two rules", {"|pods|a|-|get", "|pods|b|-|get"}, {"|pods|a;b|-|get"}, {}},
+      {"star is a name", {"|pods|*|-|get"}, {"|pods|a|-|get"}, {"|pods|a|-|get"}},
+      {"URL", {"-|-|-|/a|get"}, {"-|-|-|/a;/b|get"}, {"-|-|-|/b|get"}},
+      {"URL prefix", {"-|-|-|/a/*|get"}, {"-|-|-|/a/b;/a/b/*;/a/*|get"}, {}},
+      {"URL prefix with its slash", {"-|-|-|/a/*|get"}, {"-|-|-|/a|get"}, {"-|-|-|/a|get"}},
+      {"a narrower URL prefix", {"-|-|-|/a/b*|get"}, {"-|-|-|/a/*|get"}, {"-|-|-|/a/*|get"}},
+      {"every URL", {"-|-|-|*|*"}, {"-|-|-|/a;*;x|get;*"}, {}},
       {"names are compared for URLs too, and what is wanted of a URL has none",
-       {{{"get"}, {}, {}, {"a"}, {"/a"}}},
-       {OnUrls({"get"}, {"/a"})},
-       {OnUrls({"get"}, {"/a"})}},
-      {"URLs are no resources",
-       {On({"*"}, {"*"}, {"*"})},
-       {OnUrls({"get"}, {"/a"})},
-       {OnUrls({"get"}, {"/a"})}},
-      {"resources are no URLs", {OnUrls({"*"}, {"*"})}, {get_pods}, {get_pods}},
-      {"a held rule for both",
-       {{{"get"}, {""}, {"pods"}, {}, {"/a"}}},
-       {get_pods, OnUrls({"get"}, {"/a"})},
-       {}},
+       {"-|-|a|/a|get"},
+       {"-|-|-|/a|get"},
+       {"-|-|-|/a|get"}},
+      {"URLs are no resources", {"*|*|-|-|*"}, {"-|-|-|/a|get"}, {"-|-|-|/a|get"}},
+      {"resources are no URLs", {"-|-|-|*|*"}, {"|pods|-|-|get"}, {"|pods|-|-|get"}},
+      {"a held rule for both", {"|pods|-|/a|get"}, {"|pods|-|-|get", "-|-|-|/a|get"}, {}},
   };
-  for (const Case& c : cases) EXPECT_EQ(Uncovered(c.held, c.wanted), c.missing) << c.what;
+  for (const Case& c : cases) {
+    EXPECT_EQ(RuleTexts(Uncovered(RulesOf(c.held), RulesOf(c.wanted))), c.missing) << c.what;
+  }
 }
 
 TEST(CoversTest, CompactString) {
-  EXPECT_EQ(CompactString(On({"get", "list"}, {""}, {"pods"}, {"a"})),
+  EXPECT_EQ(CompactString(RuleOf("|pods|a|-|get;list")),
             R"({APIGroups:[""], Resources:["pods"], ResourceNames:["a"], Verbs:["get" "list"]})");
-  EXPECT_EQ(CompactString(OnUrls({"get"}, {"/a"})), R"({NonResourceURLs:["/a"], Verbs:["get"]})");
+  EXPECT_EQ(CompactString(RuleOf("-|-|-|/a|get")), R"({NonResourceURLs:["/a"], Verbs:["get"]})");
   EXPECT_EQ(CompactString({}), "{}");
 }
 

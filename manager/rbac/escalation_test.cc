@@ -5,20 +5,12 @@
 #include <vector>
 
 #include "gtest/gtest.h"
+#include "manager/rbac/testing/rule_text.h"
 
 namespace mandate::rbac {
 namespace {
 
-using Strings = std::vector<std::string>;
 using Rules = std::vector<Rule>;
-
-Rule On(Strings verbs, std::string group, Strings resources, Strings names = {}) {
-  return {.verbs = std::move(verbs),
-          .api_groups = {std::move(group)},
-          .resources = std::move(resources),
-          .resource_names = std::move(names),
-          .non_resource_urls = {}};
-}
 
 std::vector<Subject> User(std::string name) {
   return {{.kind = "User", .api_group = kRbacGroup, .name = std::move(name), .ns = ""}};
@@ -31,16 +23,15 @@ RoleRef Of(std::string kind, std::string name) {
 // jane may read pods everywhere and secrets in shop.
 const Authorizer& Cluster() {
   static const auto& authorizer = *new Authorizer(Policy{
-      .roles = {{"shop", "secrets", {On({"get"}, "", {"secrets"})}}},
-      .cluster_roles = {{"pods", {On({"get", "list"}, "", {"pods"})}},
-                        {"secrets", {On({"get"}, "", {"secrets"})}},
-                        {"nodes", {On({"get", "list"}, "", {"nodes"})}},
-                        {"escalator", {On({"escalate"}, kRbacGroup, {"clusterroles", "roles"})}},
-                        {"one-escalator",
-                         {On({"escalate"}, kRbacGroup, {"clusterroles"}, {"mine"})}},
-                        {"role-binder", {On({"bind"}, kRbacGroup, {"roles"})}},
-                        {"binder",
-                         {On({"bind"}, kRbacGroup, {"clusterroles", "roles"}, {"nodes", "gone"})}}},
+      .roles = {{"shop", "secrets", {RuleOf("|secrets|-|-|get")}}},
+      .cluster_roles =
+          {{"pods", {RuleOf("|pods|-|-|get;list")}},
+           {"secrets", {RuleOf("|secrets|-|-|get")}},
+           {"nodes", {RuleOf("|nodes|-|-|get;list")}},
+           {"escalator", {RuleOf("rbac.authorization.k8s.io|clusterroles;roles|-|-|escalate")}},
+           {"one-escalator", {RuleOf("rbac.authorization.k8s.io|clusterroles|mine|-|escalate")}},
+           {"role-binder", {RuleOf("rbac.authorization.k8s.io|roles|-|-|bind")}},
+           {"binder", {RuleOf("rbac.authorization.k8s.io|clusterroles;roles|nodes;gone|-|bind")}}},
       .role_bindings = {{"shop", "jane", Of("Role", "secrets"), User("jane")},
                         {"shop", "local", Of("ClusterRole", "binder"), User("local-binder")},
                         {"shop", "loc-esc", Of("ClusterRole", "escalator"), User("local-esc")}},
@@ -60,20 +51,20 @@ Rules ToWrite(const std::string& user, const std::string& ns, const Rules& rules
 }
 
 TEST(EscalationTest, RolesHoldWhatTheirWriterHolds) {
-  const Rules pods{On({"get"}, "", {"pods"})};
-  const Rules secrets{On({"get"}, "", {"secrets"})};
+  const Rules pods{RuleOf("|pods|-|-|get")};
+  const Rules secrets{RuleOf("|secrets|-|-|get")};
   EXPECT_EQ(ToWrite("jane", "", pods), Rules{});
   EXPECT_EQ(ToWrite("jane", "shop", pods), Rules{});
   EXPECT_EQ(ToWrite("jane", "", secrets), secrets) << "held in shop only";
   EXPECT_EQ(ToWrite("jane", "shop", secrets), Rules{});
   EXPECT_EQ(ToWrite("jane", "bank", secrets), secrets);
-  EXPECT_EQ(ToWrite("jane", "", {On({"get", "delete"}, "", {"pods"})}),
-            (Rules{On({"delete"}, "", {"pods"})}));
+  EXPECT_EQ(ToWrite("jane", "", {RuleOf("|pods|-|-|get;delete")}),
+            (Rules{RuleOf("|pods|-|-|delete")}));
   EXPECT_EQ(ToWrite("jane", "", {}), Rules{}) << "a role that grants nothing";
 }
 
 TEST(EscalationTest, EscalateAllowsAnyRole) {
-  const Rules all{On({"*"}, "*", {"*"})};
+  const Rules all{RuleOf("*|*|-|-|*")};
   EXPECT_EQ(ToWrite("esc", "", all), Rules{});
   EXPECT_EQ(ToWrite("esc", "bank", all), Rules{});
   EXPECT_EQ(ToWrite("local-esc", "shop", all), Rules{});
@@ -97,9 +88,9 @@ TEST(EscalationTest, BindingsHandOutWhatTheirWriterHolds) {
   EXPECT_EQ(ToBind("jane", "shop", Of("Role", "secrets")).value(), Rules{});
   EXPECT_EQ(ToBind("jane", "shop", Of("ClusterRole", "secrets")).value(), Rules{});
   EXPECT_EQ(ToBind("jane", "", Of("ClusterRole", "secrets")).value(),
-            (Rules{On({"get"}, "", {"secrets"})}));
+            (Rules{RuleOf("|secrets|-|-|get")}));
   EXPECT_EQ(ToBind("jane", "", Of("ClusterRole", "nodes")).value(),
-            (Rules{On({"get"}, "", {"nodes"}), On({"list"}, "", {"nodes"})}));
+            (Rules{RuleOf("|nodes|-|-|get"), RuleOf("|nodes|-|-|list")}));
 }
 
 TEST(EscalationTest, BindAllowsTheNamedRoles) {

@@ -7,37 +7,11 @@
 #include <utility>
 #include <vector>
 
-#include "absl/strings/str_cat.h"
-#include "absl/strings/str_join.h"
-#include "absl/strings/str_split.h"
-#include "gmock/gmock.h"
 #include "gtest/gtest.h"
+#include "manager/rbac/testing/rule_text.h"
 
 namespace mandate::rbac {
 namespace {
-
-// "groups|resources|names|urls|verbs", each list split at ";"; "-" is the empty list.
-Rule R(const std::string& text) {
-  const std::vector<std::string> lists = absl::StrSplit(text, '|');
-  const auto list = [&](size_t i) -> std::vector<std::string> {
-    if (i >= lists.size() || lists[i] == "-") return {};
-    return absl::StrSplit(lists[i], ';');
-  };
-  return {.verbs = list(4),
-          .api_groups = list(0),
-          .resources = list(1),
-          .resource_names = list(2),
-          .non_resource_urls = list(3)};
-}
-
-std::string Text(const Rule& rule) {
-  const auto list = [](const std::vector<std::string>& strings) {
-    return strings.empty() ? "-" : absl::StrJoin(strings, ";");
-  };
-  return absl::StrCat(list(rule.api_groups), "|", list(rule.resources), "|",
-                      list(rule.resource_names), "|", list(rule.non_resource_urls), "|",
-                      list(rule.verbs));
-}
 
 struct Case {
   std::string name;
@@ -48,11 +22,7 @@ struct Case {
 class NormalizeTest : public testing::TestWithParam<Case> {};
 
 TEST_P(NormalizeTest, HasTheNormalForm) {
-  std::vector<Rule> rules;
-  for (const std::string& text : GetParam().in) rules.push_back(R(text));
-  std::vector<std::string> got;
-  for (const Rule& rule : NormalizeRules(rules)) got.push_back(Text(rule));
-  EXPECT_THAT(got, testing::ElementsAreArray(GetParam().want));
+  EXPECT_EQ(RuleTexts(NormalizeRules(RulesOf(GetParam().in))), GetParam().want);
 }
 
 INSTANTIATE_TEST_SUITE_P(

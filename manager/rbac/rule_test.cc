@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "gtest/gtest.h"
+#include "manager/rbac/testing/rule_text.h"
 
 namespace mandate::rbac {
 namespace {
@@ -152,11 +153,7 @@ Attributes Get(std::string group, std::string resource, std::string name) {
 }
 
 TEST(RuleTest, AllFourMustMatch) {
-  const Rule rule{.verbs = {"get", "list"},
-                  .api_groups = {"apps"},
-                  .resources = {"deployments"},
-                  .resource_names = {"web"},
-                  .non_resource_urls = {}};
+  const Rule rule = RuleOf("apps|deployments|web|-|get;list");
   EXPECT_TRUE(RuleAllows(rule, Get("apps", "deployments", "web")));
   EXPECT_FALSE(RuleAllows(rule, Get("", "deployments", "web")));
   EXPECT_FALSE(RuleAllows(rule, Get("apps", "daemonsets", "web")));
@@ -171,11 +168,7 @@ TEST(RuleTest, AllFourMustMatch) {
 }
 
 TEST(RuleTest, VersionAndNamespaceDoNotMatter) {
-  const Rule rule{.verbs = {"get"},
-                  .api_groups = {"apps"},
-                  .resources = {"deployments"},
-                  .resource_names = {},
-                  .non_resource_urls = {}};
+  const Rule rule = RuleOf("apps|deployments|-|-|get");
   for (const char* version : {"", "v1", "v1beta1", "*"}) {
     Attributes request = Get("apps", "deployments", "web");
     request.api_version = version;
@@ -185,16 +178,8 @@ TEST(RuleTest, VersionAndNamespaceDoNotMatter) {
 }
 
 TEST(RuleTest, ResourcesAndUrlsAreApart) {
-  const Rule everything{.verbs = {"*"},
-                        .api_groups = {"*"},
-                        .resources = {"*"},
-                        .resource_names = {},
-                        .non_resource_urls = {}};
-  const Rule every_url{.verbs = {"*"},
-                       .api_groups = {},
-                       .resources = {},
-                       .resource_names = {},
-                       .non_resource_urls = {"*"}};
+  const Rule everything = RuleOf("*|*|-|-|*");
+  const Rule every_url = RuleOf("-|-|-|*|*");
   Attributes url;
   url.verb = "get";
   url.is_resource_request = false;
@@ -206,11 +191,7 @@ TEST(RuleTest, ResourcesAndUrlsAreApart) {
 }
 
 TEST(RuleTest, NamesDoNotNarrowUrls) {
-  const Rule rule{.verbs = {"get"},
-                  .api_groups = {},
-                  .resources = {},
-                  .resource_names = {"x"},
-                  .non_resource_urls = {"/metrics"}};
+  const Rule rule = RuleOf("-|-|x|/metrics|get");
   Attributes url;
   url.verb = "get";
   url.is_resource_request = false;
