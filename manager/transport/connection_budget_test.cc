@@ -1,9 +1,10 @@
-// Which connection a request is put on, and when one goes: step by step.
+// Which connection a request is put on, and when a connection is closed: step by step.
 #include "manager/transport/connection_budget.h"
 
 #include <functional>
 #include <map>
 #include <memory>
+#include <optional>
 #include <set>
 #include <string>
 #include <utility>
@@ -35,11 +36,19 @@ class NotingRequest : public ActiveRequest {
 
 class ConnectionBudgetTest : public ::testing::Test {
  protected:
-  ~ConnectionBudgetTest() override { budget_.Shutdown(absl::CancelledError("the end")); }
+  ConnectionBudgetTest() { UseNewBudget(4); }
+  ~ConnectionBudgetTest() override { budget_->Shutdown(absl::CancelledError("the end")); }
 
-  std::shared_ptr<NotingRequest> NewRequest(const std::string& target,
-                                            const std::string& component = "a",
-                                            const std::string& server = "https://server") {
+  void UseNewBudget(size_t connections, std::function<void()> in_doubt = nullptr) {
+    if (budget_.has_value()) budget_->Shutdown(absl::CancelledError("the end"));
+    loop_.RunReady();
+    budget_.emplace(ConnectionContext{loop_, options_, stats_, new_codec_, std::move(in_doubt)},
+                    connections, [this] { loop_.Post([this] { budget_->Pump(); }); });
+  }
+
+  // Submits a request; the budget acts on it in a later task.
+  std::shared_ptr<NotingRequest> Post(const std::string& target, const std::string& component,
+                                      const std::string& server = "https://server") {
     auto endpoint = std::make_shared<Endpoint>();
     endpoint->server = server;
     endpoint->ca_pem = "CA";
@@ -47,14 +56,15 @@ class ConnectionBudgetTest : public ::testing::Test {
                         BearerToken{std::make_shared<const Secret>(std::string("token"))}, "POST",
                         target);
     request.user_agent = component;
-    return std::make_shared<NotingRequest>(std::move(request), ends_);
+    const auto active = std::make_shared<NotingRequest>(std::move(request), ends_);
+    EXPECT_EQ(budget_->Submit(active), absl::OkStatus());
+    return active;
   }
 
   std::shared_ptr<NotingRequest> Submit(const std::string& target,
                                         const std::string& component = "a",
                                         const std::string& server = "https://server") {
-    const auto active = NewRequest(target, component, server);
-    EXPECT_EQ(budget_.Submit(active), absl::OkStatus());
+    const auto active = Post(target, component, server);
     loop_.RunReady();
     return active;
   }
@@ -69,10 +79,14 @@ class ConnectionBudgetTest : public ::testing::Test {
     ASSERT_EQ(network_.size(), count);
     for (size_t i = 0; i < count; ++i) {
       network_.codec(i).Answer("/first/" + std::to_string(i));
-      network_.codec(i).End("/first/" + std::to_string(i),
-                            {.status = absl::OkStatus(), .heard = true});
+      Finish(i, "/first/" + std::to_string(i));
     }
     loop_.RunReady();
+  }
+
+  // The response to a request on this connection is complete.
+  void Finish(size_t codec, const std::string& target) {
+    network_.codec(codec).End(target, {.status = absl::OkStatus(), .heard = true});
   }
 
   size_t CodecOf(const std::string& target) {
@@ -89,8 +103,7 @@ class ConnectionBudgetTest : public ::testing::Test {
   ScriptedNetwork network_;
   ClientCodecFactory new_codec_ = network_.NewCodec();
   std::map<std::string, absl::Status> ends_;
-  ConnectionBudget budget_{
-      {loop_, options_, stats_, new_codec_}, 4, [this] { loop_.Post([this] { budget_.Pump(); }); }};
+  std::optional<ConnectionBudget> budget_;
 };
 
 const TransferResult kRefused = {
@@ -119,7 +132,7 @@ TEST_F(ConnectionBudgetTest, AConnectionThatCannotBeMadeTakesNoPlace) {
     Submit("/" + std::to_string(i));
     EXPECT_TRUE(absl::IsResourceExhausted(ends_["/" + std::to_string(i)])) << i;
   }
-  EXPECT_EQ(budget_.connections(), 0u);
+  EXPECT_EQ(budget_->connections(), 0u);
   network_.FailConnecting(absl::OkStatus());
   Submit("/later");
   ASSERT_EQ(network_.size(), 1u);
@@ -179,45 +192,33 @@ TEST_F(ConnectionBudgetTest, AConnectionInDoubtGetsNoNewRequests) {
   size_t codecs = 0;
   for (const Row& row : rows) {
     SCOPED_TRACE(row.name);
-    ConnectionBudget budget({loop_, options_, stats_, new_codec_}, 4,
-                            [this, &budget] { loop_.Post([&budget] { budget.Pump(); }); });
-    const auto submit = [&](const std::string& target) {
-      const auto active = NewRequest(target);
-      EXPECT_EQ(budget.Submit(active), absl::OkStatus());
-      loop_.RunReady();
-      return active;
-    };
-    submit("/slow");
+    UseNewBudget(4);
+    Submit("/slow");
     ASSERT_EQ(network_.size(), codecs + 1);
     ScriptedCodec& codec = network_.codec(codecs);
     codec.Answer("/slow");
-    const auto late = submit("/late");
+    const auto late = Submit("/late");
     codec.Send("/late");
     codec.Hear();
     loop_.RunFor(row.silence);
     row.what(*late, codec);
     loop_.RunReady();
-    submit("/next");
+    Submit("/next");
     EXPECT_EQ(network_.size(), codecs + row.connections);
     EXPECT_TRUE(network_.codec(network_.size() - 1).Has("/next"));
     // It does not wait for silence_limit.
     EXPECT_EQ(codec.Has("/livez"), row.probed);
     EXPECT_TRUE(codec.Has("/slow"));
     codecs = network_.size();
-    budget.Shutdown(absl::CancelledError("the end"));
-    loop_.RunReady();
   }
 }
 
 TEST_F(ConnectionBudgetTest, SilentConnectionsAreProbedWhenOneIsInDoubt) {
   int doubts = 0;
-  ConnectionBudget budget({loop_, options_, stats_, new_codec_, [&] { ++doubts; }}, 4,
-                          [&] { loop_.Post([&] { budget.Pump(); }); });
-  ASSERT_EQ(budget.Submit(NewRequest("/quiet", "a", "https://one")), absl::OkStatus());
-  ASSERT_EQ(budget.Submit(NewRequest("/busy", "a", "https://two")), absl::OkStatus());
-  const auto late = NewRequest("/late", "a", "https://three");
-  ASSERT_EQ(budget.Submit(late), absl::OkStatus());
-  loop_.RunReady();
+  UseNewBudget(4, [&] { ++doubts; });
+  Submit("/quiet", "a", "https://one");
+  Submit("/busy", "a", "https://two");
+  const auto late = Submit("/late", "a", "https://three");
   network_.codec(CodecOf("/quiet")).Answer("/quiet");
   network_.codec(CodecOf("/busy")).Answer("/busy");
   network_.codec(CodecOf("/late")).Send("/late");
@@ -227,11 +228,9 @@ TEST_F(ConnectionBudgetTest, SilentConnectionsAreProbedWhenOneIsInDoubt) {
   late->RunOutOfTime();
   loop_.RunReady();
   EXPECT_EQ(doubts, 1);
-  budget.Probe();
+  budget_->Probe();
   EXPECT_TRUE(network_.codec(CodecOf("/quiet")).Has("/livez"));
   EXPECT_FALSE(network_.codec(CodecOf("/busy")).Has("/livez"));
-  budget.Shutdown(absl::CancelledError("the end"));
-  loop_.RunReady();
 }
 
 TEST_F(ConnectionBudgetTest, AProbeThatCannotBeSentIsNotWaitedFor) {
@@ -240,13 +239,13 @@ TEST_F(ConnectionBudgetTest, AProbeThatCannotBeSentIsNotWaitedFor) {
   network_.codec(0).Send("/slow");
   network_.RefuseRequests(absl::InternalError("no memory"));
   loop_.RunFor(options_.silence_limit + options_.probe_timeout);
-  EXPECT_EQ(budget_.connections(), 1u);
+  EXPECT_EQ(budget_->connections(), 1u);
   EXPECT_EQ(stats_.probes, 0u);
   network_.RefuseRequests(absl::OkStatus());
   loop_.RunFor(options_.silence_limit - options_.probe_timeout);
   EXPECT_TRUE(network_.codec(0).Has("/livez"));
   loop_.RunFor(options_.probe_timeout);
-  EXPECT_EQ(budget_.connections(), 0u);
+  EXPECT_EQ(budget_->connections(), 0u);
   EXPECT_EQ(stats_.connections_lost, 1u);
 }
 
@@ -257,7 +256,7 @@ TEST_F(ConnectionBudgetTest, AConnectionInDoubtIsClosedAfterItsLastRequest) {
   loop_.RunFor(options_.patience);
   late->RunOutOfTime();
   loop_.RunReady();
-  EXPECT_EQ(budget_.connections(), 0u);
+  EXPECT_EQ(budget_->connections(), 0u);
   EXPECT_EQ(stats_.connections_doubted, 1u);
   Submit("/next");
   EXPECT_TRUE(network_.codec(1).Has("/next"));
@@ -269,7 +268,7 @@ TEST_F(ConnectionBudgetTest, ARequeuedRequestKeepsItsTurn) {
   // The last one waits.
   for (int i = 0; i < 5; ++i) Submit("/" + std::to_string(i));
   ASSERT_EQ(network_.size(), 4u);
-  EXPECT_EQ(budget_.connections(), 4u);
+  EXPECT_EQ(budget_->connections(), 4u);
   const size_t home = CodecOf("/1");
   network_.codec(home).Send("/1");
   network_.codec(home).End("/1", kRefused);
@@ -298,7 +297,7 @@ TEST_F(ConnectionBudgetTest, AProbeUsesTheCredentialOfARemainingRequest) {
   Submit("/revoked", "revoked");
   network_.codec(0).Send("/stays");
   network_.codec(0).Send("/revoked");
-  network_.codec(0).End("/revoked", {.status = absl::OkStatus(), .heard = true});
+  Finish(0, "/revoked");
   loop_.RunFor(options_.silence_limit);
   const ActiveRequest* const probe = network_.codec(0).Get("/livez");
   ASSERT_NE(probe, nullptr);
@@ -314,7 +313,7 @@ TEST_F(ConnectionBudgetTest, APoolThatGotAConnectionWaitsBehindTheOthersForTheNe
   Submit("/modest", "a", "https://modest");
   for (size_t i = 0; i < 2; ++i) {
     const std::string target = network_.codec(i).added().back();
-    network_.codec(i).End(target, {.status = absl::OkStatus(), .heard = true});
+    Finish(i, target);
     network_.codec(i).Vanish();
     loop_.RunReady();
   }
@@ -323,18 +322,13 @@ TEST_F(ConnectionBudgetTest, APoolThatGotAConnectionWaitsBehindTheOthersForTheNe
   EXPECT_THAT(network_.codec(5).added(), ElementsAre("/modest"));
 }
 
-// Completion HTTP/1.1 a connection is one place. Base, which renews the Lease, is a user like
-// others.
+// Over HTTP/1.1 a connection is one place. Base, which renews the Lease, is a user like others.
 TEST_F(ConnectionBudgetTest, GreedyComponentsLeavePlacesForTheNext) {
   options_.streams_per_connection = 2;  // one, and one for the probe
-  ConnectionBudget budget({loop_, options_, stats_, new_codec_}, 64,
-                          [&] { loop_.Post([&] { budget.Pump(); }); });
+  UseNewBudget(64);
   const std::vector<std::string> components = {"a", "b", "c", "d", "e", "f"};
   for (const std::string& component : components) {
-    for (int i = 0; i < 80; ++i) {
-      const std::string target = "/" + component + "/" + std::to_string(i);
-      EXPECT_EQ(budget.Submit(NewRequest(target, component)), absl::OkStatus());
-    }
+    for (int i = 0; i < 80; ++i) Post("/" + component + "/" + std::to_string(i), component);
     loop_.RunReady();
   }
   std::map<std::string, int> placed;
@@ -343,7 +337,6 @@ TEST_F(ConnectionBudgetTest, GreedyComponentsLeavePlacesForTheNext) {
   }
   for (const std::string& component : components) EXPECT_GE(placed[component], 1) << component;
   EXPECT_GT(placed["a"], 30);
-  budget.Shutdown(absl::CancelledError("the end"));
 }
 
 class FullConnectionTest : public ConnectionBudgetTest {
@@ -371,8 +364,8 @@ TEST_F(FullConnectionTest, IsClosedAfterTheDrainTimeout) {
 TEST_F(FullConnectionTest, StaysOpenIfItTakesARequestAgain) {
   Fill();
   loop_.RunFor(options_.drain_timeout / 2);
-  network_.codec(0).End("/b", {.status = absl::OkStatus(), .heard = true});
-  network_.codec(0).End("/c", {.status = absl::OkStatus(), .heard = true});
+  Finish(0, "/b");
+  Finish(0, "/c");
   loop_.RunReady();
   Submit("/e");
   ASSERT_TRUE(network_.codec(0).Has("/e"));
