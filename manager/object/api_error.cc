@@ -27,36 +27,45 @@ constexpr std::string_view kDeniedByWebhook = "admission webhook \"";
 constexpr size_t kMaxExcerpt = 512;
 constexpr size_t kMaxStatusBytes = size_t{1} << 20;
 
-absl::StatusCode CodeOf(int http_code, std::string_view reason) {
-  switch (http_code) {
-    case 401:
-      return absl::StatusCode::kUnauthenticated;
-    case 403:
-      return absl::StatusCode::kPermissionDenied;
-    case 404:
-      return absl::StatusCode::kNotFound;
-    case 408:
-      return absl::StatusCode::kDeadlineExceeded;
-    case 409:
-      return reason == "AlreadyExists" ? absl::StatusCode::kAlreadyExists
-                                       : absl::StatusCode::kAborted;
-    case 410:
-      return absl::StatusCode::kOutOfRange;
-    case 429:
-      return absl::StatusCode::kResourceExhausted;
-    case 500:
-      return reason == "ServerTimeout" ? absl::StatusCode::kUnavailable
-                                       : absl::StatusCode::kInternal;
-    case 501:
-      return absl::StatusCode::kUnimplemented;
-    case 504:
-      return absl::StatusCode::kDeadlineExceeded;
-    default:
-      break;
+struct Code {
+  int http;
+  absl::StatusCode status;
+  std::string_view reason = "Unknown";  // the API machinery's, for a code without one
+};
+constexpr Code kCodes[] = {
+    {400, absl::StatusCode::kInvalidArgument, "BadRequest"},
+    {401, absl::StatusCode::kUnauthenticated, "Unauthorized"},
+    {403, absl::StatusCode::kPermissionDenied, "Forbidden"},
+    {404, absl::StatusCode::kNotFound, "NotFound"},
+    {405, absl::StatusCode::kInvalidArgument, "MethodNotAllowed"},
+    {406, absl::StatusCode::kInvalidArgument, "NotAcceptable"},
+    {408, absl::StatusCode::kDeadlineExceeded},
+    {409, absl::StatusCode::kAborted, "Conflict"},
+    {410, absl::StatusCode::kOutOfRange, "Gone"},
+    {413, absl::StatusCode::kInvalidArgument, "RequestEntityTooLarge"},
+    {415, absl::StatusCode::kInvalidArgument, "UnsupportedMediaType"},
+    {422, absl::StatusCode::kInvalidArgument, "Invalid"},
+    {429, absl::StatusCode::kResourceExhausted, "TooManyRequests"},
+    {500, absl::StatusCode::kInternal, "InternalError"},
+    {501, absl::StatusCode::kUnimplemented},
+    {503, absl::StatusCode::kUnavailable, "ServiceUnavailable"},
+    {504, absl::StatusCode::kDeadlineExceeded, "Timeout"},
+};
+
+Code Find(int http_code) {
+  for (const Code& code : kCodes) {
+    if (code.http == http_code) return code;
   }
-  if (http_code >= 500) return absl::StatusCode::kUnavailable;
-  if (http_code >= 400) return absl::StatusCode::kInvalidArgument;
-  return absl::StatusCode::kInternal;  // not an error's code at all
+  // Below 400 it is not the code of an error at all.
+  return {http_code, http_code >= 500   ? absl::StatusCode::kUnavailable
+                     : http_code >= 400 ? absl::StatusCode::kInvalidArgument
+                                        : absl::StatusCode::kInternal};
+}
+
+absl::StatusCode CodeOf(int http_code, std::string_view reason) {
+  if (http_code == 409 && reason == "AlreadyExists") return absl::StatusCode::kAlreadyExists;
+  if (http_code == 500 && reason == "ServerTimeout") return absl::StatusCode::kUnavailable;
+  return Find(http_code).status;
 }
 
 // Printable, of bounded size, cut between characters.
@@ -101,44 +110,6 @@ std::optional<ApiStatusProto> ParseStatusBody(std::string_view body) {
   return proto;
 }
 
-// The reason that the API machinery gives to a code without one.
-std::string_view ReasonOf(int http_code) {
-  switch (http_code) {
-    case 400:
-      return "BadRequest";
-    case 401:
-      return "Unauthorized";
-    case 403:
-      return "Forbidden";
-    case 404:
-      return "NotFound";
-    case 405:
-      return "MethodNotAllowed";
-    case 406:
-      return "NotAcceptable";
-    case 409:
-      return "Conflict";
-    case 410:
-      return "Gone";
-    case 413:
-      return "RequestEntityTooLarge";
-    case 415:
-      return "UnsupportedMediaType";
-    case 422:
-      return "Invalid";
-    case 429:
-      return "TooManyRequests";
-    case 500:
-      return "InternalError";
-    case 503:
-      return "ServiceUnavailable";
-    case 504:
-      return "Timeout";
-    default:
-      return "Unknown";
-  }
-}
-
 absl::Status Build(const ApiStatusProto& proto, std::optional<absl::Duration> retry_after) {
   std::string message = proto.message();
   if (message.empty()) message = StrCat("HTTP ", proto.code(), " ", proto.reason());
@@ -165,14 +136,14 @@ absl::Status StatusFromResponse(int http_code, std::string_view body,
   }
   // The response's code is what clients act on, whatever the body says.
   proto.set_code(http_code);
-  if (proto.reason().empty()) proto.set_reason(std::string(ReasonOf(http_code)));
+  if (proto.reason().empty()) proto.set_reason(std::string(Find(http_code).reason));
   return Build(proto, retry_after);
 }
 
 absl::Status StatusFromApi(const ApiStatusProto& status,
                            std::optional<absl::Duration> retry_after) {
   ApiStatusProto proto = status;
-  if (proto.reason().empty()) proto.set_reason(std::string(ReasonOf(proto.code())));
+  if (proto.reason().empty()) proto.set_reason(std::string(Find(proto.code()).reason));
   return Build(proto, retry_after);
 }
 

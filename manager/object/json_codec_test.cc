@@ -209,13 +209,6 @@ TEST(FromJsonTest, ReplacesWhatWasThere) {
   EXPECT_FALSE(role.has_metadata());
 }
 
-TEST(FromJsonTest, KeepsToItsLimits) {
-  const std::string deep = R"({"x":)" + std::string(10'000, '[') + std::string(10'000, ']') + "}";
-  EXPECT_THAT(Through<rbac::ClusterRole>(deep), HasSubstr("nested deeper"));
-  EXPECT_THAT(Through<rbac::ClusterRole>(R"({"x":1})", {.limits = {.max_bytes = 3}}),
-              HasSubstr("larger than the limit of 3"));
-}
-
 TEST(ToJsonTest, NamesTheFieldThatCannotBeJson) {
   meta::ObjectMeta object;
   object.add_managedfields();

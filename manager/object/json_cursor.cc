@@ -4,6 +4,7 @@
 #include <array>
 #include <cstdint>
 #include <cstring>
+#include <utility>
 
 #include "absl/strings/ascii.h"
 #include "manager/core/strings.h"
@@ -118,21 +119,11 @@ JsonCursor::Token JsonCursor::Peek() {
 }
 
 std::string_view JsonCursor::Describe(Token token) {
-  switch (token) {
-    case Token::kObject:
-      return "an object";
-    case Token::kArray:
-      return "an array";
-    case Token::kString:
-      return "a string";
-    case Token::kNumber:
-      return "a number";
-    case Token::kBool:
-      return "a boolean";
-    case Token::kNull:
-      return "null";
-    case Token::kInvalid:
-      break;
+  static constexpr std::pair<Token, std::string_view> kTexts[] = {
+      {Token::kObject, "an object"}, {Token::kArray, "an array"}, {Token::kString, "a string"},
+      {Token::kNumber, "a number"},  {Token::kBool, "a boolean"}, {Token::kNull, "null"}};
+  for (const auto& [one, text] : kTexts) {
+    if (one == token) return text;
   }
   return "no value";
 }

@@ -12,28 +12,17 @@ namespace {
 
 constexpr std::string_view kReplacement = "\xEF\xBF\xBD";  // U+FFFD
 
-void AppendControl(unsigned char c, std::string& out) {
+// The control characters that have escapes of one letter, and the letters.
+constexpr std::string_view kControls = "\b\f\n\r\t";
+constexpr std::string_view kLetters = "bfnrt";
+
+void AppendControl(char c, std::string& out) {
   constexpr char kHex[] = "0123456789abcdef";
-  switch (c) {
-    case '\b':
-      out += "\\b";
-      return;
-    case '\f':
-      out += "\\f";
-      return;
-    case '\n':
-      out += "\\n";
-      return;
-    case '\r':
-      out += "\\r";
-      return;
-    case '\t':
-      out += "\\t";
-      return;
-    default:
-      out += "\\u00";
-      out += kHex[c >> 4];
-      out += kHex[c & 15];
+  if (const size_t at = kControls.find(c); at != std::string_view::npos) {
+    out += {'\\', kLetters[at]};
+  } else {
+    out += "\\u00";
+    out += {kHex[c >> 4], kHex[c & 15]};
   }
 }
 
@@ -89,7 +78,7 @@ void AppendJsonString(std::string_view value, std::string& out) {
       out += '\\';
       out += value[0];
     } else if (c < 0x20) {
-      AppendControl(c, out);
+      AppendControl(value[0], out);
     } else if (const size_t length = Utf8Length(value); length > 0) {
       used = length;
       out.append(value, 0, used);
@@ -108,37 +97,22 @@ void UnescapeJsonString(std::string_view raw, std::string& out) {
     out.append(raw, i, escape - i);
     if (escape == raw.size()) break;
     i = escape + 2;
-    switch (const char kind = raw[escape + 1]; kind) {
-      case 'b':
-        out += '\b';
-        break;
-      case 'f':
-        out += '\f';
-        break;
-      case 'n':
-        out += '\n';
-        break;
-      case 'r':
-        out += '\r';
-        break;
-      case 't':
-        out += '\t';
-        break;
-      case 'u': {
-        char32_t c = Hex4(raw.substr(i));
-        i += 4;
-        if (c >= 0xD800 && c < 0xDC00 && raw.substr(i, 2) == "\\u") {
-          const char32_t low = Hex4(raw.substr(i + 2));
-          if (low >= 0xDC00 && low < 0xE000) {
-            c = 0x10000 + ((c - 0xD800) << 10) + (low - 0xDC00);
-            i += 6;
-          }
+    const char kind = raw[escape + 1];
+    if (kind == 'u') {
+      char32_t c = Hex4(raw.substr(i));
+      i += 4;
+      if (c >= 0xD800 && c < 0xDC00 && raw.substr(i, 2) == "\\u") {
+        const char32_t low = Hex4(raw.substr(i + 2));
+        if (low >= 0xDC00 && low < 0xE000) {
+          c = 0x10000 + ((c - 0xD800) << 10) + (low - 0xDC00);
+          i += 6;
         }
-        AppendUtf8(c >= 0xD800 && c < 0xE000 ? 0xFFFD : c, out);
-        break;
       }
-      default:
-        out += kind;
+      AppendUtf8(c >= 0xD800 && c < 0xE000 ? 0xFFFD : c, out);
+    } else if (const size_t at = kLetters.find(kind); at != std::string_view::npos) {
+      out += kControls[at];
+    } else {
+      out += kind;
     }
   }
 }

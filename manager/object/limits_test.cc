@@ -119,8 +119,9 @@ TEST(LimitsTest, Size) {
   EXPECT_TRUE(ParseJson("[        ]", limits).ok());
   EXPECT_THAT(Text(ParseJson("[         ]", limits).status()), HasSubstr("larger than the limit"));
   EXPECT_THAT(Text(FromJson("{         }", role, {.limits = limits})),
-              HasSubstr("larger than the limit"));
-  EXPECT_THAT(Text(ParseList(R"({"items":[]})", Encoding::kJson, limits).status()),
+              HasSubstr("larger than the limit of 10"));
+  EXPECT_TRUE(ParseList(R"({"items":[]})", Encoding::kJson, {.max_bytes = 12}).ok());
+  EXPECT_THAT(Text(ParseList(R"({"items":[]})", Encoding::kJson, {.max_bytes = 11}).status()),
               HasSubstr("larger than the limit"));
   const std::string large(JsonLimits().max_bytes + 1, ' ');
   EXPECT_THAT(Text(ParseRawObject(large, Encoding::kJson).status()),

@@ -51,34 +51,16 @@ TEST(SelectorTest, ParsesAndPrints) {
   }
 }
 
-TEST(SelectorTest, ParseQuotesTheSelectorThatItRejects) {
-  for (const char* text :
-       {",",      "a,",      ",a",         "a,,b",  "=b",   "a=b=c", "a b", "a in",
-        "a in x", "a in (x", "a in (x y)", "!a=b",  "!",    "a>x",   "a<",  "a!b",
-        "-a",     "a=-b",    "a in (b))",  "A.c/x", "a>=1", "a>1.5"}) {
-    const auto selector = LabelSelector::Parse(text);
-    EXPECT_EQ(selector.status().code(), absl::StatusCode::kInvalidArgument) << text;
-    EXPECT_THAT(Text(selector), HasSubstr(StrCat("selector \"", text, "\": ")));
-  }
-}
-
-// The API server's syntax (k8s.io/apimachinery pkg/labels).
+// The API server's syntax (k8s.io/apimachinery pkg/labels). What is printed is accepted too.
 TEST(SelectorTest, ParseAccepts) {
-  for (const char* text : {"",
-                           " ",
+  for (const char* text : {" ",
                            "a",
-                           "!a",
-                           "a=b",
-                           "a==b",
                            "a!=b",
-                           "a=",
                            "a=,b",
                            "a,b",
                            " a = b , c ",
                            "a in (b)",
                            "a in (b,c)",
-                           "a in ()",
-                           "a in (,)",
                            "a in (b,)",
                            "a in (,b)",
                            "a in (b,,c)",
@@ -91,15 +73,14 @@ TEST(SelectorTest, ParseAccepts) {
                            "x.y/a=b",
                            "x-1.example/a_b.c-d",
                            "A1=b",
-                           "a=in",
-                           "!in",
-                           "a=1234567890123456789012345678901234567890123456789012345678901_3"}) {
+                           "!in"}) {
     const auto selector = LabelSelector::Parse(text);
     EXPECT_TRUE(selector.ok()) << text << ": " << selector.status();
   }
+  EXPECT_TRUE(LabelSelector::Parse("a=" + std::string(61, '1') + "_3").ok());
 }
 
-TEST(SelectorTest, ParseRejects) {
+TEST(SelectorTest, ParseQuotesTheSelectorThatItRejects) {
   for (const char* text : {",",
                            "a,",
                            ",a",
@@ -142,10 +123,22 @@ TEST(SelectorTest, ParseRejects) {
                            "a=b/c",
                            "ä",
                            "a===b",
-                           "a1234567890123456789012345678901234567890123456789012345678901234",
-                           "a=12345678901234567890123456789012345678901234567890123456789012_4"}) {
-    EXPECT_FALSE(LabelSelector::Parse(text).ok()) << text;
+                           "a in x",
+                           "a in (x",
+                           "a in (x y)",
+                           "a>x",
+                           "a<",
+                           "a!b",
+                           "a in (b))",
+                           "A.c/x",
+                           "a>=1",
+                           "a>1.5"}) {
+    const auto selector = LabelSelector::Parse(text);
+    EXPECT_EQ(selector.status().code(), absl::StatusCode::kInvalidArgument) << text;
+    EXPECT_THAT(Text(selector), HasSubstr(StrCat("selector \"", text, "\": ")));
   }
+  EXPECT_FALSE(LabelSelector::Parse("a" + std::string(64, '1')).ok());
+  EXPECT_FALSE(LabelSelector::Parse("a=" + std::string(62, '1') + "_4").ok());
 }
 
 TEST(SelectorTest, ParseNamesTheColumn) {
