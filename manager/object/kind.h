@@ -31,6 +31,17 @@ struct KindInfo {
   }
 };
 
+// A kind of Kubernetes' own API, in version v1.
+constexpr KindInfo BuiltIn(std::string_view group, std::string_view kind, std::string_view plural,
+                           Scope scope = Scope::kNamespaced) {
+  return {.group = group,
+          .version = "v1",
+          .kind = kind,
+          .plural = plural,
+          .scope = scope,
+          .encoding = Encoding::kProtobuf};
+}
+
 // Specialised next to each kind: template <> struct KindOf<T> { static constexpr KindInfo value; };
 template <class T>
 struct KindOf;

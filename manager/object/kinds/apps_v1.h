@@ -11,42 +11,22 @@ namespace appsv1 = ::k8s::io::api::apps::v1;
 
 template <>
 struct KindOf<appsv1::Deployment> {
-  static constexpr KindInfo value = {.group = "apps",
-                                     .version = "v1",
-                                     .kind = "Deployment",
-                                     .plural = "deployments",
-                                     .scope = Scope::kNamespaced,
-                                     .encoding = Encoding::kProtobuf};
+  static constexpr KindInfo value = BuiltIn("apps", "Deployment", "deployments");
 };
 
 template <>
 struct KindOf<appsv1::StatefulSet> {
-  static constexpr KindInfo value = {.group = "apps",
-                                     .version = "v1",
-                                     .kind = "StatefulSet",
-                                     .plural = "statefulsets",
-                                     .scope = Scope::kNamespaced,
-                                     .encoding = Encoding::kProtobuf};
+  static constexpr KindInfo value = BuiltIn("apps", "StatefulSet", "statefulsets");
 };
 
 template <>
 struct KindOf<appsv1::DaemonSet> {
-  static constexpr KindInfo value = {.group = "apps",
-                                     .version = "v1",
-                                     .kind = "DaemonSet",
-                                     .plural = "daemonsets",
-                                     .scope = Scope::kNamespaced,
-                                     .encoding = Encoding::kProtobuf};
+  static constexpr KindInfo value = BuiltIn("apps", "DaemonSet", "daemonsets");
 };
 
 template <>
 struct KindOf<appsv1::ReplicaSet> {
-  static constexpr KindInfo value = {.group = "apps",
-                                     .version = "v1",
-                                     .kind = "ReplicaSet",
-                                     .plural = "replicasets",
-                                     .scope = Scope::kNamespaced,
-                                     .encoding = Encoding::kProtobuf};
+  static constexpr KindInfo value = BuiltIn("apps", "ReplicaSet", "replicasets");
 };
 
 }  // namespace mandate

@@ -11,34 +11,22 @@ namespace authenticationv1 = ::k8s::io::api::authentication::v1;
 
 template <>
 struct KindOf<authenticationv1::TokenReview> {
-  static constexpr KindInfo value = {.group = "authentication.k8s.io",
-                                     .version = "v1",
-                                     .kind = "TokenReview",
-                                     .plural = "tokenreviews",
-                                     .scope = Scope::kCluster,
-                                     .encoding = Encoding::kProtobuf};
+  static constexpr KindInfo value =
+      BuiltIn("authentication.k8s.io", "TokenReview", "tokenreviews", Scope::kCluster);
 };
 
 template <>
 struct KindOf<authenticationv1::SelfSubjectReview> {
-  static constexpr KindInfo value = {.group = "authentication.k8s.io",
-                                     .version = "v1",
-                                     .kind = "SelfSubjectReview",
-                                     .plural = "selfsubjectreviews",
-                                     .scope = Scope::kCluster,
-                                     .encoding = Encoding::kProtobuf};
+  static constexpr KindInfo value =
+      BuiltIn("authentication.k8s.io", "SelfSubjectReview", "selfsubjectreviews", Scope::kCluster);
 };
 
 // A subresource: POST …/serviceaccounts/NAME/token. It travels in a group of its own, and RBAC asks
 // for "create" on serviceaccounts/token in the core group.
 template <>
 struct KindOf<authenticationv1::TokenRequest> {
-  static constexpr KindInfo value = {.group = "authentication.k8s.io",
-                                     .version = "v1",
-                                     .kind = "TokenRequest",
-                                     .plural = "serviceaccounts/token",
-                                     .scope = Scope::kNamespaced,
-                                     .encoding = Encoding::kProtobuf};
+  static constexpr KindInfo value =
+      BuiltIn("authentication.k8s.io", "TokenRequest", "serviceaccounts/token");
 };
 
 }  // namespace mandate

@@ -11,42 +11,26 @@ namespace authorizationv1 = ::k8s::io::api::authorization::v1;
 
 template <>
 struct KindOf<authorizationv1::SubjectAccessReview> {
-  static constexpr KindInfo value = {.group = "authorization.k8s.io",
-                                     .version = "v1",
-                                     .kind = "SubjectAccessReview",
-                                     .plural = "subjectaccessreviews",
-                                     .scope = Scope::kCluster,
-                                     .encoding = Encoding::kProtobuf};
+  static constexpr KindInfo value = BuiltIn("authorization.k8s.io", "SubjectAccessReview",
+                                            "subjectaccessreviews", Scope::kCluster);
 };
 
 template <>
 struct KindOf<authorizationv1::LocalSubjectAccessReview> {
-  static constexpr KindInfo value = {.group = "authorization.k8s.io",
-                                     .version = "v1",
-                                     .kind = "LocalSubjectAccessReview",
-                                     .plural = "localsubjectaccessreviews",
-                                     .scope = Scope::kNamespaced,
-                                     .encoding = Encoding::kProtobuf};
+  static constexpr KindInfo value =
+      BuiltIn("authorization.k8s.io", "LocalSubjectAccessReview", "localsubjectaccessreviews");
 };
 
 template <>
 struct KindOf<authorizationv1::SelfSubjectAccessReview> {
-  static constexpr KindInfo value = {.group = "authorization.k8s.io",
-                                     .version = "v1",
-                                     .kind = "SelfSubjectAccessReview",
-                                     .plural = "selfsubjectaccessreviews",
-                                     .scope = Scope::kCluster,
-                                     .encoding = Encoding::kProtobuf};
+  static constexpr KindInfo value = BuiltIn("authorization.k8s.io", "SelfSubjectAccessReview",
+                                            "selfsubjectaccessreviews", Scope::kCluster);
 };
 
 template <>
 struct KindOf<authorizationv1::SelfSubjectRulesReview> {
-  static constexpr KindInfo value = {.group = "authorization.k8s.io",
-                                     .version = "v1",
-                                     .kind = "SelfSubjectRulesReview",
-                                     .plural = "selfsubjectrulesreviews",
-                                     .scope = Scope::kCluster,
-                                     .encoding = Encoding::kProtobuf};
+  static constexpr KindInfo value = BuiltIn("authorization.k8s.io", "SelfSubjectRulesReview",
+                                            "selfsubjectrulesreviews", Scope::kCluster);
 };
 
 }  // namespace mandate

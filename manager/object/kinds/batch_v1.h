@@ -11,22 +11,12 @@ namespace batchv1 = ::k8s::io::api::batch::v1;
 
 template <>
 struct KindOf<batchv1::Job> {
-  static constexpr KindInfo value = {.group = "batch",
-                                     .version = "v1",
-                                     .kind = "Job",
-                                     .plural = "jobs",
-                                     .scope = Scope::kNamespaced,
-                                     .encoding = Encoding::kProtobuf};
+  static constexpr KindInfo value = BuiltIn("batch", "Job", "jobs");
 };
 
 template <>
 struct KindOf<batchv1::CronJob> {
-  static constexpr KindInfo value = {.group = "batch",
-                                     .version = "v1",
-                                     .kind = "CronJob",
-                                     .plural = "cronjobs",
-                                     .scope = Scope::kNamespaced,
-                                     .encoding = Encoding::kProtobuf};
+  static constexpr KindInfo value = BuiltIn("batch", "CronJob", "cronjobs");
 };
 
 }  // namespace mandate

@@ -11,12 +11,7 @@ namespace coordinationv1 = ::k8s::io::api::coordination::v1;
 
 template <>
 struct KindOf<coordinationv1::Lease> {
-  static constexpr KindInfo value = {.group = "coordination.k8s.io",
-                                     .version = "v1",
-                                     .kind = "Lease",
-                                     .plural = "leases",
-                                     .scope = Scope::kNamespaced,
-                                     .encoding = Encoding::kProtobuf};
+  static constexpr KindInfo value = BuiltIn("coordination.k8s.io", "Lease", "leases");
 };
 
 }  // namespace mandate

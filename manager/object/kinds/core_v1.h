@@ -11,72 +11,37 @@ namespace corev1 = ::k8s::io::api::core::v1;
 
 template <>
 struct KindOf<corev1::Namespace> {
-  static constexpr KindInfo value = {.group = "",
-                                     .version = "v1",
-                                     .kind = "Namespace",
-                                     .plural = "namespaces",
-                                     .scope = Scope::kCluster,
-                                     .encoding = Encoding::kProtobuf};
+  static constexpr KindInfo value = BuiltIn("", "Namespace", "namespaces", Scope::kCluster);
 };
 
 template <>
 struct KindOf<corev1::ServiceAccount> {
-  static constexpr KindInfo value = {.group = "",
-                                     .version = "v1",
-                                     .kind = "ServiceAccount",
-                                     .plural = "serviceaccounts",
-                                     .scope = Scope::kNamespaced,
-                                     .encoding = Encoding::kProtobuf};
+  static constexpr KindInfo value = BuiltIn("", "ServiceAccount", "serviceaccounts");
 };
 
 template <>
 struct KindOf<corev1::Secret> {
-  static constexpr KindInfo value = {.group = "",
-                                     .version = "v1",
-                                     .kind = "Secret",
-                                     .plural = "secrets",
-                                     .scope = Scope::kNamespaced,
-                                     .encoding = Encoding::kProtobuf};
+  static constexpr KindInfo value = BuiltIn("", "Secret", "secrets");
 };
 
 template <>
 struct KindOf<corev1::ConfigMap> {
-  static constexpr KindInfo value = {.group = "",
-                                     .version = "v1",
-                                     .kind = "ConfigMap",
-                                     .plural = "configmaps",
-                                     .scope = Scope::kNamespaced,
-                                     .encoding = Encoding::kProtobuf};
+  static constexpr KindInfo value = BuiltIn("", "ConfigMap", "configmaps");
 };
 
 template <>
 struct KindOf<corev1::Pod> {
-  static constexpr KindInfo value = {.group = "",
-                                     .version = "v1",
-                                     .kind = "Pod",
-                                     .plural = "pods",
-                                     .scope = Scope::kNamespaced,
-                                     .encoding = Encoding::kProtobuf};
+  static constexpr KindInfo value = BuiltIn("", "Pod", "pods");
 };
 
 template <>
 struct KindOf<corev1::Service> {
-  static constexpr KindInfo value = {.group = "",
-                                     .version = "v1",
-                                     .kind = "Service",
-                                     .plural = "services",
-                                     .scope = Scope::kNamespaced,
-                                     .encoding = Encoding::kProtobuf};
+  static constexpr KindInfo value = BuiltIn("", "Service", "services");
 };
 
 template <>
 struct KindOf<corev1::Event> {
-  static constexpr KindInfo value = {.group = "",
-                                     .version = "v1",
-                                     .kind = "Event",
-                                     .plural = "events",
-                                     .scope = Scope::kNamespaced,
-                                     .encoding = Encoding::kProtobuf};
+  static constexpr KindInfo value = BuiltIn("", "Event", "events");
 };
 
 }  // namespace mandate

@@ -11,12 +11,7 @@ namespace eventsv1 = ::k8s::io::api::events::v1;
 
 template <>
 struct KindOf<eventsv1::Event> {
-  static constexpr KindInfo value = {.group = "events.k8s.io",
-                                     .version = "v1",
-                                     .kind = "Event",
-                                     .plural = "events",
-                                     .scope = Scope::kNamespaced,
-                                     .encoding = Encoding::kProtobuf};
+  static constexpr KindInfo value = BuiltIn("events.k8s.io", "Event", "events");
 };
 
 }  // namespace mandate

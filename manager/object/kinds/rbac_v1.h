@@ -11,42 +11,25 @@ namespace rbacv1 = ::k8s::io::api::rbac::v1;
 
 template <>
 struct KindOf<rbacv1::Role> {
-  static constexpr KindInfo value = {.group = "rbac.authorization.k8s.io",
-                                     .version = "v1",
-                                     .kind = "Role",
-                                     .plural = "roles",
-                                     .scope = Scope::kNamespaced,
-                                     .encoding = Encoding::kProtobuf};
+  static constexpr KindInfo value = BuiltIn("rbac.authorization.k8s.io", "Role", "roles");
 };
 
 template <>
 struct KindOf<rbacv1::RoleBinding> {
-  static constexpr KindInfo value = {.group = "rbac.authorization.k8s.io",
-                                     .version = "v1",
-                                     .kind = "RoleBinding",
-                                     .plural = "rolebindings",
-                                     .scope = Scope::kNamespaced,
-                                     .encoding = Encoding::kProtobuf};
+  static constexpr KindInfo value =
+      BuiltIn("rbac.authorization.k8s.io", "RoleBinding", "rolebindings");
 };
 
 template <>
 struct KindOf<rbacv1::ClusterRole> {
-  static constexpr KindInfo value = {.group = "rbac.authorization.k8s.io",
-                                     .version = "v1",
-                                     .kind = "ClusterRole",
-                                     .plural = "clusterroles",
-                                     .scope = Scope::kCluster,
-                                     .encoding = Encoding::kProtobuf};
+  static constexpr KindInfo value =
+      BuiltIn("rbac.authorization.k8s.io", "ClusterRole", "clusterroles", Scope::kCluster);
 };
 
 template <>
 struct KindOf<rbacv1::ClusterRoleBinding> {
-  static constexpr KindInfo value = {.group = "rbac.authorization.k8s.io",
-                                     .version = "v1",
-                                     .kind = "ClusterRoleBinding",
-                                     .plural = "clusterrolebindings",
-                                     .scope = Scope::kCluster,
-                                     .encoding = Encoding::kProtobuf};
+  static constexpr KindInfo value = BuiltIn("rbac.authorization.k8s.io", "ClusterRoleBinding",
+                                            "clusterrolebindings", Scope::kCluster);
 };
 
 }  // namespace mandate
