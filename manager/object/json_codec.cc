@@ -3,8 +3,7 @@
 #include <utility>
 
 #include "manager/core/strings.h"
-#include "manager/object/json_decoder.h"
-#include "manager/object/json_encoder.h"
+#include "manager/object/json_walker.h"
 #include "manager/object/json_plan.h"
 
 namespace mandate {

@@ -1,4 +1,4 @@
-#include "manager/object/json_decoder.h"
+#include "manager/object/json_walker.h"
 
 #include <charconv>
 #include <cmath>

@@ -1,4 +1,4 @@
-#include "manager/object/json_encoder.h"
+#include "manager/object/json_walker.h"
 
 #include <algorithm>
 #include <utility>

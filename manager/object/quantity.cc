@@ -14,6 +14,7 @@ namespace {
 constexpr int kNanoDigits = 9;
 // Of a decimal quantity in billionths: 10^27 of the unit. All of it fits an int128.
 constexpr int kMaxDigits = 27 + kNanoDigits;
+const absl::int128 kTooLarge = absl::int128(1'000'000'000'000'000'000) * 1'000'000'000'000'000'000;
 
 const absl::int128 kBillion = 1'000'000'000;
 const absl::int128 kMaxBinary = absl::int128(std::numeric_limits<int64_t>::max()) * kBillion;
@@ -62,16 +63,6 @@ std::string Times1024(std::string digits) {
   return (carry > 0 ? StrCat(carry) : "") + digits;
 }
 
-std::string Decimal(absl::int128 value) {
-  std::string text;
-  do {
-    text += static_cast<char>('0' + static_cast<int>(value % 10));
-    value /= 10;
-  } while (value != 0);
-  std::reverse(text.begin(), text.end());
-  return text;
-}
-
 // digits · 10^shift, rounded up; false if that has more than kMaxDigits digits, which rounding may
 // bring about.
 bool Scale(std::string digits, int64_t shift, absl::int128* value) {
@@ -86,7 +77,7 @@ bool Scale(std::string digits, int64_t shift, absl::int128* value) {
   for (char c : digits) *value = *value * 10 + (c - '0');
   if (!round_up) return true;
   *value += 1;
-  return Decimal(*value).size() <= kMaxDigits;
+  return *value < kTooLarge;
 }
 
 }  // namespace
@@ -110,55 +101,26 @@ absl::StatusOr<Quantity> Quantity::Parse(std::string_view text) {
   if (digits.empty()) return error();
 
   Quantity quantity;
+  bool is_binary = false;
   int exponent = 0;
   if (const Suffix* decimal = Find(rest, kDecimalSuffixes)) {
     shift += decimal->exponent;
   } else if (const Suffix* binary = Find(rest, kBinarySuffixes)) {
-    quantity.format_ = Format::kBinary;
+    is_binary = true;
     for (int i = 0; i < binary->exponent; ++i) digits = Times1024(std::move(digits));
   } else if (ParseExponent(rest, &exponent)) {
-    quantity.format_ = Format::kExponent;
     shift += exponent;
   } else {
     return error();
   }
   const bool fits = Scale(std::move(digits), shift, &quantity.nanos_);
-  if (quantity.format_ == Format::kBinary) {
+  if (is_binary) {
     quantity.nanos_ = fits ? std::min(quantity.nanos_, kMaxBinary) : kMaxBinary;
   } else if (!fits) {
     return absl::OutOfRangeError(StrCat("the quantity ", text.substr(0, 64), " is too large"));
   }
   if (negative) quantity.nanos_ = -quantity.nanos_;
   return quantity;
-}
-
-std::string Quantity::ToString() const {
-  if (nanos_ == 0) return "0";
-  const std::string sign = nanos_ < 0 ? "-" : "";
-  absl::int128 value = nanos_ < 0 ? -nanos_ : nanos_;
-  if (format_ == Format::kBinary && value >= 1024 * kBillion && value % kBillion == 0) {
-    value /= kBillion;
-    std::string_view suffix;
-    for (const Suffix& each : kBinarySuffixes) {
-      if (value % 1024 != 0) break;
-      value /= 1024;
-      suffix = each.text;
-    }
-    return StrCat(sign, Decimal(value), suffix);
-  }
-  int exponent = -kNanoDigits;
-  // Beyond E there is no decimal suffix; exponents go on.
-  while (value % 1000 == 0 && (format_ == Format::kExponent || exponent < 18)) {
-    value /= 1000;
-    exponent += 3;
-  }
-  if (format_ == Format::kExponent) {
-    return StrCat(sign, Decimal(value), exponent == 0 ? "" : StrCat("e", exponent));
-  }
-  for (const Suffix& each : kDecimalSuffixes) {
-    if (each.exponent == exponent) return StrCat(sign, Decimal(value), each.text);
-  }
-  return "";  // not reached: every third exponent from -9 to 18 has a suffix
 }
 
 }  // namespace mandate

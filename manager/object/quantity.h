@@ -3,7 +3,6 @@
 #define MANAGER_OBJECT_QUANTITY_H_
 
 #include <compare>
-#include <string>
 #include <string_view>
 
 #include "absl/numeric/int128.h"
@@ -11,8 +10,7 @@
 
 namespace mandate {
 
-// An exact number of billionths, and the family of suffixes in which it was written. Immutable.
-// Compared by value: 1 == 1000m == 1e0.
+// An exact number of billionths: 1 == 1000m == 1e0. Immutable.
 class Quantity {
  public:
   Quantity() = default;  // 0
@@ -21,10 +19,6 @@ class Quantity {
   // 2^63-1, as in Go. kInvalidArgument for text that is not a quantity, also for a number without a
   // digit, which Go takes for 0; kOutOfRange for a decimal one beyond 10^27.
   static absl::StatusOr<Quantity> Parse(std::string_view text);
-
-  // The canonical form, as the API server writes it: no fraction, the largest suffix that needs
-  // none, binary suffixes only for whole numbers of 1024 and more.
-  std::string ToString() const;
 
   // In billionths.
   absl::int128 nanos() const { return nanos_; }
@@ -37,10 +31,7 @@ class Quantity {
   }
 
  private:
-  enum class Format { kDecimal, kBinary, kExponent };
-
   absl::int128 nanos_ = 0;
-  Format format_ = Format::kDecimal;
 };
 
 }  // namespace mandate

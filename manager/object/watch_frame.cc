@@ -194,13 +194,4 @@ absl::StatusOr<std::optional<std::string_view>> FrameSplitter::NextPrefixed() {
   }
 }
 
-absl::Status FrameSplitter::Finish() const {
-  const std::string_view rest = std::string_view(buffer_).substr(start_);
-  const bool blank =
-      encoding_ == Encoding::kJson && rest.find_first_not_of(" \t\r\n") == std::string_view::npos;
-  if (rest.empty() || blank) return absl::OkStatus();
-  return absl::DataLossError(
-      StrCat("the watch ended within an event, after ", rest.size(), " bytes of it"));
-}
-
 }  // namespace mandate

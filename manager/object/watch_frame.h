@@ -49,9 +49,6 @@ class FrameSplitter {
   // kResourceExhausted, for good, when a frame is larger than the bound.
   absl::StatusOr<std::optional<std::string_view>> Next();
 
-  // The stream has ended: kDataLoss when it ended within a frame.
-  absl::Status Finish() const;
-
   // Of JSON: how many bytes were searched for the end of a line, each once however it was cut.
   size_t searched_bytes() const { return searched_bytes_; }
 

@@ -2,7 +2,7 @@
 
 load("@rules_cc//cc:defs.bzl", "cc_binary", "cc_test")
 
-def fuzz_target(name, deps, data = [], seeds = []):
+def fuzz_target(name, deps, data = [], seeds = [], mutations = 0):
     """A target whose source is name + ".cc" and whose inputs are in corpus/ + name.
 
     Args:
@@ -11,6 +11,7 @@ def fuzz_target(name, deps, data = [], seeds = []):
       deps: what the source includes.
       data: what it reads when it runs.
       seeds: further inputs, such as fixtures, that are not kept in this tree.
+      mutations: how many mutations of each input the test runs too.
     """
     cc_binary(
         name = name + "_fuzzer",
@@ -29,7 +30,7 @@ def fuzz_target(name, deps, data = [], seeds = []):
             name + ".cc",
             "replay.cc",
         ],
-        args = ["$(rootpaths {})".format(s) for s in seeds] +
+        args = [str(mutations)] + ["$(rootpaths {})".format(s) for s in seeds] +
                [native.package_name() + "/corpus/" + name],
         data = data + seeds + inputs,
         deps = deps + [":fuzz"],

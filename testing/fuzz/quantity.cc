@@ -1,4 +1,4 @@
-// Quantities against exact arithmetic: the value of what is accepted, the canonical form, order.
+// Quantities against exact arithmetic: the value of what is accepted, and the order.
 #include "manager/object/quantity.h"
 
 #include <algorithm>
@@ -67,17 +67,6 @@ std::string Decimal(const Quantity& quantity) {
   return out.str();
 }
 
-void CheckCanonical(const Quantity& quantity) {
-  const std::string canonical = quantity.ToString();
-  const auto again = Quantity::Parse(canonical);
-  Require(again.ok(), "the canonical form is a quantity", canonical);
-  Require(*again == quantity, "the canonical form has the same value", canonical);
-  Require(again->ToString() == canonical, "the canonical form is its own", canonical,
-          again->ToString());
-  Require(canonical.find('.') == std::string::npos, "the canonical form has no fraction",
-          canonical);
-}
-
 }  // namespace
 }  // namespace mandate::fuzz
 
@@ -105,7 +94,6 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   if (binary) expected = std::clamp(expected, cpp_int(-max_binary), max_binary);
   Require(Decimal(*quantity) == expected.str(), "the value is exact", text, Decimal(*quantity),
           expected);
-  CheckCanonical(*quantity);
   Require(
       (*quantity < Quantity()) == (expected < 0) && (*quantity == Quantity()) == (expected == 0),
       "the order is that of values");

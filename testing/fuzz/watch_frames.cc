@@ -46,7 +46,6 @@ Result Split(std::string_view stream, Encoding encoding, size_t max_frame, unsig
     }
     if (stream.empty()) break;
   }
-  result.end = splitter.Finish().code();
   return result;
 }
 

@@ -8,8 +8,7 @@
 #include "google/protobuf/descriptor.pb.h"
 #include "manager/core/strings.h"
 #include "manager/object/json.h"
-#include "manager/object/json_decoder.h"
-#include "manager/object/json_encoder.h"
+#include "manager/object/json_walker.h"
 
 namespace mandate {
 namespace {

@@ -6,8 +6,7 @@
 #include "absl/strings/escaping.h"
 #include "manager/core/status_macros.h"
 #include "manager/core/strings.h"
-#include "manager/object/json_decoder.h"
-#include "manager/object/json_encoder.h"
+#include "manager/object/json_walker.h"
 #include "rbacgen/markers/source_files.h"
 
 namespace mandate::rbacgen {

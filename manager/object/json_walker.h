@@ -1,15 +1,21 @@
-// Protobuf to Kubernetes JSON: the walker behind ToJson.
-#ifndef MANAGER_OBJECT_JSON_ENCODER_H_
-#define MANAGER_OBJECT_JSON_ENCODER_H_
+// Kubernetes JSON to protobuf and back: the walker behind FromJson and ToJson.
+#ifndef MANAGER_OBJECT_JSON_WALKER_H_
+#define MANAGER_OBJECT_JSON_WALKER_H_
 
 #include <string>
+#include <string_view>
 
 #include "absl/status/status.h"
 #include "google/protobuf/message.h"
+#include "manager/object/json_codec.h"
 #include "manager/object/json_plan.h"
 #include "manager/object/kind.h"
 
 namespace mandate {
+
+// `out` is empty.
+absl::Status DecodeJson(const MessagePlan& plan, std::string_view json,
+                        const FromJsonOptions& options, google::protobuf::Message& out);
 
 // Appends `message` to `out`; with `kind`, which may be nullptr, its apiVersion and kind come
 // first.
@@ -18,4 +24,4 @@ absl::Status EncodeJson(const MessagePlan& plan, const google::protobuf::Message
 
 }  // namespace mandate
 
-#endif  // MANAGER_OBJECT_JSON_ENCODER_H_
+#endif  // MANAGER_OBJECT_JSON_WALKER_H_
