@@ -1,9 +1,8 @@
 #include "controllers/scope/generated_names.h"
 
-#include <openssl/sha.h>
-
 #include <initializer_list>
 
+#include "manager/core/sha256.h"
 #include "manager/core/strings.h"
 #include "manager/object/names.h"
 
@@ -24,12 +23,12 @@ std::string Letters(std::initializer_list<std::string_view> parts, size_t length
     text.append(part);
     text += '\0';
   }
-  unsigned char digest[SHA256_DIGEST_LENGTH];
-  SHA256(reinterpret_cast<const unsigned char*>(text.data()), text.size(), digest);
+  const std::string digest = Sha256({text});
+  const auto byte = [&](size_t i) { return static_cast<unsigned char>(digest[i]); };
   std::string letters;
   for (size_t i = 0; i < length; ++i) {
     // Two bytes a letter: the bias of the remainder is then below one in two thousand.
-    letters += kAlphabet[(digest[2 * i] * 256u + digest[2 * i + 1]) % kAlphabet.size()];
+    letters += kAlphabet[(byte(2 * i) * 256u + byte(2 * i + 1)) % kAlphabet.size()];
   }
   return letters;
 }

@@ -15,8 +15,8 @@
 #include <thread>
 #include <vector>
 
-#include "manager/core/mutex.h"
 #include "manager/core/strings.h"
+#include "manager/core/testing/log_capture.h"
 #include "manager/core/testing/simulated_loop.h"
 
 namespace mandate {
@@ -47,29 +47,6 @@ std::string Json(const LogValue& value) {
   EXPECT_EQ(line.back(), '}');
   return line.substr(before.size(), line.size() - before.size() - 1);
 }
-
-// Keeps the lines, and what it was told of each. Thread-safe.
-class CapturingSink : public LogSink {
- public:
-  explicit CapturingSink(int verbosity = 0, LogFormat format = LogFormat::kText)
-      : verbosity_(verbosity), format_(format) {}
-  void Write(const LogRecord& record) override {
-    std::string line = FormatRecord(record, format_);
-    MutexLock lock(mutex_);
-    lines_.push_back(std::move(line));
-  }
-  int verbosity() const override { return verbosity_; }
-  Lines Take() {
-    MutexLock lock(mutex_);
-    return std::exchange(lines_, {});
-  }
-
- private:
-  const int verbosity_;
-  const LogFormat format_;
-  Mutex mutex_;
-  Lines lines_ ABSL_GUARDED_BY(mutex_);
-};
 
 bool IsUtf8(const std::string& text) {
   std::string in = text;
@@ -191,7 +168,7 @@ TEST(LogTest, Lines) {
 
 TEST(LoggerTest, WithAddsOutermostFirstAndLeavesTheOriginal) {
   SimulatedClock clock(kTime);
-  const auto sink = std::make_shared<CapturingSink>();
+  const auto sink = std::make_shared<LogCapture>();
   const Logger log(sink, clock);
   const Logger outer = log.With("component", "scope");
   const Logger inner = outer.With("controller", "instance").With("attempt", 2);
@@ -199,7 +176,7 @@ TEST(LoggerTest, WithAddsOutermostFirstAndLeavesTheOriginal) {
   outer.Error("Outer", {{"name", "foo"}});
   log.Info("Bare");
   const std::string time = "2026-11-21T02:27:45.007Z ";
-  EXPECT_EQ(sink->Take(),
+  EXPECT_EQ(sink->lines(),
             (Lines{time + "INFO Inner component=scope controller=instance attempt=2 name=foo "
                           "ns=bar",
                    time + "ERROR Outer component=scope name=foo", time + "INFO Bare"}));
@@ -208,20 +185,20 @@ TEST(LoggerTest, WithAddsOutermostFirstAndLeavesTheOriginal) {
 TEST(LoggerTest, TheTimeIsTheWalls) {
   SimulatedClock clock(kTime);
   clock.SetWallSkew(absl::Hours(1));
-  const auto sink = std::make_shared<CapturingSink>();
+  const auto sink = std::make_shared<LogCapture>();
   Logger(sink, clock).Info("Now");
-  EXPECT_EQ(sink->Take(), (Lines{"2026-11-21T03:27:45.007Z INFO Now"}));
+  EXPECT_EQ(sink->lines(), (Lines{"2026-11-21T03:27:45.007Z INFO Now"}));
 }
 
 TEST(LoggerTest, Verbosity) {
   for (int verbosity = 0; verbosity <= 3; ++verbosity) {
     SimulatedClock clock(kTime);
-    const auto sink = std::make_shared<CapturingSink>(verbosity);
+    const auto sink = std::make_shared<LogCapture>(verbosity);
     const Logger log = Logger(sink, clock).With("a", 1);
     for (int level = 1; level <= 4; ++level) log.Debug(level, "Detail", {{"level", level}});
     log.Info("Said");
     log.Error("Cried");
-    const Lines lines = sink->Take();
+    const Lines lines = sink->lines();
     ASSERT_EQ(lines.size(), 2u + verbosity) << verbosity;
     for (int level = 1; level <= verbosity; ++level) {
       EXPECT_TRUE(lines[level - 1].ends_with(StrCat(" DEBUG Detail a=1 level=", level)));
@@ -265,9 +242,9 @@ Lines WriteFromManyThreads(const Logger& log, LogFormat format) {
 
 TEST(LoggerTest, ManyThreadsWriteThroughCopiesOfOneLogger) {
   const SimulatedClock clock(kTime);
-  const auto sink = std::make_shared<CapturingSink>();
+  const auto sink = std::make_shared<LogCapture>();
   const Lines written = WriteFromManyThreads(Logger(sink, clock), LogFormat::kText);
-  EXPECT_THAT(sink->Take(), testing::UnorderedElementsAreArray(written));
+  EXPECT_THAT(sink->lines(), testing::UnorderedElementsAreArray(written));
 }
 
 TEST(StderrLogSinkTest, LinesAreWhole) {

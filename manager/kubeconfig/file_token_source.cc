@@ -1,47 +1,17 @@
 #include "manager/kubeconfig/file_token_source.h"
 
-#include <errno.h>
-#include <fcntl.h>
-#include <string.h>
-#include <unistd.h>
-
 #include <utility>
 
 #include "absl/strings/ascii.h"
+#include "manager/core/read_file.h"
 #include "manager/core/strings.h"
 
 namespace mandate {
-namespace {
 
-constexpr size_t kMaxFileBytes = 4 << 20;
-
-absl::StatusOr<std::string> ReadLocalFile(const std::string& path) {
-  const int fd = open(path.c_str(), O_RDONLY | O_CLOEXEC);
-  if (fd < 0) return absl::ErrnoToStatus(errno, "cannot open " + path);
-  std::string content;
-  char buffer[16 << 10];
-  absl::Status status;
-  while (true) {
-    const ssize_t n = read(fd, buffer, sizeof(buffer));
-    if (n < 0 && errno == EINTR) continue;
-    if (n < 0) status = absl::ErrnoToStatus(errno, "cannot read " + path);
-    if (n <= 0) break;
-    content.append(buffer, static_cast<size_t>(n));
-    if (content.size() > kMaxFileBytes) {
-      status = absl::OutOfRangeError(
-          StrCat(path, " has more than ", kMaxFileBytes, " bytes, too many for a credential"));
-      break;
-    }
-  }
-  close(fd);
-  explicit_bzero(buffer, sizeof(buffer));
-  if (!status.ok()) return status;
-  return content;
+FileReader LocalFileReader() {
+  constexpr size_t kMaxBytes = 4 << 20;  // a credential is smaller
+  return [](const std::string& path) { return ReadFile(path, kMaxBytes); };
 }
-
-}  // namespace
-
-FileReader LocalFileReader() { return ReadLocalFile; }
 
 void FileTokenSource::Read() {
   const absl::Time now = options_.loop->clock().TimeNow();

@@ -1,9 +1,8 @@
 #include "manager/serving/serving_certificate.h"
 
-#include <algorithm>
-#include <fstream>
 #include <utility>
 
+#include "manager/core/read_file.h"
 #include "manager/core/status_macros.h"
 #include "manager/core/strings.h"
 #include "manager/serving/self_signed.h"
@@ -14,12 +13,9 @@ namespace {
 namespace ssl = boost::asio::ssl;
 using boost::system::error_code;
 
-absl::StatusOr<std::string> ReadFile(const std::string& path) {
-  // At once into one string: it may be a key, of which no copies are left behind.
-  std::ifstream file(path, std::ios::binary | std::ios::ate);
-  const std::streamoff size = file ? static_cast<std::streamoff>(file.tellg()) : 0;
-  std::string text(static_cast<size_t>(std::max<std::streamoff>(size, 0)), '\0');
-  if (!file.seekg(0) || !file.read(text.data(), size) || text.empty()) {
+absl::StatusOr<std::string> ReadPem(const std::string& path) {
+  absl::StatusOr<std::string> text = ReadFile(path, size_t{4} << 20);
+  if (!text.ok() || text->empty()) {
     return absl::InvalidArgumentError(StrCat(path, " cannot be read or is empty"));
   }
   return text;
@@ -28,9 +24,8 @@ absl::StatusOr<std::string> ReadFile(const std::string& path) {
 }  // namespace
 
 absl::StatusOr<ServingCertificate::Pem> ServingCertificate::Read() const {
-  ASSIGN_OR_RETURN(std::string certificate,
-                   ReadFile(StrCat(options_.dir, "/", options_.cert_name)));
-  ASSIGN_OR_RETURN(std::string key, ReadFile(StrCat(options_.dir, "/", options_.key_name)));
+  ASSIGN_OR_RETURN(std::string certificate, ReadPem(StrCat(options_.dir, "/", options_.cert_name)));
+  ASSIGN_OR_RETURN(std::string key, ReadPem(StrCat(options_.dir, "/", options_.key_name)));
   return Pem{std::move(certificate), Secret(std::move(key))};
 }
 

@@ -1,13 +1,12 @@
 #include "manager/telemetry/access_reviewer.h"
 
-#include <openssl/sha.h>
-
 #include <stop_token>
 #include <utility>
 
 #include "manager/client/client.h"
 #include "manager/core/mutex.h"
 #include "manager/core/secret.h"
+#include "manager/core/sha256.h"
 #include "manager/core/status_macros.h"
 #include "manager/core/strings.h"
 #include "manager/object/kinds/authentication_v1.h"
@@ -20,14 +19,6 @@ namespace {
 using authenticationv1::TokenReview;
 using authorizationv1::SubjectAccessReview;
 using UserInfo = k8s::io::api::authentication::v1::UserInfo;
-
-// So that no token is kept.
-std::string Digest(std::string_view text) {
-  std::string digest(SHA256_DIGEST_LENGTH, '\0');
-  SHA256(reinterpret_cast<const unsigned char*>(text.data()), text.size(),
-         reinterpret_cast<unsigned char*>(digest.data()));
-  return digest;
-}
 
 ServedResponse Refusal(int code, std::string text) {
   return {.code = code, .body = std::move(text) + "\n"};
@@ -63,7 +54,7 @@ std::string KeyOf(const SubjectAccessReview& review) {
   }
   add(spec.nonresourceattributes().verb());
   add(spec.nonresourceattributes().path());
-  return Digest(key);
+  return Sha256({key});
 }
 
 }  // namespace
@@ -229,7 +220,7 @@ void AccessReviewer::Judge(const JudgedRequest& request,
   if (request.bearer.empty()) return answer(Refusal(401, "unauthorized"));
   Core::Asked asked{.verb = std::string(request.verb),
                     .path = std::string(request.path),
-                    .digest = Digest(request.bearer),
+                    .digest = Sha256({request.bearer}),
                     .token = nullptr};
   if (auto known = core_->Known(asked)) return answer(*std::move(known));
   asked.token = std::make_shared<const Secret>(std::string(request.bearer));

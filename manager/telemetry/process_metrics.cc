@@ -5,18 +5,14 @@
 #include <unistd.h>
 
 #include <fstream>
-#include <iterator>
 #include <optional>
 #include <sstream>
 #include <string>
 
+#include "manager/core/read_file.h"
+
 namespace mandate {
 namespace {
-
-std::string ReadAll(const char* path) {
-  std::ifstream file(path);
-  return {std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
-}
 
 // Of proc(5), /proc/self/stat.
 struct Stat {
@@ -28,7 +24,7 @@ struct Stat {
 };
 
 std::optional<Stat> ReadStat() {
-  const std::string text = ReadAll("/proc/self/stat");
+  const std::string text = ReadFile("/proc/self/stat").value_or("");
   // The second field is the program's name in parentheses, and may itself have any of these.
   const size_t end_of_name = text.rfind(')');
   if (end_of_name == std::string::npos) return std::nullopt;

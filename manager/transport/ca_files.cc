@@ -1,10 +1,11 @@
 #include "manager/transport/ca_files.h"
 
-#include <fstream>
 #include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
+
+#include "manager/core/read_file.h"
 
 namespace mandate {
 namespace {
@@ -13,18 +14,15 @@ constexpr size_t kMaxBytes = 1 << 20;
 
 // Nullopt: the file cannot be read, or holds no certificate.
 std::optional<std::string> ReadPem(const std::string& path) {
-  std::ifstream file(path, std::ios::binary);
-  std::string text(kMaxBytes + 1, '\0');
-  file.read(text.data(), static_cast<std::streamsize>(text.size()));
-  text.resize(static_cast<size_t>(file.gcount()));
+  const absl::StatusOr<std::string> text = ReadFile(path, kMaxBytes);
+  if (!text.ok()) return std::nullopt;
   constexpr std::string_view kEnd = "-----END CERTIFICATE-----";
   // A truncated file is an error: another process may be writing it.
-  const size_t end = text.rfind(kEnd);
-  if (end == std::string::npos || text.size() > kMaxBytes ||
-      text.find("-----BEGIN", end) != std::string::npos) {
+  const size_t end = text->rfind(kEnd);
+  if (end == std::string::npos || text->find("-----BEGIN", end) != std::string::npos) {
     return std::nullopt;
   }
-  return text;
+  return *text;
 }
 
 }  // namespace

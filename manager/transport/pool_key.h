@@ -14,7 +14,7 @@ namespace mandate {
 // a request, and many identities share a connection. A client certificate authenticates a
 // connection, which no token ever uses.
 //
-// A SHA-256 digest of length-prefixed fields. `request` has passed CheckRequest().
+// A SHA-256 digest of the fields and their sizes. `request` has passed CheckRequest().
 std::string PoolKeyOf(const HttpRequest& request);
 
 }  // namespace mandate

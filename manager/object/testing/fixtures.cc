@@ -2,22 +2,15 @@
 
 #include <cctype>
 #include <filesystem>
-#include <fstream>
-#include <iterator>
 #include <set>
 
+#include "manager/core/read_file.h"
 #include "manager/core/strings.h"
 #include "manager/object/envelope.h"
 #include "manager/object/testing/kubernetes_types.h"
 
 namespace mandate {
 namespace {
-
-// "" when there is no such file.
-std::string ReadFile(const std::filesystem::path& path) {
-  std::ifstream in(path, std::ios::binary);
-  return {std::istreambuf_iterator<char>(in), {}};
-}
 
 void AddFolder(std::string_view repository, const std::filesystem::path& folder,
                std::vector<Fixture>* fixtures) {
@@ -30,7 +23,7 @@ void AddFolder(std::string_view repository, const std::filesystem::path& folder,
   }
   for (const std::string& stem : stems) {
     const auto read = [&](std::string_view suffix) {
-      return ReadFile(folder / StrCat(stem, suffix));
+      return ReadFile(folder / StrCat(stem, suffix)).value_or("");
     };
     Fixture& fixture = fixtures->emplace_back();
     fixture.repository = repository;

@@ -2,23 +2,17 @@
 
 #include <algorithm>
 #include <filesystem>
-#include <fstream>
-#include <iterator>
 #include <optional>
 #include <sstream>
 #include <vector>
 
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_split.h"
+#include "manager/core/read_file.h"
 #include "manager/core/strings.h"
 
 namespace mandate {
 namespace {
-
-std::string ReadFile(const std::filesystem::path& path) {
-  std::ifstream in(path, std::ios::binary);
-  return {std::istreambuf_iterator<char>(in), {}};
-}
 
 // The package of a file below the root: its folder, with dots.
 std::string PackageOf(const std::filesystem::path& file, const std::string& root) {
@@ -83,7 +77,7 @@ void ReadGoFields(std::string_view source, std::string_view package, GoFields* f
 GoFields ReadAllGoFields(const std::string& root) {
   GoFields fields;
   ForEachGoFile(root, [&](const std::filesystem::path& file) {
-    ReadGoFields(ReadFile(file), PackageOf(file, root), &fields);
+    ReadGoFields(*ReadFile(file), PackageOf(file, root), &fields);
   });
   return fields;
 }
@@ -92,7 +86,7 @@ std::map<std::string, std::string> ReadGroupPackages(const std::string& root) {
   std::map<std::string, std::string> packages;
   ForEachGoFile(root, [&](const std::filesystem::path& file) {
     if (file.filename() != "register.go") return;
-    const std::string source = ReadFile(file);
+    const std::string source = *ReadFile(file);
     const std::string_view opening = "const GroupName = \"";
     const size_t start = source.find(opening);
     const std::string package = PackageOf(file, root);
