@@ -11,8 +11,9 @@
 namespace mandate {
 namespace {
 
-// The start of an API server's authorization message, before its reason (rbac/forbidden.h): it has
-// the resource and the name of the request, as the details have, and nothing for a URL.
+// The start of an API server's authorization message, before its reason
+// (testing/apiserver/access/forbidden.h): it has the resource and the name of the request, as the
+// details have, and nothing for a URL.
 std::string Subject(const ApiStatusProto& status) {
   const auto& details = status.details();
   std::string subject = details.kind();

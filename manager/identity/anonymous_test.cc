@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "manager/object/api_error.h"
-#include "manager/rbac/forbidden.h"
+#include "testing/apiserver/access/forbidden.h"
 
 namespace mandate {
 namespace {

@@ -5,8 +5,8 @@
 
 #include "manager/core/strings.h"
 #include "manager/object/json.h"
-#include "manager/rbac/forbidden.h"
 #include "manager/rbac/request_info.h"
+#include "testing/apiserver/access/forbidden.h"
 
 namespace mandate::fidelity {
 namespace {

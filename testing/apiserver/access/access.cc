@@ -7,10 +7,10 @@
 
 #include "manager/core/strings.h"
 #include "manager/object/api_error.h"
-#include "manager/rbac/forbidden.h"
 #include "testing/apiserver/access/access_review.h"
 #include "testing/apiserver/access/bootstrap_policy.h"
 #include "testing/apiserver/access/escalation_check.h"
+#include "testing/apiserver/access/forbidden.h"
 #include "testing/apiserver/access/identity_review.h"
 #include "testing/apiserver/access/json_fields.h"
 #include "testing/apiserver/access/stored_policy.h"

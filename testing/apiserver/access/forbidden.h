@@ -1,6 +1,6 @@
 // The message of the API server's 403 (k8s.io/apiserver responsewriters.ForbiddenStatusError).
-#ifndef MANAGER_RBAC_FORBIDDEN_H_
-#define MANAGER_RBAC_FORBIDDEN_H_
+#ifndef TESTING_APISERVER_ACCESS_FORBIDDEN_H_
+#define TESTING_APISERVER_ACCESS_FORBIDDEN_H_
 
 #include <string>
 #include <string_view>
@@ -16,4 +16,4 @@ std::string ForbiddenMessage(std::string_view user, const Attributes& request,
 
 }  // namespace mandate::rbac
 
-#endif  // MANAGER_RBAC_FORBIDDEN_H_
+#endif  // TESTING_APISERVER_ACCESS_FORBIDDEN_H_

@@ -1,4 +1,4 @@
-#include "manager/rbac/forbidden.h"
+#include "testing/apiserver/access/forbidden.h"
 
 #include "absl/strings/str_replace.h"
 #include "manager/core/strings.h"
