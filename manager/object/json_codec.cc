@@ -3,8 +3,8 @@
 #include <utility>
 
 #include "manager/core/strings.h"
-#include "manager/object/json_walker.h"
 #include "manager/object/json_plan.h"
+#include "manager/object/json_walker.h"
 
 namespace mandate {
 namespace {

@@ -1,5 +1,3 @@
-#include "manager/object/json_walker.h"
-
 #include <charconv>
 #include <cmath>
 #include <cstdint>
@@ -12,6 +10,7 @@
 #include "absl/strings/numbers.h"
 #include "manager/core/status_macros.h"
 #include "manager/core/strings.h"
+#include "manager/object/json_walker.h"
 
 namespace mandate {
 namespace {

@@ -1,5 +1,3 @@
-#include "manager/object/json_walker.h"
-
 #include <algorithm>
 #include <utility>
 #include <vector>
@@ -8,6 +6,7 @@
 #include "manager/core/status_macros.h"
 #include "manager/core/strings.h"
 #include "manager/object/json_text.h"
+#include "manager/object/json_walker.h"
 
 namespace mandate {
 namespace {
