@@ -10,19 +10,6 @@
 namespace mandate {
 namespace {
 
-std::string Unescaped(std::string_view text) {
-  std::string plain;
-  for (size_t i = 0; i < text.size(); ++i) {
-    if (text[i] == '%' && i + 2 < text.size()) {
-      plain += static_cast<char>(std::stoi(std::string(text.substr(i + 1, 2)), nullptr, 16));
-      i += 2;
-    } else {
-      plain += text[i];
-    }
-  }
-  return plain;
-}
-
 // Gives the body of a 2xx response to the sink, in pieces of odd sizes. The sink's error is the
 // call's.
 absl::StatusOr<HttpResponse> DeliverBody(absl::StatusOr<HttpResponse> response, BodySink* sink) {
