@@ -41,7 +41,7 @@ RestRequest VersionRequest() {
   return request;
 }
 
-// False when there is no time left for it.
+// False if the context ends before the next try.
 bool WaitToRetry(const CallContext& context, Loop& loop) {
   const absl::Time when = loop.clock().TimeNow() + kRetryAfter;
   if (when >= context.deadline || context.stop.stop_requested()) return false;
@@ -67,9 +67,9 @@ absl::Status CheckServer(const CallContext& context, RestClient& base, const End
         endpoint.server, " does not accept the manager's own credential: ", AsStd(status.message()),
         "; is its token current, and of this cluster?"));
   }
-  // There is no credential to ask with: the server has nothing to do with it.
+  // There is no credential, so the request was never sent.
   if (absl::IsFailedPrecondition(status)) return status;
-  // Most reasons end with what to look at, which is then no guess.
+  // Most reasons already name the next step.
   const bool asks = absl::EndsWith(status.message(), "?") || absl::IsInvalidArgument(status);
   return absl::UnavailableError(
       StrCat("cannot use the API server at ", endpoint.server, ": ", AsStd(status.message()),
@@ -104,7 +104,7 @@ absl::Status RefuseAdministrator(const ClientCertificate& client) {
       PEM_read_bio_X509(bio.get(), nullptr, nullptr, nullptr), X509_free);
   if (certificate == nullptr) {
     return absl::InvalidArgumentError(
-        "the kubeconfig's client certificate is not a certificate in PEM");
+        "the kubeconfig's client certificate is not a PEM certificate");
   }
   if (!IsInGroup(*certificate, rbac::kMastersGroup)) return absl::OkStatus();
   return absl::FailedPreconditionError(

@@ -1,5 +1,5 @@
-// Before anything starts: can the API server be reached, does it accept base's credential, and
-// whose is that?
+// Checks of base's credential before the manager starts: that the API server is reachable and
+// accepts it, and which user it belongs to.
 #ifndef MANAGER_BASE_CHECK_H_
 #define MANAGER_BASE_CHECK_H_
 
@@ -13,17 +13,16 @@
 
 namespace mandate {
 
-// Asks for /version, which any credential that is accepted may read; again and again until
-// `context` ends while the server cannot be reached. kUnavailable and kUnauthenticated say what to
-// look at. Not on the loop.
+// Requests /version, which every authenticated user may read. Retries until `context` ends while
+// the server is unreachable. kUnavailable and kUnauthenticated name the next step. Not on the loop.
 absl::Status CheckServer(const CallContext& context, RestClient& base, const Endpoint& endpoint);
 
-// Asks which user base's credential is of; again and again until `context` ends, unless the server
-// denies it. Errors: kUnavailable, with what to look at. Not on the loop.
+// Returns the user of base's credential. Retries until `context` ends, but not after a denial.
+// kUnavailable names the next step. Not on the loop.
 absl::StatusOr<std::string> AskBaseUser(const CallContext& context, RestClient& base);
 
 // kFailedPrecondition: the credential is an administrator's certificate (its organisation is
-// system:masters), which the manager never runs with. kInvalidArgument: it is no certificate.
+// system:masters), with which the manager never runs. kInvalidArgument: it is not a certificate.
 absl::Status RefuseAdministrator(const ClusterConfig& cluster);
 absl::Status RefuseAdministrator(const ClientCertificate& certificate);
 

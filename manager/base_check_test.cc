@@ -31,11 +31,11 @@ class CheckServerTest : public testing::Test {
   FakeRestClient client_{loop_, "base"};
 };
 
-TEST_F(CheckServerTest, AnAnswerIsEnough) {
+TEST_F(CheckServerTest, AcceptsAnyAnswer) {
   EXPECT_TRUE(Check(FakeRestClient::Json(200, "{}")).ok());
 }
 
-TEST_F(CheckServerTest, FailuresNameTheServerTheReasonAndWhatToLookAt) {
+TEST_F(CheckServerTest, ErrorsNameServerReasonAndNextStep) {
   const absl::Status refused = Check(absl::UnauthenticatedError("Unauthorized"));
   EXPECT_TRUE(absl::IsUnauthenticated(refused));
   EXPECT_THAT(std::string(refused.message()),
@@ -50,7 +50,7 @@ TEST_F(CheckServerTest, FailuresNameTheServerTheReasonAndWhatToLookAt) {
   }
 }
 
-TEST_F(CheckServerTest, AReasonThatSaysWhatToLookAtIsNotFollowedByAnother) {
+TEST_F(CheckServerTest, AddsNoSecondNextStep) {
   const struct {
     absl::Status why;
     const char* ends;
@@ -65,12 +65,12 @@ TEST_F(CheckServerTest, AReasonThatSaysWhatToLookAtIsNotFollowedByAnother) {
   }
 }
 
-TEST_F(CheckServerTest, WithoutACredentialTheServerHasNothingToDoWithIt) {
+TEST_F(CheckServerTest, ReturnsAMissingCredentialUnchanged) {
   const absl::Status none = absl::FailedPreconditionError("the credential plugin aws is not there");
   EXPECT_EQ(Check(none), none);
 }
 
-TEST_F(CheckServerTest, AServerThatStartsIsWaitedFor) {
+TEST_F(CheckServerTest, WaitsForAServerThatStarts) {
   const absl::Time up = loop_.clock().TimeNow() + absl::Seconds(10);
   int asked = 0;
   client_.Handle([&](const RestRequest&) -> absl::StatusOr<HttpResponse> {
@@ -84,7 +84,7 @@ TEST_F(CheckServerTest, AServerThatStartsIsWaitedFor) {
   EXPECT_LE(asked, 12);
 }
 
-TEST_F(CheckServerTest, AServerThatStaysAwayIsWaitedForUntilTheDeadline) {
+TEST_F(CheckServerTest, StopsAtTheDeadline) {
   client_.Handle([](const RestRequest&) { return absl::UnavailableError("connection refused"); });
   const absl::Time begin = loop_.clock().TimeNow();
   EXPECT_TRUE(absl::IsUnavailable(CheckServer({begin + absl::Seconds(15), {}}, client_, {})));
@@ -103,7 +103,7 @@ class AskBaseUserTest : public testing::Test {
   FakeRestClient client_{loop_, "base"};
 };
 
-TEST_F(AskBaseUserTest, AServerThatIsBusyIsAskedAgain) {
+TEST_F(AskBaseUserTest, RetriesWhileTheServerIsBusy) {
   client_.Handle([&](const RestRequest& request) -> absl::StatusOr<HttpResponse> {
     EXPECT_EQ(request.target, "/apis/authentication.k8s.io/v1/selfsubjectreviews");
     if (loop_.clock().TimeNow() < begin_ + absl::Seconds(5)) {
@@ -116,7 +116,7 @@ TEST_F(AskBaseUserTest, AServerThatIsBusyIsAskedAgain) {
   EXPECT_EQ(*user, "base");
 }
 
-TEST_F(AskBaseUserTest, WithoutAnAnswerTheErrorSaysWhatToLookAt) {
+TEST_F(AskBaseUserTest, ErrorNamesTheNextStep) {
   for (const absl::Status& status :
        {absl::InternalError("etcd is away"), absl::PermissionDeniedError("nobody may ask")}) {
     client_.Handle([&](const RestRequest&) { return status; });
@@ -127,7 +127,7 @@ TEST_F(AskBaseUserTest, WithoutAnAnswerTheErrorSaysWhatToLookAt) {
   }
 }
 
-TEST_F(AskBaseUserTest, ADenialIsNotAskedAboutAgain) {
+TEST_F(AskBaseUserTest, DoesNotRetryADenial) {
   client_.Handle([](const RestRequest&) { return absl::PermissionDeniedError("nobody may ask"); });
   EXPECT_FALSE(Ask().ok());
   EXPECT_EQ(client_.requests().size(), 1u);
@@ -139,7 +139,7 @@ ClusterConfig WithCertificate(const std::string& pem) {
   return config;
 }
 
-TEST(RefuseAdministratorTest, OnlyAnAdministratorsCertificateIsRefused) {
+TEST(RefuseAdministratorTest, RejectsOnlyAnAdministratorsCertificate) {
   const TestCa ca;
   EXPECT_TRUE(RefuseAdministrator(WithCertificate(ca.IssueClient("manager").certificate_pem)).ok());
   EXPECT_TRUE(RefuseAdministrator(
@@ -157,7 +157,7 @@ TEST(RefuseAdministratorTest, OnlyAnAdministratorsCertificateIsRefused) {
   EXPECT_TRUE(RefuseAdministrator(token).ok());
 }
 
-TEST(RefuseAdministratorTest, WhatIsNoCertificateIsSaid) {
+TEST(RefuseAdministratorTest, RejectsInvalidCertificates) {
   EXPECT_TRUE(absl::IsInvalidArgument(RefuseAdministrator(WithCertificate("nonsense"))));
   EXPECT_TRUE(absl::IsInvalidArgument(RefuseAdministrator(WithCertificate(""))));
 }

@@ -18,8 +18,8 @@ struct Right {
 
 constexpr Right kAnything{.verb = "*", .group = "*", .resource = "*", .of = ""};
 
-// Each of them leads to the rights of somebody else. Base has the first for the names of its
-// components alone.
+// Each of them leads to the permissions of another user. Base has the first for the ServiceAccounts
+// of its components only.
 constexpr std::string_view kRbac = "rbac.authorization.k8s.io";
 constexpr Right kExcess[] = {
     {"create", "", "serviceaccounts/token", "of every ServiceAccount"},

@@ -1,4 +1,4 @@
-// What the manager's own credential may do, which should be little.
+// The permissions of the manager's own credential, which should be few.
 #ifndef MANAGER_BASE_POWER_H_
 #define MANAGER_BASE_POWER_H_
 
@@ -16,17 +16,18 @@ namespace mandate {
 struct BasePower {
   // Every verb on every resource, as cluster-admin has.
   bool anything = false;
-  // With what else the manager's components, or others, could be taken over; none of it is needed:
+  // Other permissions with which base could act as its components or as other users. It needs none
+  // of them:
   // "create serviceaccounts/token (of every ServiceAccount) in namespace mandate-system".
   std::vector<std::string> excess;
 };
 
-// Asks the server, with base's credential, what its user may do. `ns` is the manager's namespace.
-// Errors: RestClient's; then nothing is known. Blocks: not on the loop.
+// Asks the server for the permissions of base's user. `ns` is the manager's namespace. Errors:
+// RestClient's. Blocks: not on the loop.
 absl::StatusOr<BasePower> AskBasePower(const CallContext& context, RestClient& base,
                                        std::string_view ns);
 
-// kFailedPrecondition, with what to do instead, when it may do anything.
+// kFailedPrecondition, with the next step, if it may do anything.
 absl::Status RefuseAnything(const BasePower& power, std::string_view username, std::string_view ns);
 
 }  // namespace mandate

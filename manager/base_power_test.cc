@@ -41,7 +41,7 @@ class BasePowerTest : public testing::Test {
   FakeRestClient client_{loop_, "base"};
 };
 
-TEST_F(BasePowerTest, ACredentialThatMayDoAnythingIsRefused) {
+TEST_F(BasePowerTest, RejectsACredentialThatMayDoAnything) {
   const auto power = Ask({"* */* "});
   ASSERT_TRUE(power.ok()) << power.status();
   EXPECT_TRUE(power->anything);
@@ -51,7 +51,7 @@ TEST_F(BasePowerTest, ACredentialThatMayDoAnythingIsRefused) {
               AllOf(HasSubstr("\"ann\""), HasSubstr("create token mandate-manager -n ops")));
 }
 
-TEST_F(BasePowerTest, BaseWithItsOwnGrantsHasNoExcess) {
+TEST_F(BasePowerTest, ReportsNoExcessForBasesOwnGrants) {
   const auto power = Ask({});
   ASSERT_TRUE(power.ok()) << power.status();
   EXPECT_FALSE(power->anything);
@@ -59,7 +59,7 @@ TEST_F(BasePowerTest, BaseWithItsOwnGrantsHasNoExcess) {
   EXPECT_TRUE(RefuseAnything(*power, "ann", "ops").ok());
 }
 
-TEST_F(BasePowerTest, WhatLeadsToTheRightsOfOthersIsListed) {
+TEST_F(BasePowerTest, ListsPermissionsThatLeadToThoseOfOthers) {
   struct Row {
     std::string right;
     std::string excess;
@@ -86,7 +86,7 @@ TEST_F(BasePowerTest, WhatLeadsToTheRightsOfOthersIsListed) {
   }
 }
 
-TEST_F(BasePowerTest, AnAnswerThatDoesNotComeIsAnError) {
+TEST_F(BasePowerTest, ReturnsErrorsOfTheServer) {
   client_.Handle([](const RestRequest&) { return absl::UnavailableError("gone"); });
   EXPECT_TRUE(absl::IsUnavailable(
       AskBasePower({loop_.clock().TimeNow() + absl::Seconds(1), {}}, client_, "ops").status()));

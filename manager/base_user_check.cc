@@ -15,7 +15,7 @@ struct BaseUserCheck::State {
   std::stop_source stop = {};
   std::unique_ptr<Loop::Timer> timer = {};
   bool asks = false;
-  bool again = false;  // there is a newer token than the one that is asked about
+  bool again = false;  // there is a newer token than the one under review
 };
 
 BaseUserCheck::BaseUserCheck(Options options)

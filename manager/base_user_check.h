@@ -1,4 +1,4 @@
-// Notices when the manager's own credential becomes somebody else's.
+// Notices when the manager's own credential becomes another user's.
 #ifndef MANAGER_BASE_USER_CHECK_H_
 #define MANAGER_BASE_USER_CHECK_H_
 
@@ -12,9 +12,9 @@
 
 namespace mandate {
 
-// Whoever can write base's token file, or what its plugin prints, could hand the manager another
-// user's token, and with it that user's rights. So the server is asked about each new token whose
-// it is (SelfSubjectReview).
+// A check of the user of each new token (SelfSubjectReview). A process that can write base's token
+// file, or the output of its plugin, could give the manager another user's token, and with it that
+// user's permissions.
 //
 // Create, call and destroy it on the loop.
 class BaseUserCheck {
@@ -23,7 +23,7 @@ class BaseUserCheck {
     RestClient* base = nullptr;  // outlives this
     // The user of the first token, "system:serviceaccount:ns:mandate-manager".
     std::string username;
-    // Until the next try when there was no answer, and the most that one may take.
+    // From a try without an answer to the next, and the limit of one try.
     absl::Duration period = absl::Seconds(10);
     // kFailedPrecondition: the token is of another user. At most once, on the loop.
     std::function<void(absl::Status)> on_other_user;

@@ -60,7 +60,7 @@ class BaseUserCheckTest : public testing::Test {
   std::optional<BaseUserCheck> check_;
 };
 
-TEST_F(BaseUserCheckTest, TheSameUsersTokensAreTakenWithoutAWord) {
+TEST_F(BaseUserCheckTest, AcceptsTokensOfTheSameUser) {
   Begin();
   EXPECT_EQ(asked_, 1) << "the token may be another since the manager asked";
   EXPECT_EQ(NewToken(), 1);
@@ -69,7 +69,7 @@ TEST_F(BaseUserCheckTest, TheSameUsersTokensAreTakenWithoutAWord) {
   EXPECT_THAT(others_, IsEmpty());
 }
 
-TEST_F(BaseUserCheckTest, AnotherUsersTokenIsReportedOnce) {
+TEST_F(BaseUserCheckTest, ReportsAnotherUsersTokenOnce) {
   Begin();
   user_ = "mallory";
   EXPECT_EQ(NewToken(), 1);
@@ -79,7 +79,7 @@ TEST_F(BaseUserCheckTest, AnotherUsersTokenIsReportedOnce) {
   EXPECT_THAT(others_, SizeIs(1));
 }
 
-TEST_F(BaseUserCheckTest, WithoutAnAnswerItAsksAgain) {
+TEST_F(BaseUserCheckTest, RetriesWithoutAnAnswer) {
   error_ = absl::UnavailableError("gone");
   Begin();
   loop_.RunFor(absl::Seconds(25));
@@ -90,7 +90,7 @@ TEST_F(BaseUserCheckTest, WithoutAnAnswerItAsksAgain) {
   EXPECT_THAT(others_, SizeIs(1));
 }
 
-TEST_F(BaseUserCheckTest, ATokenThatComesMeanwhileIsAskedAboutToo) {
+TEST_F(BaseUserCheckTest, ChecksATokenThatComesDuringACheck) {
   late_ = true;
   Begin();
   EXPECT_EQ(NewToken(), 0);
@@ -102,7 +102,7 @@ TEST_F(BaseUserCheckTest, ATokenThatComesMeanwhileIsAskedAboutToo) {
   EXPECT_THAT(others_, IsEmpty());
 }
 
-TEST_F(BaseUserCheckTest, WhoEndsItHearsNothingMore) {
+TEST_F(BaseUserCheckTest, ReportsNothingAfterDestruction) {
   late_ = true;
   user_ = "mallory";
   Begin();

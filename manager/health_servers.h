@@ -26,8 +26,8 @@ class HealthServers {
     std::string health_address = {};
     std::string metrics_address = {};
     std::string grpc_address = {};
-    // Over TLS, and to whom the judge lets. Metrics then share no address with health, which is for
-    // everybody.
+    // Over TLS, to clients that the judge allows. Metrics then need an address of their own,
+    // because health needs no authentication.
     bool metrics_secure = false;
     ServingCertificate::Options metrics_certificate = {};
     ServeJudge metrics_judge = {};
@@ -37,8 +37,8 @@ class HealthServers {
     Logger log = {};
   };
 
-  // kInvalidArgument, kUnavailable: an address that is none, or that is taken; a certificate that
-  // cannot be served.
+  // kInvalidArgument, kUnavailable: an address that is invalid or in use; a certificate that cannot
+  // be served.
   static absl::StatusOr<std::unique_ptr<HealthServers>> Create(const Options& options);
 
  private:

@@ -168,7 +168,7 @@ TEST_F(HealthServersTest, OneAddressIsOneServer) {
   EXPECT_EQ(Get(address, "/readyz").code, 200u);
 }
 
-TEST_F(HealthServersTest, NothingIsServedThatWasNotAskedFor) {
+TEST_F(HealthServersTest, ServesNothingWithoutAnAddress) {
   for (const char* const none : {"0", ""}) {
     ASSERT_EQ(Serve(none, none, none), absl::OkStatus());
     EXPECT_TRUE(log_->lines().empty());
@@ -190,7 +190,7 @@ TEST_F(HealthServersTest, GrpcFollowsReadiness) {
   EXPECT_EQ(CheckByGrpc(address), 1);
 }
 
-TEST_F(HealthServersTest, DestructionEndsThemAll) {
+TEST_F(HealthServersTest, DestructionStopsAllServers) {
   ASSERT_EQ(Serve("127.0.0.1:0", "localhost:0", kAnyPort), absl::OkStatus());
   servers_.reset();
   loop_.RunFor(absl::Minutes(1));
@@ -200,7 +200,7 @@ TEST_F(HealthServersTest, DestructionEndsThemAll) {
   EXPECT_EQ(loop_.NextTimer(), absl::InfiniteFuture());
 }
 
-TEST_F(HealthServersTest, OneThatCannotBeServedIsAnErrorAndEndsTheOthers) {
+TEST_F(HealthServersTest, StopsTheOtherServersIfOneCannotListen) {
   ASSERT_EQ(Serve(kAnyPort, "0"), absl::OkStatus());
   const std::unique_ptr<HealthServers> first = std::move(servers_);
   const std::string taken = AddressOf("health probes");

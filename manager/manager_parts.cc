@@ -11,6 +11,7 @@
 #include "manager/core/strings.h"
 #include "manager/loop_call.h"
 #include "manager/preflight.h"
+#include "manager/rbac/events_rule.h"
 #include "manager/rbac/user.h"
 
 namespace mandate {
@@ -160,7 +161,9 @@ absl::Status Manager::Parts::BuildComponents(const std::vector<ComponentSpec>& s
     // For the strand; those of the reconcilers are added when it is known how many run at once.
     workers.push_back(std::make_unique<ThreadPool>(1));
     EventRecorder* events = &no_events;
-    if (rbac::Permits(*specs[i].mandate, "create", "events.k8s.io", "events")) {
+    const rbac::RuleView& record = rbac::kEventsRule;
+    if (rbac::Permits(*specs[i].mandate, record.verbs[0], record.api_groups[0],
+                      record.resources[0])) {
       events = recorders[i].get();
     }
     ASSIGN_OR_RETURN(auto component,

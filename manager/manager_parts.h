@@ -1,4 +1,4 @@
-// What a Manager consists of, and how it is put together; manager.cc runs it. Of that alone.
+// The parts of a Manager and their assembly. Only manager.cc includes this, and runs it.
 #ifndef MANAGER_MANAGER_PARTS_H_
 #define MANAGER_MANAGER_PARTS_H_
 
@@ -42,10 +42,10 @@ struct Manager::Parts {
                                                              const rbac::Mandate& mandate);
   absl::Status BuildComponents(const std::vector<ComponentSpec>& specs);
   absl::Status CheckBase();
-  // Takes what base may do, or why that is unknown. An error: the manager must not run with base.
+  // Handles base's permissions, or why they are unknown. Error: the manager must not run with base.
   absl::Status JudgeBasePower(const absl::StatusOr<BasePower>& power);
   void BuildBasePowerLoop();
-  // Empty: it is known.
+  // Empty: base's permissions are known.
   std::string BasePowerWarning();
   absl::Status BuildElector();
   void BuildPreflights();
@@ -55,7 +55,7 @@ struct Manager::Parts {
   void Recheck(std::string_view component);
   void OnTokenStatus(const ComponentIdentity& identity, const TokenStatus& status);
   absl::Status StopEverything();
-  // Why nothing more may be done: leadership is lost, or base's credential is another's.
+  // Why all work must stop: leadership is lost, or base's credential is another user's.
   absl::Status Lost();
   void Lose(const absl::Status& why);
   void FlushEvents();
@@ -92,7 +92,7 @@ struct Manager::Parts {
   std::map<std::string, RunningComponent*, std::less<>> by_name;
 
   Latch leading;
-  // Set when there is a reason to end: a stop request, or one to lose.
+  // Set when the manager must end: by a stop request or by Lose().
   Latch end;
   Mutex mutex;
   absl::Status lost ABSL_GUARDED_BY(mutex);

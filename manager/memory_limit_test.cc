@@ -27,7 +27,7 @@ class MemoryLimitTest : public testing::Test {
       testing::TempDir() + "/" + testing::UnitTest::GetInstance()->current_test_info()->name();
 };
 
-TEST_F(MemoryLimitTest, OfAContainerWithAGroupNamespace) {
+TEST_F(MemoryLimitTest, ReadsTheLimitOfAGroupNamespace) {
   Write("/proc/self/cgroup", "0::/");
   EXPECT_EQ(MemoryLimit(root_), std::nullopt);
   Write("/sys/fs/cgroup/memory.max", "max");
@@ -36,7 +36,7 @@ TEST_F(MemoryLimitTest, OfAContainerWithAGroupNamespace) {
   EXPECT_EQ(MemoryLimit(root_), 256 * kMi);
 }
 
-TEST_F(MemoryLimitTest, TheLeastOfItsGroupAndThoseAbove) {
+TEST_F(MemoryLimitTest, TakesTheLowestLimitOfTheGroupAndItsParents) {
   Write("/proc/self/cgroup", "0::/kubepods/pod1/container");
   Write("/sys/fs/cgroup/kubepods/memory.max", std::to_string(900 * kMi));
   Write("/sys/fs/cgroup/kubepods/pod1/memory.max", std::to_string(300 * kMi));
@@ -55,7 +55,7 @@ TEST_F(MemoryLimitTest, VersionOne) {
   EXPECT_EQ(MemoryLimit(root_), 64 * kMi);
 }
 
-TEST_F(MemoryLimitTest, WithoutGroupsOrWithNonsense) {
+TEST_F(MemoryLimitTest, IgnoresMissingAndInvalidFiles) {
   EXPECT_EQ(MemoryLimit(root_), std::nullopt);
   Write("/proc/self/cgroup", "nonsense\n::\n1:memory\n0::");
   EXPECT_EQ(MemoryLimit(root_), std::nullopt);

@@ -10,9 +10,9 @@
 #include "manager/core/status_macros.h"
 #include "manager/core/strings.h"
 #include "manager/object/json.h"
-#include "manager/preflight_impersonation.h"
 #include "manager/preflight_manifest.h"
 #include "manager/rbac/covers.h"
+#include "manager/rbac/impersonation.h"
 
 namespace mandate {
 namespace {
@@ -33,8 +33,8 @@ std::vector<std::string> Strings(std::span<const std::string_view> views) {
 }
 
 // What the mandate needs bound.
-RulesByNamespace NeededRules(const rbac::Mandate& mandate) {
-  RulesByNamespace rules;
+rbac::RulesByNamespace NeededRules(const rbac::Mandate& mandate) {
+  rbac::RulesByNamespace rules;
   for (const rbac::MandateRule& r : mandate.rules) {
     if (r.external) continue;
     rules[std::string(r.ns)].push_back({.verbs = Strings(r.rule.verbs),
@@ -71,8 +71,9 @@ struct Grantee {
 };
 
 // Asks for all of `needed` under the client's identity; what lacks something is reported whole.
-absl::Status Check(const CallContext& context, RestClient& client, const RulesByNamespace& needed,
-                   const Grantee& grantee, PreflightReport& report) {
+absl::Status Check(const CallContext& context, RestClient& client,
+                   const rbac::RulesByNamespace& needed, const Grantee& grantee,
+                   PreflightReport& report) {
   std::vector<AccessQuestion> questions;
   for (const auto& [ns, rules] : needed) {
     for (const rbac::Rule& rule : rules) {
@@ -137,7 +138,8 @@ absl::StatusOr<BaseFound> CheckBase(const CallContext& context, const RestClient
   found.report.subject =
       StrCat("base (", found.username, ") may not act as component ", client.component(), ": it");
   PreflightReport classic = found.report;
-  RETURN_IF_ERROR(Check(context, base, ClassicImpersonation(options.ns, options.service_account),
+  RETURN_IF_ERROR(Check(context, base,
+                        {{options.ns, {rbac::ClassicImpersonation(options.service_account)}}},
                         ToBase(options, "-impersonate", found.username), classic));
   // It may do so without constraints: nothing else is needed.
   if (classic.missing.empty()) return found;
@@ -146,9 +148,10 @@ absl::StatusOr<BaseFound> CheckBase(const CallContext& context, const RestClient
     found.report = std::move(classic);
     return found;
   }
-  RETURN_IF_ERROR(Check(context, base, WhomToImpersonate(options.ns, options.service_account),
+  RETURN_IF_ERROR(Check(context, base,
+                        {{options.ns, {rbac::WhomToImpersonate(options.service_account)}}},
                         ToBase(options, "-impersonate-constrained", found.username), found.report));
-  RETURN_IF_ERROR(Check(context, base, WhatToImpersonateOn(*options.mandate),
+  RETURN_IF_ERROR(Check(context, base, rbac::WhatToImpersonateOn(*options.mandate),
                         ToBase(options, "-impersonate-on", found.username), found.report));
   return found;
 }
@@ -158,7 +161,6 @@ absl::StatusOr<BaseFound> CheckBase(const CallContext& context, const RestClient
 absl::Status NoConstraints(const PreflightOptions& options, const std::string& base_user,
                            const absl::Status& refusal) {
   const Grantee grantee = ToBase(options, "-impersonate", base_user);
-  const auto classic = ClassicImpersonation(options.ns, options.service_account);
   return absl::FailedPreconditionError(
       StrCat("the server refuses constrained impersonation (", AsStd(refusal.message()),
              "): is its feature gate ConstrainedImpersonation off? Switch it on, or apply what "
@@ -167,7 +169,7 @@ absl::Status NoConstraints(const PreflightOptions& options, const std::string& b
                             .role = grantee.role,
                             .binding = grantee.binding,
                             .user = grantee.user,
-                            .rules = classic.begin()->second})));
+                            .rules = {rbac::ClassicImpersonation(options.service_account)}})));
 }
 
 }  // namespace

@@ -20,7 +20,7 @@ namespace mandate {
 struct PreflightOptions {
   const rbac::Mandate* mandate = nullptr;  // of the client's component
   IdentityMode mode = IdentityMode::kToken;
-  // Whom the server should see; empty: whoever it is.
+  // The user that the server should see; empty: any.
   std::string username = {};
   // Of the component's ServiceAccount, which names the roles of the manifest.
   std::string ns = {};
@@ -31,8 +31,8 @@ struct PreflightOptions {
 };
 
 struct PreflightReport {
-  // Who lacks something, for the message: "component scope (system:serviceaccount:…)"; in mode
-  // single, and in mode impersonate when that is what is missing, it is base.
+  // The identity that lacks permissions, for the message: "component scope
+  // (system:serviceaccount:…)"; base in mode single, and in mode impersonate if base lacks some.
   std::string subject;
   // What is declared, not external, and not granted; one verb and one resource or URL each.
   struct Missing {
@@ -43,8 +43,7 @@ struct PreflightReport {
   // The roles and bindings that lack something, whole, as the chart has them: YAML for
   // `kubectl apply -f -`. Empty when nothing is missing.
   std::string manifest;
-  // What the server gives as the reason, in its words, if it gives one: a binding whose role is
-  // gone, another authorizer's no.
+  // The server's reason, if it gives one: a binding whose role is missing, or another authorizer.
   std::string reason;
 
   // OK, or kFailedPrecondition with what is missing and the manifest.

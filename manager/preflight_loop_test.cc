@@ -114,7 +114,7 @@ class PreflightLoopTest : public testing::Test {
 };
 
 // A server that is far away: one question after the other would take 30 s, all that there is.
-TEST_F(PreflightLoopTest, HundredsOfPermissionsAreAskedForInTime) {
+TEST_F(PreflightLoopTest, ChecksHundredsOfPermissionsInTime) {
   std::vector<std::string> names;
   for (int i = 0; i < 150; ++i) names.push_back("r" + std::to_string(i));
   const std::vector<std::string_view> resources(names.begin(), names.end());
@@ -135,7 +135,7 @@ TEST_F(PreflightLoopTest, HundredsOfPermissionsAreAskedForInTime) {
   preflight_.reset();
 }
 
-TEST_F(PreflightLoopTest, AsksNoMoreOnceNothingIsMissing) {
+TEST_F(PreflightLoopTest, StopsOnceNothingIsMissing) {
   Start(pool_);
   EXPECT_TRUE(client_.requests().empty()) << "not on the caller's time";
   loop_.RunFor(absl::Hours(1));
@@ -144,7 +144,7 @@ TEST_F(PreflightLoopTest, AsksNoMoreOnceNothingIsMissing) {
   EXPECT_EQ(reports_[0].status, absl::OkStatus());
 }
 
-TEST_F(PreflightLoopTest, AsksAgainUntilEverythingIsGranted) {
+TEST_F(PreflightLoopTest, RetriesUntilEverythingIsGranted) {
   granted_ = false;
   Start(pool_);
   At(absl::Seconds(40), [this] { granted_ = true; });
@@ -158,7 +158,7 @@ TEST_F(PreflightLoopTest, AsksAgainUntilEverythingIsGranted) {
   EXPECT_EQ(reports_[3].status, absl::OkStatus());
 }
 
-TEST_F(PreflightLoopTest, AsksAgainWhenItGotNoAnswer) {
+TEST_F(PreflightLoopTest, RetriesWithoutAnAnswer) {
   server_ = absl::UnavailableError("no connection");
   Start(pool_);
   At(absl::Seconds(20), [this] { server_ = absl::OkStatus(); });
@@ -183,7 +183,7 @@ TEST_F(PreflightLoopTest, BacksOffWhilePassesFail) {
   EXPECT_EQ(reports_[5].status, absl::OkStatus());
 }
 
-TEST_F(PreflightLoopTest, AsksAgainWhenSomethingWasRefused) {
+TEST_F(PreflightLoopTest, RecheckRunsAnotherPass) {
   Start(pool_);
   At(absl::Minutes(10), [this] {
     granted_ = false;
@@ -202,7 +202,7 @@ TEST_F(PreflightLoopTest, AsksAgainWhenSomethingWasRefused) {
 }
 
 // An admission policy that refuses the same write again and again is no reason to ask all the time.
-TEST_F(PreflightLoopTest, RefusalsThatAreNotForWantOfAGrantAreAskedForLessAndLess) {
+TEST_F(PreflightLoopTest, BacksOffWhenDenialsHaveOtherReasonsThanGrants) {
   Start(pool_);
   for (int second = 1; second < 3600; ++second) {
     At(absl::Seconds(second), [this] { preflight_->Recheck(); });
@@ -217,7 +217,7 @@ TEST_F(PreflightLoopTest, RefusalsThatAreNotForWantOfAGrantAreAskedForLessAndLes
   EXPECT_EQ(reports_.size(), before + 1);
 }
 
-TEST_F(PreflightLoopTest, OnceSomethingWasMissingRefusalsAreAskedForSoonAgain) {
+TEST_F(PreflightLoopTest, ResetsTheBackoffWhenAGrantIsMissing) {
   Start(pool_);
   for (int second = 1; second < 3600; ++second) {
     At(absl::Seconds(second), [this] { preflight_->Recheck(); });
@@ -231,7 +231,7 @@ TEST_F(PreflightLoopTest, OnceSomethingWasMissingRefusalsAreAskedForSoonAgain) {
             4);
 }
 
-TEST_F(PreflightLoopTest, TheFirstRefusalIsAskedForAtOnce) {
+TEST_F(PreflightLoopTest, ChecksAtOnceAfterTheFirstDenial) {
   Start(pool_);
   At(absl::Seconds(2), [this] {
     granted_ = false;
@@ -241,7 +241,7 @@ TEST_F(PreflightLoopTest, TheFirstRefusalIsAskedForAtOnce) {
   EXPECT_EQ(Seconds(), (std::vector<int>{0, 2}));
 }
 
-TEST_F(PreflightLoopTest, WhatIsTakenAwayDuringAPassIsAskedForByAnother) {
+TEST_F(PreflightLoopTest, RepeatsAPassDuringWhichAGrantWasRemoved) {
   client_.SetDelay([] { return absl::Seconds(1); });  // six for a pass
   Start(pool_);
   At(absl::Milliseconds(5500), [this] {  // after the last answer
@@ -300,7 +300,7 @@ TEST_F(PreflightLoopTest, DestructionBeforeThePoolHasAThreadToSpare) {
   EXPECT_TRUE(reports_.empty());
 }
 
-TEST_F(PreflightLoopTest, DestructionBetweenPassesTakesTheTimerBack) {
+TEST_F(PreflightLoopTest, DestructionBetweenPassesCancelsTheTimer) {
   granted_ = false;
   Start(pool_);
   loop_.RunFor(absl::Seconds(5));

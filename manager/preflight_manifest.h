@@ -1,4 +1,4 @@
-// What an administrator applies so that an identity holds what it declares: text for messages.
+// The manifest that grants an identity what it declares, as text for messages.
 #ifndef MANAGER_PREFLIGHT_MANIFEST_H_
 #define MANAGER_PREFLIGHT_MANIFEST_H_
 

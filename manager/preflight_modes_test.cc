@@ -13,7 +13,7 @@
 #include "manager/core/testing/simulated_loop.h"
 #include "manager/object/json.h"
 #include "manager/preflight.h"
-#include "manager/preflight_impersonation.h"
+#include "manager/rbac/impersonation.h"
 
 namespace mandate {
 namespace {
@@ -109,9 +109,9 @@ struct PreflightModesTest : testing::Test {
         .non_resource_urls = {"/metrics"}}},
       {"mandate", Rule({"get"}, "", "secrets")}};
 
-  static Grants Impersonating(const std::vector<RulesByNamespace>& parts) {
+  static Grants Impersonating(const std::vector<rbac::RulesByNamespace>& parts) {
     Grants grants;
-    for (const RulesByNamespace& part : parts) {
+    for (const rbac::RulesByNamespace& part : parts) {
       for (const auto& [ns, of_ns] : part) {
         for (const rbac::Rule& rule : of_ns) grants.push_back({ns, rule});
       }
@@ -119,8 +119,8 @@ struct PreflightModesTest : testing::Test {
     return grants;
   }
   static Grants Constrained() {
-    return Impersonating(
-        {WhomToImpersonate("mandate", "mm-scope"), WhatToImpersonateOn(kPreflightMandate)});
+    return Impersonating({{{"mandate", {rbac::WhomToImpersonate("mm-scope")}}},
+                          rbac::WhatToImpersonateOn(kPreflightMandate)});
   }
 
   SimulatedLoop loop;
@@ -132,7 +132,7 @@ struct PreflightModesTest : testing::Test {
   bool server_impersonates = true;
 };
 
-TEST_F(PreflightModesTest, OnlyWhatCoversTheRuleIsEnough) {
+TEST_F(PreflightModesTest, RequiresGrantsThatCoverTheRule) {
   const std::string kRbacGroup = "rbac.authorization.k8s.io";
   const struct {
     std::string what;
@@ -191,7 +191,7 @@ TEST_F(PreflightModesTest, OnlyWhatCoversTheRuleIsEnough) {
   }
 }
 
-TEST_F(PreflightModesTest, AComponentThatDeclaresNothingLacksNothing) {
+TEST_F(PreflightModesTest, ComponentWithoutRulesLacksNothing) {
   constexpr rbac::Mandate kNothing = {.component = "scope", .rules = {}};
   EXPECT_EQ(Says(IdentityMode::kToken, kNothing), "");
   EXPECT_EQ(scope.Count("selfsubjectreviews"), 1u);
@@ -236,7 +236,7 @@ TEST_F(PreflightModesTest, ImpersonationAsksBaseFirst) {
   EXPECT_THAT(says, HasSubstr("kind: RoleBinding\nmetadata:\n  name: mm-scope\n"));
 }
 
-TEST_F(PreflightModesTest, EachRuleOfImpersonationIsMissed) {
+TEST_F(PreflightModesTest, ReportsEachMissingRuleOfImpersonation) {
   scope_grants = kWhole;
   const Grants all = Constrained();
   for (size_t i = 0; i < all.size(); ++i) {
@@ -253,21 +253,21 @@ TEST_F(PreflightModesTest, EachRuleOfImpersonationIsMissed) {
   }
 }
 
-TEST_F(PreflightModesTest, AnOlderServerKnowsNoConstraints) {
+TEST_F(PreflightModesTest, AsksOlderServersForClassicImpersonation) {
   scope_grants = kWhole;
   minor = "35";
   const std::string says = Says(IdentityMode::kImpersonate);
   EXPECT_THAT(says, HasSubstr("may not impersonate serviceaccounts \"mm-scope\" in namespace "
                               "mandate. Apply"));
   EXPECT_THAT(says, Not(HasSubstr("impersonate-on")));
-  base_grants = Impersonating({ClassicImpersonation("mandate", "mm-scope")});
+  base_grants = Impersonating({{{"mandate", {rbac::ClassicImpersonation("mm-scope")}}}});
   EXPECT_EQ(Says(IdentityMode::kImpersonate), "");
   // A newer server takes that grant too.
   minor = "37+";
   EXPECT_EQ(Says(IdentityMode::kImpersonate), "");
 }
 
-TEST_F(PreflightModesTest, AServerWithTheGateOffIsToldFromAMissingGrant) {
+TEST_F(PreflightModesTest, DistinguishesADisabledFeatureGateFromAMissingGrant) {
   server_impersonates = false;
   base_grants = Constrained();
   const std::string says = Says(IdentityMode::kImpersonate);

@@ -69,7 +69,7 @@ TEST_F(PreflightTest, AsksForEachDeclaredVerbAndNothingExternal) {
   }
 }
 
-TEST_F(PreflightTest, WhatIsMissingComesWithTheWholeRoleThatLacksIt) {
+TEST_F(PreflightTest, ReportsMissingPermissionsWithTheirWholeRole) {
   denied = {R"({"group":"rbac.authorization.k8s.io","name":"edit","resource":"clusterroles",)"
             R"("verb":"bind"})"};
   const auto report = Run();
@@ -113,7 +113,7 @@ subjects:
                         "not bind clusterroles.rbac.authorization.k8s.io \"edit\". Apply"));
 }
 
-TEST_F(PreflightTest, ARoleIsANamespacesOwn) {
+TEST_F(PreflightTest, ReportsARoleForANamespacedRule) {
   denied = {R"({"group":"","namespace":"mandate","resource":"secrets","verb":"get"})"};
   const auto report = Run();
   ASSERT_TRUE(report.ok()) << report.status();
@@ -125,7 +125,7 @@ TEST_F(PreflightTest, ARoleIsANamespacesOwn) {
               HasSubstr("may not get secrets in namespace mandate."));
 }
 
-TEST_F(PreflightTest, EachNamespaceThatLacksSomethingGetsItsRole) {
+TEST_F(PreflightTest, ReportsOneRoleForEachNamespace) {
   denied = {R"({"group":"","namespace":"mandate","resource":"secrets","verb":"get"})",
             R"({"path":"/metrics","verb":"get"})"};
   const auto report = Run();
@@ -136,7 +136,7 @@ TEST_F(PreflightTest, EachNamespaceThatLacksSomethingGetsItsRole) {
                                           "kind: Role\n"));
 }
 
-TEST_F(PreflightTest, NotOurselvesIsAnErrorBeforeAnythingElse) {
+TEST_F(PreflightTest, RejectsAnotherUserBeforeAskingForPermissions) {
   username = "kubernetes-admin";
   const auto report = Run();
   EXPECT_EQ(report.status().code(), absl::StatusCode::kFailedPrecondition);
@@ -144,12 +144,12 @@ TEST_F(PreflightTest, NotOurselvesIsAnErrorBeforeAnythingElse) {
   EXPECT_TRUE(asked.empty());
 }
 
-TEST_F(PreflightTest, ErrorsOfTheServerAreHandedOn) {
+TEST_F(PreflightTest, ReturnsErrorsOfTheServer) {
   server = [](const HttpRequest&) { return FakeReply::Code(500); };
   EXPECT_EQ(Run().status().code(), absl::StatusCode::kInternal);
 }
 
-TEST_F(PreflightTest, WhatTheServerGivesAsTheReasonIsSaid) {
+TEST_F(PreflightTest, ReportsTheServersReason) {
   for (const char* answer :
        {R"("reason":"role is gone")", R"("reason":"role is gone","evaluationError":"x")",
         R"("evaluationError":"role is gone")"}) {

@@ -1,4 +1,4 @@
-// One component at work: its client, its view, its controllers, and what is wrong with it.
+// A component that runs: its client, its cache view, its controllers, and its problems.
 #ifndef MANAGER_RUNNING_COMPONENT_H_
 #define MANAGER_RUNNING_COMPONENT_H_
 
@@ -26,8 +26,8 @@ class RunningComponent {
     RestClient& client;
     EventRecorder& events;
     Cache& cache;
-    // Of this component alone: what hangs there must be no other's trouble. It needs concurrency()
-    // threads for reconcilers, and one for the strand.
+    // Of this component alone, so that a hung task delays no other component. It needs
+    // concurrency() threads for reconcilers, and one for the strand.
     Executor& workers;
     Metrics& metrics;  // all outlive this
     Logger log;

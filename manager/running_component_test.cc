@@ -141,7 +141,7 @@ TEST_F(RunningComponentTest, MakesItsControllersFromItsOwnParts) {
   EXPECT_EQ(&(*running)->mandate(), &kReader);
 }
 
-TEST_F(RunningComponentTest, AControllerThatCannotBeMadeIsItsError) {
+TEST_F(RunningComponentTest, ReturnsTheErrorOfAController) {
   const auto running = RunningComponent::Create(
       {.mandate = &kReader,
        .make_controllers = [](const Component&) -> absl::StatusOr<Controllers> {
@@ -191,7 +191,7 @@ TEST_F(RunningComponentTest, ReadyFollowsTheToken) {
   }
 }
 
-TEST_F(RunningComponentTest, WithoutATokenTheServerAcceptsItsReadsEnd) {
+TEST_F(RunningComponentTest, EndsReadsWithoutAnAcceptedToken) {
   server_.Grant("a");
   RunReader();
   const auto read = [this] { return view_->GetRaw({}, kWidget, {"default", "x"}).status(); };
@@ -215,7 +215,7 @@ TEST_F(RunningComponentTest, WithoutATokenTheServerAcceptsItsReadsEnd) {
 }
 
 // What was refused for want of a token is asked for at once, and not when its own backoff says so.
-TEST_F(RunningComponentTest, WithATokenAgainItsAccessIsProvenAtOnce) {
+TEST_F(RunningComponentTest, ProvesAccessAtOnceWithANewToken) {
   server_.Grant("a");
   RunReader();
   Settle();
@@ -233,7 +233,7 @@ TEST_F(RunningComponentTest, WithATokenAgainItsAccessIsProvenAtOnce) {
 }
 
 // A watch that was denied for want of a grant does not wait for its own backoff.
-TEST_F(RunningComponentTest, WhenNothingIsMissingAnyMoreItsAccessIsProvenAtOnce) {
+TEST_F(RunningComponentTest, ProvesAccessAtOnceWhenNothingIsMissing) {
   RunReader();
   running_->OnPreflight(absl::FailedPreconditionError("may not list widgets"));
   loop_.RunFor(absl::Minutes(10));  // the next try is up to a minute away
@@ -247,7 +247,7 @@ TEST_F(RunningComponentTest, WhenNothingIsMissingAnyMoreItsAccessIsProvenAtOnce)
   EXPECT_TRUE(view_->GetRaw({}, kWidget, {"default", "x"}).ok());
 }
 
-TEST_F(RunningComponentTest, AFirstTokenThatFailsForAMomentIsLoggedToo) {
+TEST_F(RunningComponentTest, LogsAFirstTokenThatFails) {
   Run(Options());
   running_->OnTokenStatus(Token(false, absl::OkStatus()));
   EXPECT_EQ(log_->Count("has no token"), 0);
@@ -258,14 +258,14 @@ TEST_F(RunningComponentTest, AFirstTokenThatFailsForAMomentIsLoggedToo) {
   EXPECT_EQ(log_->Count("INFO The component has a token again component=reader"), 1);
 }
 
-TEST_F(RunningComponentTest, ItNeedsAThreadForEachReconcilerThatMayRun) {
+TEST_F(RunningComponentTest, NeedsAThreadForEachConcurrentReconciler) {
   Run(Options());
   EXPECT_EQ(running_->concurrency(), 0);
   Run(Options(), {"one", "two", "three"});
   EXPECT_EQ(running_->concurrency(), 3);
 }
 
-TEST_F(RunningComponentTest, AFirstListThatFailsShowsItsReason) {
+TEST_F(RunningComponentTest, ReadyNamesTheReasonOfAFailedFirstList) {
   Run(Options(), {"one"});
   running_->OnTokenStatus(Token(true, absl::OkStatus()));
   running_->OnPreflight(absl::OkStatus());
@@ -280,7 +280,7 @@ TEST_F(RunningComponentTest, AFirstListThatFailsShowsItsReason) {
 }
 
 // Of the controller's log and the cache's together.
-TEST_F(RunningComponentTest, ASourceThatCannotBeReadIsOneLine) {
+TEST_F(RunningComponentTest, LogsAnUnreadableSourceOnce) {
   Cache::Options logged = MakeOptions();
   logged.log = Logger(log_, loop_.clock());
   CacheFixture::Create(std::move(logged));
@@ -293,7 +293,7 @@ TEST_F(RunningComponentTest, ASourceThatCannotBeReadIsOneLine) {
   EXPECT_EQ(log_->Count("widgets"), 1);
 }
 
-TEST_F(RunningComponentTest, WithoutTokensItNeedsNone) {
+TEST_F(RunningComponentTest, NeedsNoTokenInModesWithoutTokens) {
   RunningComponent::Options options = Options();
   options.has_token = false;
   Run(options);
@@ -323,7 +323,7 @@ TEST_F(RunningComponentTest, ReadyFollowsThePreflightAndEachChangeIsOneLine) {
   }
 }
 
-TEST_F(RunningComponentTest, TheTokenIsTheFirstThingToMend) {
+TEST_F(RunningComponentTest, ReadyReportsTheTokenBeforeThePermissions) {
   Run(Options());
   running_->OnPreflight(absl::UnavailableError("cannot ask"));
   const absl::Status error = absl::NotFoundError("no ServiceAccount");
@@ -333,7 +333,7 @@ TEST_F(RunningComponentTest, TheTokenIsTheFirstThingToMend) {
   EXPECT_EQ(running_->Ready(), absl::UnavailableError("cannot ask"));
 }
 
-TEST_F(RunningComponentTest, AStandbyIsReadyAndAWorkerWhenItsSourcesAre) {
+TEST_F(RunningComponentTest, StandbyIsReadyAndALeaderOnceItsSourcesAre) {
   Run(Options(), {"one", "two"});
   running_->OnTokenStatus(Token(true, absl::OkStatus()));
   running_->OnPreflight(absl::OkStatus());
@@ -345,7 +345,7 @@ TEST_F(RunningComponentTest, AStandbyIsReadyAndAWorkerWhenItsSourcesAre) {
   EXPECT_EQ(running_->Ready(), absl::OkStatus());
 }
 
-TEST_F(RunningComponentTest, StoppingStopsEveryControllerAndTellsTheFirstError) {
+TEST_F(RunningComponentTest, StopStopsEveryControllerAndReturnsTheFirstError) {
   server_.Grant("a");
   Latch stuck;
   absl::Status result;
@@ -372,7 +372,7 @@ TEST_F(RunningComponentTest, StoppingStopsEveryControllerAndTellsTheFirstError) 
   EXPECT_THAT(std::string(result.message()), HasSubstr("controller one of component reader"));
 }
 
-TEST_F(RunningComponentTest, RequestingTheEndTellsEveryReconcilerAndWaitsForNone) {
+TEST_F(RunningComponentTest, RequestStopReachesEveryReconcilerWithoutWaiting) {
   server_.Grant("a");
   Latch stuck;
   std::vector<CallContext> contexts;

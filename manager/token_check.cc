@@ -35,7 +35,7 @@ void TokenCheck::CheckIn(const std::shared_ptr<State>& state, absl::Duration wai
 void TokenCheck::Check(const std::shared_ptr<State>& state) {
   const CallContext context{state->loop.clock().TimeNow() + state->options.period,
                             state->stop.get_token()};
-  // What is answered is the client's business; only that it was, is ours.
+  // The client handles the answer; this only waits for it.
   RestRequest request = SelfReviewRequest();
   request.idempotent = false;  // the next check is the next try
   state->options.client->Send(context, std::move(request),

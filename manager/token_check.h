@@ -1,4 +1,4 @@
-// Finds out that a component's token is over although the component has nothing to do.
+// Notices that the token of an idle component was revoked.
 #ifndef MANAGER_TOKEN_CHECK_H_
 #define MANAGER_TOKEN_CHECK_H_
 
@@ -9,10 +9,10 @@
 
 namespace mandate {
 
-// A server looks at a token when a request comes, and never again at that of an open watch. So this
-// sends a SelfSubjectReview each period; its client closes the watches that a rejected token
-// opened, and asks for the next token, as after any 401. With tokens bound to a Secret that is the
-// kill switch of an idle component.
+// A periodic SelfSubjectReview with a component's token. A server checks a token when a request
+// arrives, and never again while a watch is open. After a 401 the client closes the watches that
+// the token opened, and requests the next token. With tokens bound to a Secret this is the kill
+// switch of an idle component.
 //
 // Create(), Start() and destroy it on the loop.
 class TokenCheck {
@@ -21,7 +21,7 @@ class TokenCheck {
     RestClient* client = nullptr;  // outlives this
     // From the end of one check to the next, and the most that one may take.
     absl::Duration period = absl::Seconds(10);
-    // Until the first: checks of several components need not come together.
+    // Until the first check, so that components are not all checked at once.
     absl::Duration first = absl::Seconds(10);
   };
 

@@ -57,7 +57,7 @@ class TokenCheckTest : public testing::Test {
   std::unique_ptr<TokenCheck> check_;
 };
 
-TEST_F(TokenCheckTest, AsksEachPeriodWhateverTheAnswer) {
+TEST_F(TokenCheckTest, ChecksEachPeriodWhateverTheAnswer) {
   loop_.RunFor(absl::Seconds(5));
   EXPECT_TRUE(at_.empty());
   check_->Start();
@@ -76,7 +76,7 @@ TEST_F(TokenCheckTest, OneAtATime) {
   EXPECT_EQ(at_, (std::vector<int>{6, 22, 38, 54}));
 }
 
-TEST_F(TokenCheckTest, AnAnswerThatNeverComesIsNotWaitedForLongerThanAPeriod) {
+TEST_F(TokenCheckTest, WaitsAtMostAPeriodForAnAnswer) {
   client_.answers = false;
   check_->Start();
   loop_.RunFor(absl::Seconds(4));

@@ -13,7 +13,7 @@
 #include "manager/core/strings.h"
 #include "manager/kubeconfig/kubeconfig.h"
 #include "manager/object/quantity.h"
-#include "manager/serving/listen_address.h"
+#include "manager/serving/listener.h"
 #include "manager/telemetry/mandates.h"
 #include "version.h"
 

@@ -102,7 +102,7 @@ eventsv1::Event EventObject(const EventContent& content, const EventReporter& re
 }
 
 RestRequest EventCreation(const eventsv1::Event& event) {
-  LeaveCallNote<CallNoteOf("*", "create", "events.k8s.io", "events", "")>();
+  LeaveCallNote<CallNoteOf("*", "create", kKind.group, kKind.plural, "")>();
   RestRequest request;
   request.method = "POST";
   request.target = ResourceTarget(kKind, {KeyOf(event).ns, ""});
@@ -112,7 +112,7 @@ RestRequest EventCreation(const eventsv1::Event& event) {
 }
 
 RestRequest EventRepetition(const eventsv1::Event& event, int count, absl::Time wall) {
-  LeaveCallNote<CallNoteOf("*", "patch", "events.k8s.io", "events", "")>();
+  LeaveCallNote<CallNoteOf("*", "patch", kKind.group, kKind.plural, "")>();
   RestRequest request;
   request.method = "PATCH";
   request.target = ResourceTarget(kKind, KeyOf(event));

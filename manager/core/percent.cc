@@ -4,6 +4,9 @@
 #include <cstdint>
 
 #include "absl/strings/ascii.h"
+#include "absl/strings/match.h"
+#include "absl/strings/str_split.h"
+#include "manager/core/strings.h"
 
 namespace mandate {
 
@@ -26,6 +29,19 @@ std::optional<std::string> PercentDecode(std::string_view text, bool plus) {
     i += 2;
   }
   return plain;
+}
+
+std::vector<std::pair<std::string, std::string>> ParseQuery(std::string_view query) {
+  std::vector<std::pair<std::string, std::string>> parameters;
+  for (absl::string_view piece : absl::StrSplit(AsAbsl(query), '&', absl::SkipEmpty())) {
+    if (absl::StrContains(piece, ';')) continue;
+    const std::pair<absl::string_view, absl::string_view> parts =
+        absl::StrSplit(piece, absl::MaxSplits('=', 1));
+    auto name = PercentDecode(AsStd(parts.first), /*plus=*/true);
+    auto value = PercentDecode(AsStd(parts.second), /*plus=*/true);
+    if (name && value) parameters.emplace_back(*std::move(name), *std::move(value));
+  }
+  return parameters;
 }
 
 }  // namespace mandate

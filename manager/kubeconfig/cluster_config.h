@@ -22,7 +22,7 @@ using BaseCredential = std::variant<TokenFile, StaticToken, ClientCertificate, E
 
 // A value, from a kubeconfig or from the pod (kubeconfig.h).
 struct ClusterConfig {
-  std::string name;   // the name that components use
+  std::string name;   // the name that components use; a kubeconfig does not set it
   Endpoint endpoint;  // without a client certificate: base's is below
   BaseCredential base;
   std::string ns;  // of the context or of the pod; empty: not set

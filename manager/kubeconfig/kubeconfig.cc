@@ -179,7 +179,6 @@ absl::StatusOr<ClusterConfig> LoadKubeconfig(const std::vector<std::string>& pat
                    Find(file.clusters, "cluster", cluster_name, said_by));
   ASSIGN_OR_RETURN(const KubeconfigEntry* user, Find(file.users, "user", user_name, said_by));
   ClusterConfig config;
-  config.name = options.cluster_name;
   config.ns = context->Get("namespace");
   RETURN_IF_ERROR(FillEndpoint(*cluster, cluster_name, options, config.endpoint));
   ASSIGN_OR_RETURN(config.base,
@@ -204,7 +203,6 @@ absl::StatusOr<ClusterConfig> InClusterConfig(const InClusterOptions& options) {
                AsStd(text.status().message())));
   };
   ClusterConfig config;
-  config.name = options.cluster_name;
   // A URL has brackets around an IPv6 address.
   const bool v6 = absl::StrContains(host, ":");
   config.endpoint.server = StrCat("https://", v6 ? "[" : "", host, v6 ? "]" : "", ":", port);

@@ -24,8 +24,7 @@ Environment ProcessEnvironment();
 std::vector<std::string> KubeconfigPaths(std::string_view flag, const Environment& environment);
 
 struct KubeconfigOptions {
-  std::string context = {};            // empty: current-context
-  std::string cluster_name = "local";  // ClusterConfig::name
+  std::string context = {};  // empty: current-context
   FileReader reader = LocalFileReader();
   Environment environment = ProcessEnvironment();
 };
@@ -42,12 +41,10 @@ struct KubeconfigOptions {
 // impersonation by the user entry, an exec plugin that must ask a person. Errors are
 // kInvalidArgument, kUnimplemented or the reader's. They name the file and the entry, and never a
 // secret.
-// secret.
 absl::StatusOr<ClusterConfig> LoadKubeconfig(const std::vector<std::string>& paths,
                                              const KubeconfigOptions& options = {});
 
 struct InClusterOptions {
-  std::string cluster_name = "local";
   std::string root = "/var/run/secrets/kubernetes.io/serviceaccount";
   Environment environment = ProcessEnvironment();
   FileReader reader = LocalFileReader();

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <charconv>
 #include <cstdint>
-#include <map>
 #include <optional>
 #include <string>
 #include <utility>
@@ -49,21 +48,6 @@ bool IsPathSegment(std::string_view name) {
 
 bool IsNamespaceSubresource(std::string_view segment) {
   return segment == "status" || segment == "finalize";
-}
-
-// The first value of each parameter; malformed parameters are skipped, as in Go's url.Query().
-std::map<std::string, std::string, std::less<>> ParseQuery(std::string_view query) {
-  std::map<std::string, std::string, std::less<>> values;
-  for (absl::string_view piece : absl::StrSplit(AsAbsl(query), '&', absl::SkipEmpty())) {
-    const std::string_view pair = AsStd(piece);
-    if (pair.find(';') != std::string_view::npos) continue;
-    const size_t equals = pair.find('=');
-    const auto key = PercentDecode(pair.substr(0, equals), /*plus=*/true);
-    const auto value = PercentDecode(
-        equals == std::string_view::npos ? "" : pair.substr(equals + 1), /*plus=*/true);
-    if (key.has_value() && value.has_value()) values.try_emplace(*key, *value);
-  }
-  return values;
 }
 
 bool IsTrue(std::string_view value) {
@@ -144,10 +128,12 @@ struct ListParams {
 
 // `query` is the text after the "?". The first of repeated parameters counts.
 ListParams ParseListParams(std::string_view query) {
-  const auto values = ParseQuery(query);
-  const auto get = [&](std::string_view key) -> const std::string* {
-    const auto found = values.find(key);
-    return found == values.end() ? nullptr : &found->second;
+  const auto parameters = ParseQuery(query);
+  // The first value of the parameter.
+  const auto get = [&](std::string_view name) -> const std::string* {
+    const auto found =
+        std::ranges::find_if(parameters, [&](const auto& p) { return p.first == name; });
+    return found == parameters.end() ? nullptr : &found->second;
   };
   ListParams params;
   const std::string* watch = get("watch");

@@ -8,7 +8,7 @@
 #include <string>
 #include <utility>
 
-#include "manager/serving/url.h"
+#include "manager/core/percent.h"
 
 namespace mandate {
 namespace {
@@ -112,7 +112,11 @@ class StreamConnection final : public HttpConnection {
     const std::string_view target = AsStd(parser_->get().target());
     const size_t question = target.find('?');
     request.path = target.substr(0, question);
-    if (question != std::string_view::npos) request.query = ParseQuery(target.substr(question + 1));
+    if (question == std::string_view::npos) return request;
+    for (const auto& [name, value] : ParseQuery(target.substr(question + 1))) {
+      const auto [at, is_first] = request.query.try_emplace(name, value);
+      if (!is_first) at->second += "," + value;
+    }
     return request;
   }
 

@@ -1,4 +1,4 @@
-// One connection of HttpServer, with or without TLS.
+// One connection of HttpServer, plain or of TLS.
 #ifndef MANAGER_SERVING_HTTP_CONNECTION_H_
 #define MANAGER_SERVING_HTTP_CONNECTION_H_
 
@@ -13,34 +13,32 @@
 
 namespace mandate {
 
-// Lives while its server has it, or an operation or a review of it runs. Used only on the server's
-// thread.
+// Lives while its server knows it or an operation is in progress. On the server's thread only.
 class HttpConnection : public std::enable_shared_from_this<HttpConnection> {
  public:
   // The server, which outlives its connections' work.
   struct Host {
     const HttpServer::Options& options;
-    // Shared with access checks that still run when the server ends.
+    // Shared with whoever still judges a request when the server ends.
     std::shared_ptr<boost::asio::io_context> io;
-    // Numbers the moments at which a connection began to wait for its client, over all connections.
+    // Counts when it was last the client's turn, of all connections.
     uint64_t& turns;
     std::function<ServedResponse(const ServedRequest&)> serve;
     std::function<void(const std::shared_ptr<HttpConnection>&)> forget;
   };
 
-  // Without TLS if `tls` is null.
+  // `tls` null: plain.
   static std::shared_ptr<HttpConnection> Make(const Host& host, boost::asio::ip::tcp::socket socket,
                                               std::shared_ptr<boost::asio::ssl::context> tls);
   virtual ~HttpConnection() = default;
 
   virtual void Start() = 0;
-  // Operations that are in progress end with an error.
+  // Operations in progress end with an error.
   virtual void Close() = 0;
 
-  // The number of the moment at which it began to wait for its client, to send or to receive. The
-  // connection with the lowest number has waited longest.
+  // When the server began to wait for the client: the lowest has waited longest.
   uint64_t turn() const { return turn_; }
-  // It waits for the access check, not for its client.
+  // The access check of its request is in progress.
   bool judged() const { return judged_; }
 
  protected:

@@ -116,7 +116,7 @@ TEST_F(SecureServerTest, PlainTextIsNotServed) {
   EXPECT_EQ(Get(server_->address()).code, 200u);
 }
 
-TEST_F(SecureServerTest, AHandshakeThatNeverComesEnds) {
+TEST_F(SecureServerTest, ClosesAConnectionWithoutAHandshake) {
   Start({}, absl::Milliseconds(100));
   asio::io_context io;
   tcp::socket socket(io);

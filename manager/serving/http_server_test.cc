@@ -99,6 +99,7 @@ TEST_F(HttpServerTest, ServesPaths) {
       {"/hello", 200, "hello\n"},
       {"/hello?x=1", 200, "hello\n"},
       {"/tree/a/b?x=%2F", 200, "/tree/a/b?/"},
+      {"/tree/?x=1&y&x=2", 200, "/tree/?1,2"},
       {"/tree/", 200, "/tree/?"},
       {"/teapot", 418, "short"},
       {"/throws", 500, "internal error\n"},
@@ -139,7 +140,7 @@ TEST_F(HttpServerTest, ClosesWhenAsked) {
   EXPECT_TRUE(old.Closed());
 }
 
-TEST_F(HttpServerTest, RefusesWhatIsTooLargeOrNoRequest) {
+TEST_F(HttpServerTest, RejectsLargeAndInvalidRequests) {
   Start();
   const struct {
     std::string bytes;
@@ -160,7 +161,7 @@ TEST_F(HttpServerTest, RefusesWhatIsTooLargeOrNoRequest) {
   }
 }
 
-TEST_F(HttpServerTest, ConnectionsAreBoundedByTheOneThatIsIdleLongest) {
+TEST_F(HttpServerTest, ClosesTheLongestIdleConnectionAtTheLimit) {
   Start({.max_connections = 2});
   Client a(server_->address());
   Client b(server_->address());
@@ -177,7 +178,7 @@ TEST_F(HttpServerTest, ConnectionsAreBoundedByTheOneThatIsIdleLongest) {
 }
 
 // Whoever can reach the port cannot keep the kubelet's probes out.
-TEST_F(HttpServerTest, WhoHoldsEveryConnectionDoesNotKeepAProbeOut) {
+TEST_F(HttpServerTest, ServesProbesWhenAllConnectionsAreHeld) {
   Start();
   std::vector<std::unique_ptr<Client>> held;
   for (int i = 0; i < 200; ++i) {
@@ -224,7 +225,7 @@ TEST_F(HttpServerTest, StopsWithOpenConnections) {
   EXPECT_TRUE(used.Closed());
 }
 
-TEST_F(HttpServerTest, SaysWhyItCannotListen) {
+TEST_F(HttpServerTest, ReportsWhyItCannotListen) {
   Start();
   const auto with = [&](const std::string& address) {
     HttpServer::Options options;

@@ -1,4 +1,5 @@
-// Opens a listening socket for an address in text form.
+// Listening sockets, and the addresses to listen on: "127.0.0.1:8081", "[::1]:8081",
+// "localhost:8081"; ":8081" is every interface.
 #ifndef MANAGER_SERVING_LISTENER_H_
 #define MANAGER_SERVING_LISTENER_H_
 
@@ -6,10 +7,14 @@
 #include <string>
 
 #include "absl/status/status.h"
+#include "absl/status/statusor.h"
 
 namespace mandate {
 
-// The steps whose result depends on the system's configuration, for tests to replace.
+// kInvalidArgument, with an example, for text that is not an address.
+absl::StatusOr<boost::asio::ip::tcp::endpoint> ParseListenAddress(const std::string& address);
+
+// The steps whose outcome depends on how a system is set up: a seam for tests.
 class ListenSystem {
  public:
   virtual ~ListenSystem() = default;
@@ -19,10 +24,9 @@ class ListenSystem {
                                          const boost::asio::ip::tcp::endpoint& endpoint);
 };
 
-// Makes `acceptor` listen on `address` (listen_address.h). ":8081" is every interface with IPv6 and
+// Makes `acceptor` listen on `address`. ":8081" is every interface with IPv6 and
 // IPv4, whatever net.ipv6.bindv6only says, and IPv4 alone where the system has no IPv6
-// (ipv6.disable=1). kInvalidArgument: the text is not an address. kUnavailable: the message has the
-// reason and the next step.
+// (ipv6.disable=1). kInvalidArgument: not an address. kUnavailable: the reason, and the next step.
 absl::Status Listen(const std::string& address, boost::asio::ip::tcp::acceptor& acceptor,
                     ListenSystem& system);
 

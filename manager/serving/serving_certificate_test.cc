@@ -58,13 +58,13 @@ TEST_F(ServingCertificateTest, SignsItselfForLocalhost) {
   EXPECT_EQ(SSL_CTX_get_min_proto_version(context->native_handle()), TLS1_2_VERSION);
 }
 
-TEST_F(ServingCertificateTest, NoTwoAreAlike) {
+TEST_F(ServingCertificateTest, SelfSignedCertificatesDiffer) {
   const auto one = *ServingCertificate::Create({});
   const auto two = *ServingCertificate::Create({});
   EXPECT_NE(X509_cmp(CertificateOf(*one->Context()), CertificateOf(*two->Context())), 0);
 }
 
-TEST_F(ServingCertificateTest, FilesAreFollowedAsTheyChange) {
+TEST_F(ServingCertificateTest, ReloadsChangedFiles) {
   Write(ca_.IssueServer({"DNS:one"}));
   const auto made = ServingCertificate::Create({.dir = dir_});
   ASSERT_TRUE(made.ok()) << made.status();
@@ -84,7 +84,7 @@ TEST_F(ServingCertificateTest, FilesAreFollowedAsTheyChange) {
   EXPECT_TRUE(IsFor(*(*made)->Context(), "three"));
 }
 
-TEST_F(ServingCertificateTest, APairThatDoesNotFitIsLoggedOnce) {
+TEST_F(ServingCertificateTest, LogsAMismatchedPairOnce) {
   Write(ca_.IssueServer({"DNS:one"}));
   SimulatedClock clock;
   const auto log = std::make_shared<LogCapture>();
@@ -97,7 +97,7 @@ TEST_F(ServingCertificateTest, APairThatDoesNotFitIsLoggedOnce) {
   EXPECT_EQ(log->Count("A new certificate cannot be served"), 1);
 }
 
-TEST_F(ServingCertificateTest, OtherNamesOfTheFiles) {
+TEST_F(ServingCertificateTest, ReadsFilesOfOtherNames) {
   const KeyPair pair = ca_.IssueServer({"DNS:one"});
   Write("a.pem", pair.certificate_pem);
   Write("b.pem", pair.key_pem);
@@ -105,7 +105,7 @@ TEST_F(ServingCertificateTest, OtherNamesOfTheFiles) {
       ServingCertificate::Create({.dir = dir_, .cert_name = "a.pem", .key_name = "b.pem"}).ok());
 }
 
-TEST_F(ServingCertificateTest, WhatCannotBeServedIsRefusedAtTheStart) {
+TEST_F(ServingCertificateTest, RejectsInvalidFilesAtTheStart) {
   const KeyPair pair = ca_.IssueServer({"DNS:one"});
   const KeyPair other = ca_.IssueServer({"DNS:one"});
   const struct {

@@ -1,4 +1,4 @@
-// Asks Kubernetes whether a client may make its request to this process.
+// Asks Kubernetes whether an HTTP client may send its request.
 //
 // +mandate:component:name=metrics-auth,value=metrics.enabled,events=none
 // +kubebuilder:rbac:groups=authentication.k8s.io,resources=tokenreviews,verbs=create
@@ -23,9 +23,9 @@
 namespace mandate {
 
 // A TokenReview says who sent the token, and a SubjectAccessReview whether that user has the verb
-// on the path, a non-resource URL; under the identity of the component metrics-auth. The limits and
-// responses are those of controller-runtime (pkg/metrics/filters), with one exception: a token that
-// the server rejects is 401 here, and 500 there.
+// on the path, a non-resource URL; under the identity of the component metrics-auth. The numbers
+// are controller-runtime's (pkg/metrics/filters), the answers too, but for one: a token that the
+// server rejects is 401 here, and 500 there.
 //
 // Thread-safe. The destructor cancels and answers the reviews that are under way.
 class AccessReviewer {
@@ -37,21 +37,21 @@ class AccessReviewer {
     Logger log = {};
     // Of both reviews of one request together.
     absl::Duration timeout = absl::Seconds(10);
-    // How long answers are cached: the user of a token, or that it has none; that a user is
-    // allowed; that it is denied.
+    // How long an answer is good: who a token is, or that it is nobody; that a user may; that it
+    // may not.
     absl::Duration token_ttl = absl::Minutes(1);
     absl::Duration allowed_ttl = absl::Minutes(5);
     absl::Duration denied_ttl = absl::Seconds(30);
     size_t max_answers = 1024;  // of each sort
-    size_t max_waiting = 64;    // requests for a worker; more get 503
+    size_t max_waiting = 64;    // requests for a worker; beyond, they are 503
   };
 
   // kInvalidArgument when the client is another component's.
   static absl::StatusOr<std::unique_ptr<AccessReviewer>> Create(const Options& options);
   ~AccessReviewer();
 
-  // Without a response, the request may be served. 401: the token is missing or unknown. 403: the
-  // user is denied. 500: the review failed. 503: too many requests wait.
+  // No answer: the request may be served. 401: no token, or an unknown one. 403: the user is
+  // denied. 500: there was no review. 503: too many wait.
   void Judge(const JudgedRequest& request,
              std::function<void(std::optional<ServedResponse>)> answer);
 

@@ -103,7 +103,7 @@ class AccessReviewerTest : public testing::Test {
   std::string text_;
 };
 
-TEST_F(AccessReviewerTest, WhoMayIsServed) {
+TEST_F(AccessReviewerTest, ServesAnAllowedUser) {
   EXPECT_EQ(Ask("prometheus"), 0);
   EXPECT_EQ(asked_.user(), "prometheus");
   EXPECT_EQ(asked_.uid(), "7");
@@ -115,19 +115,19 @@ TEST_F(AccessReviewerTest, WhoMayIsServed) {
   EXPECT_FALSE(asked_.has_resourceattributes());
 }
 
-TEST_F(AccessReviewerTest, NoTokenIsAskedNothing) {
+TEST_F(AccessReviewerTest, RejectsARequestWithoutAToken) {
   EXPECT_EQ(Ask(""), 401);
   EXPECT_EQ(token_reviews_, 0);
 }
 
-TEST_F(AccessReviewerTest, NobodysTokenIs401AndAnothers403) {
+TEST_F(AccessReviewerTest, AnswersUnknownTokensWith401AndDeniedUsersWith403) {
   EXPECT_EQ(Ask("nobody"), 401);
   EXPECT_EQ(access_reviews_, 0);
   EXPECT_EQ(Ask("eve"), 403);
   EXPECT_NE(text_.find("eve"), std::string::npos);
 }
 
-TEST_F(AccessReviewerTest, AReviewThatFailsIs500AndNotRemembered) {
+TEST_F(AccessReviewerTest, AnswersAFailedReviewWith500AndForgetsIt) {
   token_error_ = absl::UnavailableError("down");
   EXPECT_EQ(Ask("prometheus"), 500);
   token_error_ = absl::OkStatus();
@@ -140,7 +140,7 @@ TEST_F(AccessReviewerTest, AReviewThatFailsIs500AndNotRemembered) {
   EXPECT_EQ(access_reviews_, 2);
 }
 
-TEST_F(AccessReviewerTest, AnswersAreGoodForAWhile) {
+TEST_F(AccessReviewerTest, RemembersAnswersForAWhile) {
   EXPECT_EQ(Ask("prometheus"), 0);
   EXPECT_EQ(Ask("eve"), 403);
   EXPECT_EQ(Ask("nobody"), 401);
@@ -162,7 +162,7 @@ TEST_F(AccessReviewerTest, AnswersAreGoodForAWhile) {
   EXPECT_EQ(Ask("prometheus"), 403);
 }
 
-TEST_F(AccessReviewerTest, EachPathIsAQuestionOfItsOwn) {
+TEST_F(AccessReviewerTest, ReviewsEachPath) {
   EXPECT_EQ(Ask("prometheus"), 0);
   EXPECT_EQ(Ask("prometheus", "/other"), 0);
   EXPECT_EQ(token_reviews_, 1);
@@ -170,7 +170,7 @@ TEST_F(AccessReviewerTest, EachPathIsAQuestionOfItsOwn) {
   EXPECT_EQ(asked_.nonresourceattributes().path(), "/other");
 }
 
-TEST_F(AccessReviewerTest, EachUserIsAQuestionOfItsOwn) {
+TEST_F(AccessReviewerTest, ReviewsEachUser) {
   user_.set_username("prometheus");
   const auto reviews_after_another_token = [this] {
     EXPECT_EQ(Ask(StrCat("token ", token_reviews_)), 0);
@@ -199,7 +199,7 @@ TEST_F(AccessReviewerTest, AnswersAreBounded) {
   EXPECT_EQ(token_reviews_, 4);
 }
 
-TEST_F(AccessReviewerTest, WhoWaitsIsBounded) {
+TEST_F(AccessReviewerTest, WaitingRequestsAreBounded) {
   Make({.max_waiting = 2});
   std::vector<int> codes;
   for (const char* token : {"a", "b", "c"}) {
@@ -216,7 +216,7 @@ TEST_F(AccessReviewerTest, WhoWaitsIsBounded) {
             1);
 }
 
-TEST_F(AccessReviewerTest, IsAnotherComponentsNever) {
+TEST_F(AccessReviewerTest, RejectsAnotherComponentsClient) {
   FakeRestClient other(loop_, "scope");
   EXPECT_FALSE(
       AccessReviewer::Create({.client = &other, .workers = &pool_, .metrics = &metrics_}).ok());

@@ -1,4 +1,4 @@
-// Answers that are good for a while, no more of them than fit.
+// A bounded cache whose entries expire.
 #ifndef MANAGER_TELEMETRY_EXPIRING_CACHE_H_
 #define MANAGER_TELEMETRY_EXPIRING_CACHE_H_
 
@@ -13,7 +13,7 @@
 
 namespace mandate {
 
-// When full, the answer that was asked for longest ago goes. Not thread-safe.
+// A full cache evicts the least recently used entry. Not thread-safe.
 template <class Value>
 class ExpiringCache {
  public:

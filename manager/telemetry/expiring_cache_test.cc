@@ -8,7 +8,7 @@ namespace {
 const absl::Time kStart = absl::UnixEpoch();
 constexpr absl::Duration kSecond = absl::Seconds(1);
 
-TEST(ExpiringCacheTest, AnAnswerIsGoodUntilItsTime) {
+TEST(ExpiringCacheTest, ExpiresAtTheGivenTime) {
   ExpiringCache<int> cache(10);
   EXPECT_EQ(cache.Find("a", kStart), nullptr);
   cache.Put("a", 1, kStart + kSecond);
@@ -18,7 +18,7 @@ TEST(ExpiringCacheTest, AnAnswerIsGoodUntilItsTime) {
   EXPECT_EQ(cache.size(), 0u);
 }
 
-TEST(ExpiringCacheTest, ALaterAnswerReplacesIt) {
+TEST(ExpiringCacheTest, PutReplacesAnEntry) {
   ExpiringCache<int> cache(10);
   cache.Put("a", 1, kStart + kSecond);
   cache.Put("a", 2, kStart + 2 * kSecond);
@@ -26,7 +26,7 @@ TEST(ExpiringCacheTest, ALaterAnswerReplacesIt) {
   EXPECT_EQ(*cache.Find("a", kStart + kSecond), 2);
 }
 
-TEST(ExpiringCacheTest, WhatWasAskedForLongestAgoMakesRoom) {
+TEST(ExpiringCacheTest, EvictsTheLeastRecentlyUsedEntry) {
   ExpiringCache<int> cache(2);
   cache.Put("a", 1, absl::InfiniteFuture());
   cache.Put("b", 2, absl::InfiniteFuture());
@@ -38,7 +38,7 @@ TEST(ExpiringCacheTest, WhatWasAskedForLongestAgoMakesRoom) {
   EXPECT_EQ(*cache.Find("c", kStart), 3);
 }
 
-TEST(ExpiringCacheTest, OfNoCapacityHoldsNothing) {
+TEST(ExpiringCacheTest, HoldsNothingWithoutCapacity) {
   ExpiringCache<int> cache(0);
   cache.Put("a", 1, absl::InfiniteFuture());
   EXPECT_EQ(cache.size(), 0u);

@@ -8,7 +8,6 @@
 #include <grpcpp/server.h>
 #include <grpcpp/server_builder.h>
 
-#include <set>
 #include <utility>
 
 #include "manager/core/strings.h"
@@ -26,17 +25,11 @@ class GrpcHealthServer::Core : public std::enable_shared_from_this<Core> {
 
   void Update() {
     bool all = true;
-    std::set<std::string> names;
     for (const HealthChecks::Result& result : options_.checks->Run()) {
       all = all && result.status.ok();
       service_.SetServingStatus(result.name, result.status.ok());
-      names.insert(result.name);
     }
     service_.SetServingStatus("", all);
-    for (const std::string& gone : known_) {
-      if (!names.contains(gone)) service_.SetServingStatus(gone, false);
-    }
-    known_ = std::move(names);
   }
 
   void Tick() {
@@ -66,7 +59,6 @@ class GrpcHealthServer::Core : public std::enable_shared_from_this<Core> {
   const std::unique_ptr<grpc::Server> server_;
   const std::string address_;
   grpc::HealthCheckServiceInterface& service_;
-  std::set<std::string> known_;
   bool stopped_ = false;
   std::unique_ptr<Loop::Timer> timer_;
   Latch stopped_latch_;

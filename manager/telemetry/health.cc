@@ -3,7 +3,6 @@
 #include <exception>
 #include <utility>
 
-#include "absl/strings/match.h"
 #include "manager/core/strings.h"
 
 namespace mandate {
@@ -21,10 +20,6 @@ absl::Status Ask(const HealthCheck& check) {
   }
 }
 
-std::string AsLines(absl::string_view text) {
-  return StrCat(AsStd(text), absl::EndsWith(text, "\n") ? "" : "\n");
-}
-
 }  // namespace
 
 HealthChecks::HealthChecks() {
@@ -35,15 +30,6 @@ void HealthChecks::Add(std::string name, HealthCheck check) {
   auto shared = std::make_shared<const HealthCheck>(std::move(check));
   MutexLock lock(mutex_);
   checks_[std::move(name)].swap(shared);
-}
-
-void HealthChecks::Remove(const std::string& name) {
-  Shared removed;  // destroyed without the lock
-  MutexLock lock(mutex_);
-  auto it = checks_.find(name);
-  if (it == checks_.end()) return;
-  removed = std::move(it->second);
-  checks_.erase(it);
 }
 
 void HealthChecks::AddWarning(std::string name, HealthWarning warning) {
@@ -76,12 +62,6 @@ std::vector<std::pair<std::string, HealthChecks::Shared>> HealthChecks::All() co
   return all;
 }
 
-std::vector<std::string> HealthChecks::Names() const {
-  std::vector<std::string> names;
-  for (const auto& [name, check] : All()) names.push_back(name);
-  return names;
-}
-
 std::vector<HealthChecks::Result> HealthChecks::Run(const std::set<std::string>& exclude) const {
   std::vector<Result> results;
   for (const auto& [name, check] : All()) {
@@ -100,45 +80,6 @@ std::optional<absl::Status> HealthChecks::RunOne(const std::string& name) const 
     check = it->second;
   }
   return Ask(*check);
-}
-
-HealthAnswer AnswerHealth(const HealthChecks& checks, std::string_view endpoint, bool verbose,
-                          const std::set<std::string>& exclude) {
-  std::string lines;
-  bool healthy = true;
-  std::set<std::string> unmatched = exclude;
-  for (const HealthChecks::Result& result : checks.Run(exclude)) {
-    if (result.excluded) {
-      unmatched.erase(result.name);
-      StrAppend(&lines, "[+]", result.name, " excluded: ok\n");
-    } else if (result.status.ok()) {
-      StrAppend(&lines, "[+]", result.name, " ok\n");
-    } else {
-      healthy = false;
-      // A manifest within the reason is not escaped, so that it can be pasted.
-      StrAppend(&lines, "[-]", result.name,
-                " failed: ", verbose ? AsLines(result.status.message()) : "reason withheld\n");
-    }
-  }
-  for (const std::string& name : unmatched) {
-    StrAppend(&lines, "warn: some health checks cannot be excluded: no matches for \"", name,
-              "\"\n");
-  }
-  if (verbose) {
-    for (const std::string& warning : checks.Warnings()) {
-      StrAppend(&lines, "warn: ", AsLines(warning));
-    }
-  }
-  if (!healthy) return {500, StrCat(lines, endpoint, " check failed\n")};
-  if (!verbose) return {200, "ok"};
-  return {200, StrCat(lines, endpoint, " check passed\n")};
-}
-
-HealthAnswer AnswerHealthOf(const HealthChecks& checks, const std::string& name) {
-  const std::optional<absl::Status> status = checks.RunOne(name);
-  if (!status.has_value()) return {404, StrCat("no check is named \"", name, "\"\n")};
-  if (status->ok()) return {200, "ok"};
-  return {500, StrCat("internal server error: ", AsLines(status->message()))};
 }
 
 }  // namespace mandate

@@ -1,4 +1,4 @@
-// Is the process alive, is it ready? Named checks that anyone may add and HTTP and gRPC ask.
+// Named checks of whether the process lives and is ready, for the HTTP and gRPC endpoints.
 #ifndef MANAGER_TELEMETRY_HEALTH_H_
 #define MANAGER_TELEMETRY_HEALTH_H_
 
@@ -8,7 +8,6 @@
 #include <optional>
 #include <set>
 #include <string>
-#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -22,7 +21,7 @@ using HealthCheck = std::function<absl::Status()>;
 // Reports a problem that fails no check; empty: none. Called as a HealthCheck is.
 using HealthWarning = std::function<std::string()>;
 
-// Thread-safe. "ping", which is always OK, is there from the start.
+// A set of checks; it has "ping", which is always OK. Thread-safe.
 class HealthChecks {
  public:
   struct Result {
@@ -35,22 +34,19 @@ class HealthChecks {
 
   // Replaces a check of the same name.
   void Add(std::string name, HealthCheck check);
-  void Remove(const std::string& name);
 
   // Replaces a warning of the same name.
   void AddWarning(std::string name, HealthWarning warning);
-  // "NAME: TEXT" of those that there are, sorted by name.
+  // "NAME: TEXT" of each warning that is not empty, sorted by name.
   std::vector<std::string> Warnings() const;
 
   // Sorted by name, ping first.
-  std::vector<std::string> Names() const;
-  // In the order of Names().
   std::vector<Result> Run(const std::set<std::string>& exclude = {}) const;
   // nullopt: there is no check of that name.
   std::optional<absl::Status> RunOne(const std::string& name) const;
 
  private:
-  // Shared, so that a check runs without the lock, and to its end when it is removed meanwhile.
+  // Shared, so that a check runs without the lock, and to its end when it is replaced meanwhile.
   using Shared = std::shared_ptr<const HealthCheck>;
   std::vector<std::pair<std::string, Shared>> All() const;
 
@@ -58,19 +54,6 @@ class HealthChecks {
   std::map<std::string, Shared> checks_ ABSL_GUARDED_BY(mutex_);
   std::map<std::string, std::shared_ptr<const HealthWarning>> warnings_ ABSL_GUARDED_BY(mutex_);
 };
-
-// The answer of an endpoint such as "/readyz", in the format of Kubernetes' own components.
-struct HealthAnswer {
-  int code = 200;
-  std::string text;
-};
-
-// `endpoint` is "readyz". With `verbose`, or when a check fails, a line for each check; reasons are
-// told to those who ask verbosely, and so are warnings.
-HealthAnswer AnswerHealth(const HealthChecks& checks, std::string_view endpoint, bool verbose,
-                          const std::set<std::string>& exclude);
-// Of "/readyz/NAME".
-HealthAnswer AnswerHealthOf(const HealthChecks& checks, const std::string& name);
 
 }  // namespace mandate
 

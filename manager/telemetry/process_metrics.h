@@ -1,4 +1,4 @@
-// The process itself, under the names that every Prometheus client library uses.
+// Metrics of the process, with the names of the Prometheus client libraries.
 #ifndef MANAGER_TELEMETRY_PROCESS_METRICS_H_
 #define MANAGER_TELEMETRY_PROCESS_METRICS_H_
 
@@ -12,7 +12,7 @@ class ProcessMetrics {
  public:
   explicit ProcessMetrics(Metrics& metrics);
 
-  // Brings all of them up to date.
+  // Reads them again.
   void Update();
 
  private:

@@ -20,21 +20,23 @@ std::vector<RoleContent> GroupByRole(const std::vector<Declaration>& declaration
   return roles;
 }
 
+Yaml RuleYaml(const rbac::Rule& rule) {
+  Yaml::Map map;
+  const auto add = [&](const char* key, const std::vector<std::string>& strings) {
+    if (!strings.empty()) map[key] = Yaml(strings);
+  };
+  add("apiGroups", rule.api_groups);
+  add("nonResourceURLs", rule.non_resource_urls);
+  add("resourceNames", rule.resource_names);
+  add("resources", rule.resources);
+  // The one field without omitempty.
+  map["verbs"] = rule.verbs.empty() ? Yaml() : Yaml(rule.verbs);
+  return map;
+}
+
 Yaml RulesYaml(const std::vector<rbac::Rule>& rules) {
   Yaml::List list;
-  for (const rbac::Rule& rule : rules) {
-    Yaml::Map map;
-    const auto add = [&](const char* key, const std::vector<std::string>& strings) {
-      if (!strings.empty()) map[key] = Yaml(strings);
-    };
-    add("apiGroups", rule.api_groups);
-    add("nonResourceURLs", rule.non_resource_urls);
-    add("resourceNames", rule.resource_names);
-    add("resources", rule.resources);
-    // "verbs" is the only field without omitempty.
-    map["verbs"] = rule.verbs.empty() ? Yaml() : Yaml(rule.verbs);
-    list.push_back(std::move(map));
-  }
+  for (const rbac::Rule& rule : rules) list.push_back(RuleYaml(rule));
   return list;
 }
 

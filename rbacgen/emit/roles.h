@@ -1,4 +1,4 @@
-// Groups declarations into the roles that contain them.
+// Declarations grouped into the roles that hold them.
 #ifndef RBACGEN_EMIT_ROLES_H_
 #define RBACGEN_EMIT_ROLES_H_
 
@@ -11,25 +11,26 @@
 
 namespace mandate::rbacgen {
 
-// A ClusterRole if `ns` is empty, else a Role in that namespace. The rules are normalised.
+// A ClusterRole if `ns` is empty, else a Role in it. Its rules are normalised.
 struct RoleContent {
   std::string ns;
   std::string name;
   std::vector<rbac::Rule> rules;
 };
 
-// Gives each declaration without a role name the name of its component: PREFIX-component, or only
-// the component if `prefix` is empty.
+// Names the role of each declaration without a role name after its component: PREFIX-component, or
+// the component alone if `prefix` is empty.
 void NameRolesByComponent(const std::string& prefix, std::vector<Declaration>* declarations);
 
-// Makes one role for each (namespace, role name), in that order, as controller-gen does.
+// As controller-gen: one role for each (namespace, role name), in that order.
 std::vector<RoleContent> GroupByRole(const std::vector<Declaration>& declarations,
                                      const std::string& default_role_name);
 
-// The roles as YAML documents, each after a "---" line.
+// The roles as documents of YAML, each with "---" before it.
 std::string RoleDocuments(const std::vector<RoleContent>& roles);
 
-// The rules as a role object has them.
+// A rule, or the rules, of a role object.
+Yaml RuleYaml(const rbac::Rule& rule);
 Yaml RulesYaml(const std::vector<rbac::Rule>& rules);
 
 }  // namespace mandate::rbacgen

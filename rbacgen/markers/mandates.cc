@@ -7,6 +7,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
+#include "manager/rbac/events_rule.h"
 #include "manager/rbac/normalize.h"
 
 namespace mandate::rbacgen {
@@ -50,9 +51,10 @@ std::vector<Grant> Finish(Drafts drafts) {
 }  // namespace
 
 rbac::Rule EventsRule() {
-  return {.verbs = {"create", "patch"},
-          .api_groups = {"events.k8s.io"},
-          .resources = {"events"},
+  const rbac::RuleView& rule = rbac::kEventsRule;
+  return {.verbs = {rule.verbs.begin(), rule.verbs.end()},
+          .api_groups = {rule.api_groups.begin(), rule.api_groups.end()},
+          .resources = {rule.resources.begin(), rule.resources.end()},
           .resource_names = {},
           .non_resource_urls = {}};
 }

@@ -4,14 +4,17 @@
 #include <string_view>
 
 #include "manager/core/status_macros.h"
+#include "manager/rbac/events_rule.h"
 
 namespace mandate::rbacgen {
 
 namespace {
 
-// Whether the permission is from the implicit rule for events, which no marker declares.
+// Whether the permission is part of the events rule, which no marker asks for.
 bool IsEverybodys(std::string_view verb, std::string_view group, std::string_view resource) {
-  return resource == "events" && group == "events.k8s.io" && (verb == "create" || verb == "patch");
+  return rbac::VerbMatches(rbac::kEventsRule, verb) &&
+         rbac::GroupMatches(rbac::kEventsRule, group) &&
+         rbac::ResourceMatches(rbac::kEventsRule, resource, "");
 }
 
 }  // namespace

@@ -15,16 +15,8 @@ std::optional<std::string_view> Request::Header(std::string_view name) const {
 
 std::vector<std::string> Request::QueryAll(std::string_view name) const {
   std::vector<std::string> values;
-  std::string_view rest = query;
-  while (!rest.empty()) {
-    const std::string_view pair = rest.substr(0, rest.find('&'));
-    rest.remove_prefix(std::min(rest.size(), pair.size() + 1));
-    const size_t equals = pair.find('=');
-    const auto key = PercentDecode(pair.substr(0, equals), /*plus=*/true);
-    if (!key || *key != name) continue;
-    const auto value =
-        PercentDecode(equals == pair.npos ? "" : pair.substr(equals + 1), /*plus=*/true);
-    if (value) values.push_back(*value);
+  for (auto& [key, value] : ParseQuery(query)) {
+    if (key == name) values.push_back(std::move(value));
   }
   return values;
 }

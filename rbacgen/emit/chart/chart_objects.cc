@@ -18,8 +18,7 @@
 namespace mandate::rbacgen {
 namespace {
 
-// Two objects must never have the same name, even if their conditions exclude each other today,
-// because a condition can change.
+// No two objects may be one, whatever the switches: a condition that is off may be on tomorrow.
 absl::Status CheckNames(const std::vector<ChartFile>& files) {
   std::set<std::string> seen;
   for (const ChartFile& file : files) {
@@ -45,17 +44,15 @@ void AddServiceAccount(ObjectMaker& maker, bool mounted_in_pods) {
   maker.Add(std::move(object));
 }
 
-// Adds the Secret to which tokens are bound: they become invalid when it is deleted. The manager
-// needs no right on it.
+// Tokens that are bound to it end when it is deleted. The manager needs no right to it.
 void AddKillSwitch(ObjectMaker& maker) {
   Yaml::Map object = maker.Object("v1", "Secret", maker.account(), maker.switches().Namespace());
   object["type"] = "Opaque";
   maker.Add(std::move(object), maker.switches().KillSwitch());
 }
 
-// Makes the external grant a ScopeTemplate: a user who creates a ScopeInstance decides the
-// namespaces. The role's name does not begin like the manager's own names, because scope-template
-// may not make such roles.
+// Who installs ScopeInstances then says in which namespaces it holds. The role's name is not one of
+// the manager's own, which scope-template may not make.
 void AddScopeTemplate(ObjectMaker& maker, const std::string& name, const Grant& grant) {
   Yaml::Map object = maker.Object("operators.coreos.com/v1alpha1", "ScopeTemplate", name, Yaml());
   object["spec"] =
@@ -96,8 +93,8 @@ std::vector<Yaml> ComponentObjects(const ComponentMandate& component,
   return objects;
 }
 
-// The objects of base. The list of the components' names is never empty, which would mean any name:
-// a chart with no component to run is rejected.
+// The objects of base in its namespace. The list of the components' names is never empty, which
+// would mean any name: a chart without a component is rejected.
 class BaseObjects {
  public:
   BaseObjects(const std::vector<ComponentMandate>& components, const ChartNames& names,
@@ -109,15 +106,14 @@ class BaseObjects {
 
   std::vector<Yaml> Make() && {
     AddServiceAccount(maker_, /*mounted_in_pods=*/true);
-    AddRole(
-        names_.base,
-        {Yaml::If(switches_.TokenMode(), Rule("", "serviceaccounts/token", {"create"}, Accounts())),
-         // The manager creates the Lease by apply, so that request has a name.
-         Rule("coordination.k8s.io", "leases", {"create", "get", "patch", "update"},
-              Yaml::List{names_.base})},
-        {});
-    // A create request has no name yet, so the rule cannot have resourceNames.
-    AddRole(names_.base + "-create-service-accounts", {Rule("", "serviceaccounts", {"create"}, {})},
+    AddRole(names_.base, BaseRules(), {});
+    // A request to create carries no name yet, so that rule cannot have any.
+    AddRole(names_.base + "-create-service-accounts",
+            {RuleYaml({.verbs = {"create"},
+                       .api_groups = {""},
+                       .resources = {"serviceaccounts"},
+                       .resource_names = {},
+                       .non_resource_urls = {}})},
             switches_.CreateServiceAccounts());
     AddTokenFence(maker_);
     AddGuards();
@@ -127,13 +123,20 @@ class BaseObjects {
   }
 
  private:
-  static Yaml Rule(const char* group, const char* resource, const std::vector<std::string>& verbs,
-                   Yaml::List names) {
-    Yaml::Map rule = {{"apiGroups", Yaml::List{group}},
-                      {"resources", Yaml::List{resource}},
-                      {"verbs", Yaml(verbs)}};
-    if (!names.empty()) rule["resourceNames"] = std::move(names);
-    return rule;
+  // The rules of BuildBaseMandate(). Base requests tokens in one identity mode only, and only for
+  // the components that are granted.
+  Yaml::List BaseRules() const {
+    const ComponentMandate mandate = BuildBaseMandate(components_, names_.base, "");
+    Yaml::List rules;
+    for (const rbac::Rule& rule : mandate.grants.at(0).rules) {
+      Yaml yaml = RuleYaml(rule);
+      if (rule.resources == std::vector<std::string>{"serviceaccounts/token"}) {
+        yaml["resourceNames"] = Accounts();
+        yaml = Yaml::If(switches_.TokenMode(), std::move(yaml));
+      }
+      rules.push_back(std::move(yaml));
+    }
+    return rules;
   }
 
   Yaml::List Accounts() const {
@@ -144,7 +147,7 @@ class BaseObjects {
     return accounts;
   }
 
-  // Adds the guards of every component, including disabled ones.
+  // For every component, including disabled ones.
   void AddGuards() {
     for (const ComponentMandate& c : components_) {
       ObjectMaker maker(names_, switches_, c.name, ServiceAccountName(names_.base, c.name),

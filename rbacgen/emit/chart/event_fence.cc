@@ -4,6 +4,7 @@
 
 #include "manager/core/strings.h"
 #include "rbacgen/emit/chart/admission_policy.h"
+#include "rbacgen/markers/mandates.h"
 
 namespace mandate::rbacgen {
 
@@ -20,9 +21,9 @@ void AddEventFence(ObjectMaker& maker) {
       {.id = "events",
        .matches = "is-the-component",
        .condition = {},
-       .groups = {"events.k8s.io"},
+       .groups = EventsRule().api_groups,
        .operations = {"CREATE", "UPDATE"},
-       .resources = {"events"},
+       .resources = EventsRule().resources,
        .variables = {},
        .validations = {Validation(StrCat("object", is_own), message),
                        Validation(StrCat("request.operation == \"CREATE\" || oldObject", is_own),

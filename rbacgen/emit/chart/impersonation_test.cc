@@ -9,9 +9,7 @@
 namespace mandate::rbacgen {
 namespace {
 
-using testing::ElementsAre;
 using testing::HasSubstr;
-using testing::IsEmpty;
 using testing::Not;
 
 rbac::Rule R(std::vector<std::string> verbs) {
@@ -20,32 +18,6 @@ rbac::Rule R(std::vector<std::string> verbs) {
           .resources = {"r"},
           .resource_names = {"n"},
           .non_resource_urls = {}};
-}
-
-TEST(ImpersonateOn, KeepsOnlyTheVerbsOfRequests) {
-  EXPECT_THAT(ImpersonateOn({R({"get", "bind"})}),
-              ElementsAre(R({"impersonate-on:serviceaccount:get"})));
-  EXPECT_THAT(ImpersonateOn({R({"escalate"})}), IsEmpty());
-  EXPECT_THAT(ImpersonateOn({R({"*"})}).at(0).verbs,
-              ElementsAre(HasSubstr(":create"), HasSubstr(":delete"),
-                          HasSubstr(":deletecollection"), HasSubstr(":get"), HasSubstr(":list"),
-                          HasSubstr(":patch"), HasSubstr(":update"), HasSubstr(":watch")));
-}
-
-TEST(ImpersonateOn, UsesTheVerbsOfUrlsForUrls) {
-  const auto on_metrics = [](std::vector<std::string> verbs) {
-    return rbac::Rule{.verbs = std::move(verbs),
-                      .api_groups = {},
-                      .resources = {},
-                      .resource_names = {},
-                      .non_resource_urls = {"/metrics"}};
-  };
-  EXPECT_THAT(ImpersonateOn({on_metrics({"post"})}),
-              ElementsAre(on_metrics({"impersonate-on:serviceaccount:post"})));
-  EXPECT_THAT(ImpersonateOn({on_metrics({"*"})}).at(0).verbs,
-              ElementsAre(HasSubstr(":delete"), HasSubstr(":get"), HasSubstr(":head"),
-                          HasSubstr(":options"), HasSubstr(":patch"), HasSubstr(":post"),
-                          HasSubstr(":put")));
 }
 
 std::string Objects(const std::string& mode, const std::string& impersonation,
@@ -65,7 +37,7 @@ std::string Objects(const std::string& mode, const std::string& impersonation,
   return WriteDocuments(objects, Yaml::Flavor::kPlain);
 }
 
-TEST(AddImpersonation, GrantsTheRightsOfTheMode) {
+TEST(AddImpersonation, GrantsBaseWhatTheModeNeeds) {
   EXPECT_EQ(Objects("token", "constrained"), "");
   const std::string classic = Objects("impersonate", "classic");
   EXPECT_THAT(classic, HasSubstr("  verbs:\n  - impersonate\n"));
@@ -78,7 +50,7 @@ TEST(AddImpersonation, GrantsTheRightsOfTheMode) {
   EXPECT_THAT(constrained, HasSubstr("  namespace: other\n"));
 }
 
-TEST(AddImpersonation, ExternalGrantsApplyInAllNamespaces) {
+TEST(AddImpersonation, WhatIsGrantedExternallyMayBeGrantedAnywhere) {
   const std::string text = Objects("impersonate", "constrained", /*external=*/true);
   EXPECT_THAT(text, Not(HasSubstr("  namespace: other\n")));
   EXPECT_THAT(text, HasSubstr("  resourceNames:\n  - \"n\"\n"));

@@ -1,11 +1,18 @@
-#include "manager/preflight_impersonation.h"
+#include "manager/rbac/impersonation.h"
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
+
+#include <utility>
 
 #include "manager/rbac/covers.h"
 
-namespace mandate {
+namespace mandate::rbac {
 namespace {
+
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::IsEmpty;
 
 constexpr std::string_view kListBind[] = {"list", "bind"};
 constexpr std::string_view kEscalate[] = {"escalate"};
@@ -14,7 +21,7 @@ constexpr std::string_view kRbac[] = {"rbac.authorization.k8s.io"};
 constexpr std::string_view kRoles[] = {"clusterroles"};
 constexpr std::string_view kEdit[] = {"edit"};
 constexpr std::string_view kMetrics[] = {"/metrics"};
-constexpr rbac::MandateRule kRules[] = {
+constexpr MandateRule kRules[] = {
     {.rule = {.verbs = kListBind,
               .api_groups = kRbac,
               .resources = kRoles,
@@ -41,20 +48,19 @@ constexpr rbac::MandateRule kRules[] = {
      .ns = "",
      .external = true},
 };
-constexpr rbac::Mandate kMandate = {.component = "scope", .rules = kRules};
+constexpr Mandate kMandate = {.component = "scope", .rules = kRules};
 
-bool Holds(const RulesByNamespace& rules, const std::string& ns, rbac::Attributes asked) {
+bool Holds(const RulesByNamespace& rules, const std::string& ns, Attributes asked) {
   const auto at = rules.find(ns);
   if (at == rules.end()) return false;
-  for (const rbac::Rule& rule : at->second) {
-    if (rbac::RuleAllows(rule, asked)) return true;
+  for (const Rule& rule : at->second) {
+    if (RuleAllows(rule, asked)) return true;
   }
   return false;
 }
 
-rbac::Attributes On(std::string verb, std::string group, std::string resource,
-                    std::string name = "") {
-  rbac::Attributes asked;
+Attributes On(std::string verb, std::string group, std::string resource, std::string name = "") {
+  Attributes asked;
   asked.verb = std::move(verb);
   asked.api_group = std::move(group);
   asked.resource = std::move(resource);
@@ -62,16 +68,16 @@ rbac::Attributes On(std::string verb, std::string group, std::string resource,
   return asked;
 }
 
-rbac::Attributes Url(std::string verb, std::string path) {
-  rbac::Attributes asked;
+Attributes Url(std::string verb, std::string path) {
+  Attributes asked;
   asked.verb = std::move(verb);
   asked.is_resource_request = false;
   asked.path = std::move(path);
   return asked;
 }
 
-TEST(ImpersonationRulesTest, AreTheMandatesAndTheReviewsAndNothingElse) {
-  const RulesByNamespace whom = WhomToImpersonate("mandate", "mm-scope");
+TEST(ImpersonationTest, AllowsDeclaredRequestsReviewsAndDiscoveryOnly) {
+  const RulesByNamespace whom = {{"mandate", {WhomToImpersonate("mm-scope")}}};
   const RulesByNamespace rules = WhatToImpersonateOn(kMandate);
   const std::string on = "impersonate-on:serviceaccount:";
   EXPECT_TRUE(Holds(
@@ -98,21 +104,56 @@ TEST(ImpersonationRulesTest, AreTheMandatesAndTheReviewsAndNothingElse) {
   EXPECT_FALSE(Holds(rules, "", On("list", "apps", "deployments")));
   EXPECT_FALSE(Holds(rules, "", On("escalate", "rbac.authorization.k8s.io", "clusterroles")));
   for (const auto& [ns, of_ns] : rules) {
-    for (const rbac::Rule& rule : of_ns) {
-      EXPECT_FALSE(rbac::Breakdown(rule).empty()) << "a rule of " << ns << " that grants nothing";
+    for (const Rule& rule : of_ns) {
+      EXPECT_FALSE(Breakdown(rule).empty()) << "a rule of " << ns << " that grants nothing";
       for (const std::string& verb : rule.verbs)
         EXPECT_TRUE(verb.starts_with("impersonate")) << verb;
     }
   }
 }
 
-TEST(ImpersonationRulesTest, OfOlderServersIsOneServiceAccount) {
-  const RulesByNamespace rules = ClassicImpersonation("mandate", "mm-scope");
+TEST(ImpersonationTest, IsOfOneServiceAccountOnOlderServers) {
+  const RulesByNamespace rules = {{"mandate", {ClassicImpersonation("mm-scope")}}};
   EXPECT_TRUE(Holds(rules, "mandate", On("impersonate", "", "serviceaccounts", "mm-scope")));
   EXPECT_FALSE(Holds(rules, "mandate", On("impersonate", "", "serviceaccounts", "other")));
   EXPECT_FALSE(Holds(rules, "mandate", On("impersonate", "", "users", "mm-scope")));
   EXPECT_FALSE(Holds(rules, "", On("impersonate", "", "serviceaccounts", "mm-scope")));
 }
 
+// The verbs that base needs in namespace "n" for a rule with these verbs.
+std::vector<std::string> VerbsFor(std::vector<std::string> verbs, bool url = false) {
+  Rule rule{.verbs = std::move(verbs),
+            .api_groups = {"g"},
+            .resources = {"r"},
+            .resource_names = {"x"},
+            .non_resource_urls = {}};
+  if (url) rule.non_resource_urls = {"/metrics"};
+  const RulesByNamespace result = WhatToImpersonateOn(RulesByNamespace{{"n", {rule}}});
+  const auto found = result.find("n");
+  if (found == result.end()) return {};
+  EXPECT_EQ(found->second.size(), 1u);
+  Rule on = found->second[0];
+  std::vector<std::string> found_verbs = std::exchange(on.verbs, rule.verbs);
+  EXPECT_EQ(on, rule) << "only the verbs differ";
+  return found_verbs;
+}
+
+TEST(WhatToImpersonateOnTest, HasTheVerbsOfRequests) {
+  EXPECT_THAT(VerbsFor({"get", "bind"}), ElementsAre("impersonate-on:serviceaccount:get"));
+  EXPECT_THAT(VerbsFor({"escalate"}), IsEmpty());
+  EXPECT_THAT(VerbsFor({"*"}),
+              ElementsAre(HasSubstr(":create"), HasSubstr(":delete"),
+                          HasSubstr(":deletecollection"), HasSubstr(":get"), HasSubstr(":list"),
+                          HasSubstr(":patch"), HasSubstr(":update"), HasSubstr(":watch")));
+}
+
+TEST(WhatToImpersonateOnTest, HasTheVerbsOfUrlsForUrls) {
+  EXPECT_THAT(VerbsFor({"post"}, /*url=*/true), ElementsAre("impersonate-on:serviceaccount:post"));
+  EXPECT_THAT(VerbsFor({"*"}, /*url=*/true),
+              ElementsAre(HasSubstr(":delete"), HasSubstr(":get"), HasSubstr(":head"),
+                          HasSubstr(":options"), HasSubstr(":patch"), HasSubstr(":post"),
+                          HasSubstr(":put")));
+}
+
 }  // namespace
-}  // namespace mandate
+}  // namespace mandate::rbac

@@ -1,0 +1,36 @@
+// The permissions that base needs to act as a component (--identity-mode=impersonate).
+#ifndef MANAGER_RBAC_IMPERSONATION_H_
+#define MANAGER_RBAC_IMPERSONATION_H_
+
+#include <map>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "manager/rbac/mandate.h"
+#include "manager/rbac/rule.h"
+
+namespace mandate::rbac {
+
+// By namespace of the role; "" is cluster-wide.
+using RulesByNamespace = std::map<std::string, std::vector<Rule>>;
+
+// Constrained impersonation (KEP-5284; on by default from Kubernetes 1.36) has two halves; base
+// gains nothing by it that the component lacks.
+//
+// The first: to impersonate this ServiceAccount, in its namespace.
+Rule WhomToImpersonate(std::string_view service_account);
+// The second: to send, meanwhile, the requests that the component declares, the reviews of
+// preflight and cache, and discovery. "*" becomes the verbs that a request can have, because RBAC
+// does not support "impersonate-on:serviceaccount:*"; verbs that no request has, such as bind and
+// escalate, are checked for the component alone and are omitted.
+RulesByNamespace WhatToImpersonateOn(const RulesByNamespace& declared);
+// The same for a mandate. Where an external grant will hold is unknown, so it counts everywhere.
+RulesByNamespace WhatToImpersonateOn(const Mandate& mandate);
+
+// Of older servers: to impersonate this ServiceAccount, for all that it may do.
+Rule ClassicImpersonation(std::string_view service_account);
+
+}  // namespace mandate::rbac
+
+#endif  // MANAGER_RBAC_IMPERSONATION_H_
