@@ -65,7 +65,7 @@ absl::Status CheckServer(const CallContext& context, RestClient& base, const End
   if (absl::IsUnauthenticated(status)) {
     return absl::UnauthenticatedError(StrCat(
         endpoint.server, " does not accept the manager's own credential: ", AsStd(status.message()),
-        "; is its token current, and of this cluster?"));
+        "; check that its token has not expired and is for this cluster"));
   }
   // There is no credential, so the request was never sent.
   if (absl::IsFailedPrecondition(status)) return status;
@@ -73,7 +73,7 @@ absl::Status CheckServer(const CallContext& context, RestClient& base, const End
   const bool asks = absl::EndsWith(status.message(), "?") || absl::IsInvalidArgument(status);
   return absl::UnavailableError(
       StrCat("cannot use the API server at ", endpoint.server, ": ", AsStd(status.message()),
-             asks ? "" : "; is it running, and are address and CA right?"));
+             asks ? "" : "; check that it is running, and that its address and CA are correct"));
 }
 
 absl::StatusOr<std::string> AskBaseUser(const CallContext& context, RestClient& base) {
@@ -86,8 +86,8 @@ absl::StatusOr<std::string> AskBaseUser(const CallContext& context, RestClient& 
   return absl::UnavailableError(
       StrCat("cannot find out which user the manager's own credential belongs to: ",
              AsStd(user.status().message()),
-             "; without that the manager could not notice another user's; the ClusterRole "
-             "system:basic-user lets every user create the SelfSubjectReview that tells"));
+             "; the manager needs this to notice if another user's credential replaces it; the "
+             "ClusterRole system:basic-user grants every user the SelfSubjectReview"));
 }
 
 absl::Status RefuseAdministrator(const ClusterConfig& cluster) {
@@ -108,9 +108,9 @@ absl::Status RefuseAdministrator(const ClientCertificate& client) {
   }
   if (!IsInGroup(*certificate, rbac::kMastersGroup)) return absl::OkStatus();
   return absl::FailedPreconditionError(
-      "the kubeconfig is an administrator's (its certificate is of system:masters), which the "
-      "manager never runs with: give it a kubeconfig with the token of its own ServiceAccount, "
-      "which `kubectl create token mandate-manager` prints");
+      "the kubeconfig's client certificate is an administrator's (group system:masters), and the "
+      "manager must not run as an administrator; use a kubeconfig with the token of its own "
+      "ServiceAccount, which `kubectl create token mandate-manager` prints");
 }
 
 }  // namespace mandate

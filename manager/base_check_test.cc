@@ -46,7 +46,7 @@ TEST_F(CheckServerTest, ErrorsNameServerReasonAndNextStep) {
     EXPECT_TRUE(absl::IsUnavailable(unreachable));
     EXPECT_THAT(std::string(unreachable.message()),
                 AllOf(HasSubstr("https://10.0.0.1:6443"), HasSubstr(std::string(status.message())),
-                      HasSubstr("is it running")));
+                      HasSubstr("check that it is running")));
   }
 }
 
@@ -58,7 +58,7 @@ TEST_F(CheckServerTest, AddsNoSecondNextStep) {
       {absl::UnavailableError("its certificate is not trusted; is it time to renew it?"),
        "6443: its certificate is not trusted; is it time to renew it?"},
       {absl::InvalidArgumentError("the token holds a line break"), "the token holds a line break"},
-      {absl::DeadlineExceededError("took too long"), "address and CA right?"},
+      {absl::DeadlineExceededError("took too long"), "address and CA are correct"},
   };
   for (const auto& row : rows) {
     EXPECT_THAT(std::string(Check(row.why).message()), testing::EndsWith(row.ends));

@@ -70,11 +70,11 @@ absl::StatusOr<BasePower> AskBasePower(const CallContext& context, RestClient& b
 absl::Status RefuseAnything(const BasePower& power, std::string_view username,
                             std::string_view ns) {
   if (!power.anything) return absl::OkStatus();
-  return absl::FailedPreconditionError(
-      StrCat("the manager's own credential may do anything in the cluster (it is of \"", username,
-             "\"), which the manager never runs with: give it the token of its own ServiceAccount, "
-             "which `kubectl create token mandate-manager -n ",
-             ns, "` prints"));
+  return absl::FailedPreconditionError(StrCat(
+      "the manager's own credential may do anything in the cluster (its user is \"", username,
+      "\"), and the manager must not run as an administrator; use the token of its own "
+      "ServiceAccount, which `kubectl create token mandate-manager -n ",
+      ns, "` prints"));
 }
 
 }  // namespace mandate

@@ -55,9 +55,10 @@ void BaseUserCheck::OnAnswer(const std::shared_ptr<State>& state,
   if (username.ok() && *username != state->options.username) {
     state->stop.request_stop();
     state->options.on_other_user(absl::FailedPreconditionError(
-        StrCat("the manager's own credential is of \"", *username, "\" now, and was of \"",
-               state->options.username,
-               "\" when the manager began; it ends, as somebody may have put it there")));
+        StrCat("the manager's own credential belongs to \"", *username,
+               "\" now, but belonged to \"", state->options.username,
+               "\" when the manager started; the manager exits, because the credential may have "
+               "been replaced")));
   } else if (state->again) {
     Ask(state);
   } else if (!username.ok()) {

@@ -74,7 +74,8 @@ TEST_F(BaseUserCheckTest, ReportsAnotherUsersTokenOnce) {
   user_ = "mallory";
   EXPECT_EQ(NewToken(), 1);
   ASSERT_THAT(others_, SizeIs(1));
-  EXPECT_THAT(others_[0], AllOf(HasSubstr("of \"mallory\" now"), HasSubstr("was of \"base\"")));
+  EXPECT_THAT(others_[0],
+              AllOf(HasSubstr("to \"mallory\" now"), HasSubstr("belonged to \"base\"")));
   NewToken();
   EXPECT_THAT(others_, SizeIs(1));
 }

@@ -22,7 +22,7 @@ using apiserver::ServerCore;
 using testing::AllOf;
 using testing::HasSubstr;
 
-constexpr char kNotKnown[] = "It is not known yet what the manager's own credential may do";
+constexpr char kNotKnown[] = "The permissions of the manager's own credential are still unknown";
 
 constexpr rbac::Mandate kIdle = {"idle", {}};
 
@@ -125,7 +125,7 @@ TEST_F(ManagerBaseTest, LogsPermissionsThatBaseDoesNotNeed) {
 
 // The manager would look for its Lease and its components' ServiceAccounts in the wrong namespace.
 TEST_F(ManagerBaseTest, LogsThatBaseIsInAnotherNamespace) {
-  constexpr char kOther[] = "is in another namespace than --namespace";
+  constexpr char kOther[] = "is not in --namespace";
   ASSERT_TRUE(Create().ok());
   EXPECT_EQ(test_.log().Count(kOther), 0);
   test_.options.ns = "othr";

@@ -194,8 +194,8 @@ absl::Status Manager::Parts::CheckBase() {
   const auto account = rbac::ParseServiceAccountUser(base_user);
   if (account.has_value() && account->ns != options.ns) {
     options.log.Error(
-        "The manager's own ServiceAccount is in another namespace than --namespace, where its "
-        "Lease and its components' ServiceAccounts must be",
+        "The manager's own ServiceAccount is not in --namespace, where its Lease and its "
+        "components' ServiceAccounts must be",
         {{"user", base_user}, {"namespace", options.ns}});
   }
   CallOnLoop(*loop, [&] {
@@ -215,10 +215,10 @@ absl::Status Manager::Parts::JudgeBasePower(const absl::StatusOr<BasePower>& pow
     base_power = power.status();
   }
   if (!power.ok() && was_known) {
-    options.log.Error("It is not known yet what the manager's own credential may do",
+    options.log.Error("The permissions of the manager's own credential are still unknown",
                       {{"reason", power.status()}});
   } else if (power.ok() && !was_known) {
-    options.log.Info("It is known now what the manager's own credential may do");
+    options.log.Info("The permissions of the manager's own credential are known now");
   }
   if (!power.ok()) return absl::OkStatus();
   // Where nobody is denied anything there is no other mode, and no other credential.
@@ -258,7 +258,7 @@ void Manager::Parts::BuildBasePowerLoop() {
 std::string Manager::Parts::BasePowerWarning() {
   MutexLock lock(mutex);
   if (base_power.ok()) return "";
-  return StrCat("it is not known yet what the manager's own credential may do: ",
+  return StrCat("the permissions of the manager's own credential are still unknown: ",
                 AsStd(base_power.message()));
 }
 

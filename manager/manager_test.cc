@@ -207,8 +207,7 @@ TEST_F(ManagerTest, ReportsATaskThatHoldsTheLoop) {
     test_.log().Await("a map that sleeps");
     held.Set();
   });
-  EXPECT_THAT(test_.log().Await("a map that sleeps"),
-              HasSubstr("The event loop is held up: nothing else runs on it"));
+  EXPECT_THAT(test_.log().Await("a map that sleeps"), HasSubstr("The event loop is blocked"));
   held.Wait();
 }
 

@@ -162,9 +162,9 @@ absl::Status NoConstraints(const PreflightOptions& options, const std::string& b
                            const absl::Status& refusal) {
   const Grantee grantee = ToBase(options, "-impersonate", base_user);
   return absl::FailedPreconditionError(
-      StrCat("the server refuses constrained impersonation (", AsStd(refusal.message()),
-             "): is its feature gate ConstrainedImpersonation off? Switch it on, or apply what "
-             "impersonates without constraints:\n",
+      StrCat("the server rejects constrained impersonation (", AsStd(refusal.message()),
+             "); enable its feature gate ConstrainedImpersonation, or apply the role for classic "
+             "impersonation:\n",
              GrantManifest({.ns = options.ns,
                             .role = grantee.role,
                             .binding = grantee.binding,
@@ -187,9 +187,9 @@ absl::StatusOr<PreflightReport> Preflight(const CallContext& context, RestClient
   }
   RETURN_IF_ERROR(username.status());
   if (!options.username.empty() && *username != options.username) {
-    return absl::FailedPreconditionError(
-        StrCat("the server takes component ", client.component(), " for \"", *username,
-               "\" instead of \"", options.username, "\": something between changes its requests"));
+    return absl::FailedPreconditionError(StrCat(
+        "the server authenticates component ", client.component(), " for \"", *username,
+        "\" instead of \"", options.username, "\": a proxy between them changes its requests"));
   }
   PreflightReport report;
   const Grantee grantee{
@@ -222,7 +222,7 @@ absl::Status PreflightReport::ToStatus() const {
   }
   if (!reason.empty()) StrAppend(&list, " (the server says: ", reason, ")");
   return absl::FailedPreconditionError(
-      StrCat(subject, " may not ", list, ". Apply (the chart holds it):\n", manifest));
+      StrCat(subject, " may not ", list, ". Apply (it is part of the chart):\n", manifest));
 }
 
 }  // namespace mandate

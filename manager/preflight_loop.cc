@@ -12,7 +12,7 @@ void Count(const PreflightLoop::Options& options, const absl::Status& found) {
                                                             : "unanswered";
   options.metrics
       ->Counter("mandate_preflight_passes_total",
-                "How often it was asked whether a component holds what it declares, by outcome",
+                "Checks of a component's declared permissions, by outcome",
                 {{"identity", options.component}, {"outcome", outcome}})
       .Increment();
 }

@@ -175,16 +175,16 @@ InstanceReconciler::InstanceReconciler(const Component& component, Client<kScope
       slow_(options.max_slow_reconciles),
       over_bound_(component.runtime.metrics.Counter(
           "mandate_scope_bindings_over_bound_total",
-          "Reconciles of a ScopeInstance that asks for more bindings than it may have",
+          "Reconciles of a ScopeInstance that requests more bindings than the limit",
           {{"identity", std::string(component.name())}})),
       portions_(component.runtime.metrics.Counter(
           "mandate_scope_portions_total",
-          "Reconciles that left writes of a ScopeInstance for the next one",
+          "Reconciles that postponed writes of a ScopeInstance to the next one",
           {{"identity", std::string(component.name())}})),
-      put_off_(component.runtime.metrics.Counter(
-          "mandate_scope_slow_reconciles_put_off_total",
-          "Reconciles that waited because the writes of others, and theirs before, took long",
-          {{"identity", std::string(component.name())}})) {}
+      put_off_(component.runtime.metrics.Counter("mandate_scope_slow_reconciles_put_off_total",
+                                                 "Reconciles that waited because their earlier "
+                                                 "writes, and those of other objects, were slow",
+                                                 {{"identity", std::string(component.name())}})) {}
 
 InstanceReconciler::~InstanceReconciler() = default;
 

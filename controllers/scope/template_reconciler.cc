@@ -92,13 +92,13 @@ TemplateReconciler::TemplateReconciler(const Component& component, Client<kScope
       awaited_(std::move(awaited)),
       options_(options),
       slow_(options.max_slow_reconciles),
-      portions_(component.runtime.metrics.Counter("mandate_scope_portions_total",
-                                                  "Reconciles that left writes for the next one",
-                                                  {{"identity", std::string(component.name())}})),
-      put_off_(component.runtime.metrics.Counter(
-          "mandate_scope_slow_reconciles_put_off_total",
-          "Reconciles that waited because the writes of others, and theirs before, took long",
-          {{"identity", std::string(component.name())}})) {}
+      portions_(component.runtime.metrics.Counter(
+          "mandate_scope_portions_total", "Reconciles that postponed writes to the next one",
+          {{"identity", std::string(component.name())}})),
+      put_off_(component.runtime.metrics.Counter("mandate_scope_slow_reconciles_put_off_total",
+                                                 "Reconciles that waited because their earlier "
+                                                 "writes, and those of other objects, were slow",
+                                                 {{"identity", std::string(component.name())}})) {}
 
 Result TemplateReconciler::Later(SlowObjects::Turn& turn) {
   put_off_.Increment();

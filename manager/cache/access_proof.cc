@@ -135,7 +135,7 @@ void AccessProof::OnReview(Round& round, const std::string& verb,
     round.refusal.Update(absl::PermissionDeniedError(
         StrCat(client_.component(), " may not ", verb, " ", spec_.ToString(),
                why.empty() ? "" : StrCat(" (", why, ")"),
-               ": grant it list and watch, or wait for the grant; it is noticed by itself")));
+               ": grant it list and watch; a new grant is noticed without a restart")));
   }
   if (round.answers == 2) Conclude(round);
 }
@@ -214,7 +214,7 @@ void AccessProof::Failed(const absl::Status& why) {
   Become(state_,
          absl::Status(absl::StatusCode::kUnavailable,
                       StrCat("the access of ", client_.component(), " to ", spec_.ToString(),
-                             " could not be proven; asked again: ", AsStd(why.message()))));
+                             " could not be proven; retrying: ", AsStd(why.message()))));
 }
 
 void AccessProof::Become(State state, absl::Status reason) {

@@ -35,8 +35,8 @@ absl::Status Check(const Cache::Options& options) {
   status.Update(positive("reflector.max_frame_bytes", options.reflector.max_frame_bytes, 0u));
   if (options.reflector.max_queue_bytes < options.reflector.max_frame_bytes) {
     status.Update(absl::InvalidArgumentError(
-        "cache option reflector.max_queue_bytes must be at least reflector.max_frame_bytes, or no "
-        "large object could ever be read"));
+        "cache option reflector.max_queue_bytes must be at least reflector.max_frame_bytes, "
+        "because a frame must fit into the queue"));
   }
   return status;
 }
@@ -161,9 +161,10 @@ Cache::~Cache() { registry_->Close(); }
 CacheView& Cache::AddComponent(RestClient& client, const rbac::Mandate& mandate) {
   client.own_writes().Limit(
       static_cast<size_t>(options_.max_own_writes),
-      &options_.metrics.Counter("mandate_cache_own_writes_forgotten_total",
-                                "Own writes that no read will wait for: there were too many",
-                                {{"identity", std::string(client.component())}}));
+      &options_.metrics.Counter(
+          "mandate_cache_own_writes_forgotten_total",
+          "Own writes that reads do not wait for, because too many were pending",
+          {{"identity", std::string(client.component())}}));
   registry_->AddComponent(std::string(client.component()));
   MutexLock lock(mutex_);
   views_.push_back(std::make_unique<ComponentView>(ComponentView::Config{

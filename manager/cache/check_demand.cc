@@ -66,7 +66,7 @@ std::string Advice(const rbac::Mandate& mandate, const DemandSpec& spec, std::st
     if (++listed <= kMost) StrAppend(&covered, listed == 1 ? "" : ", ", text);
   }
   if (listed > 0) {
-    return StrCat("narrow the demand to what the mandate has: ", covered,
+    return StrCat("narrow the demand to the mandate's rules: ", covered,
                   listed > kMost ? ", …" : "");
   }
   const auto marker = [](const DemandSpec& part, std::string_view verbs) {
@@ -83,7 +83,7 @@ absl::Status CheckDemand(const rbac::Mandate& mandate, const DemandSpec& spec) {
   const std::string missing = MissingVerbs(mandate, spec);
   if (missing.empty()) return absl::OkStatus();
   return absl::PermissionDeniedError(
-      StrCat("the mandate of ", mandate.component, " does not let it read ", spec.ToString(),
+      StrCat("the mandate of ", mandate.component, " does not allow reading ", spec.ToString(),
              ": nothing was sent; ", Advice(mandate, spec, missing)));
 }
 

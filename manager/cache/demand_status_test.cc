@@ -135,17 +135,18 @@ TEST_F(DemandStatusTest, AFirstListWithoutAResponseShowsTheAwaitedRequest) {
     });
     Demanded demand = Demand(view);
     loop_.RunReady();
-    EXPECT_EQ(AsStd(demand.handle->status().reason.message()), "the first list is not in yet");
+    EXPECT_EQ(AsStd(demand.handle->status().reason.message()),
+              "the first list is not complete yet");
     loop_.RunFor(absl::Seconds(11));
     EXPECT_EQ(demand.Take(), "Pending");
     EXPECT_TRUE(demand.sink->status().failed);
     EXPECT_EQ(AsStd(demand.handle->status().reason.message()),
-              StrCat("the server has sent nothing of a's ", watch_list ? "watch" : "list",
+              StrCat("the server has sent no data for a's ", watch_list ? "watch" : "list",
                      " of widgets.example.com for 10s"));
     EXPECT_EQ(capture->Count("Demand changed its state"), 1);
-    EXPECT_EQ(capture->Count("has sent nothing"), 1);
+    EXPECT_EQ(capture->Count("has sent no data"), 1);
     loop_.RunFor(absl::Minutes(5));
-    EXPECT_EQ(capture->Count("has sent nothing"), 1) << "each reason once";
+    EXPECT_EQ(capture->Count("has sent no data"), 1) << "each reason once";
     a_.OnWatch(nullptr);
     server_.Serve(a_);
     loop_.RunFor(absl::Minutes(3));

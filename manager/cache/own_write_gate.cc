@@ -35,7 +35,7 @@ std::string Describe(const KindInfo& kind, const std::vector<OwnWrite>& writes) 
 prometheus::Counter& Outcome(const OwnWriteGate::Options& options, const char* outcome) {
   return options.metrics.Counter(
       "mandate_cache_own_write_waits_total",
-      "Reads that waited for the component's own writes, by how it ended",
+      "Reads that waited for the component's own writes, by outcome",
       {{"identity", std::string(options.component)}, {"outcome", outcome}});
 }
 

@@ -28,7 +28,7 @@ absl::Status ReadGrants::AddIndex(IndexDefinition definition) {
   for (const auto& [spec, grant] : grants_) {
     if (spec.kind == definition.kind && !grant.expired()) {
       return absl::FailedPreconditionError(
-          StrCat("the ", name, " comes too late: declare it before the first demand of the kind"));
+          StrCat("the ", name, " must be declared before the first demand of the kind"));
     }
   }
   ReadGrant::Indexes& indexes = indexes_[widest];

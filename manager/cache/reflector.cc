@@ -24,7 +24,7 @@ Reflector::Reflector(Config config, RestClient& client, ObjectStore& store, Owne
       counts_(std::make_unique<WatchMetrics>(metrics_, spec_, client.component())),
       budget_(config.budget),
       account_(budget_, client.component()),
-      status_{DemandState::kPending, absl::UnavailableError("the first list is not in yet")},
+      status_{DemandState::kPending, absl::UnavailableError("the first list is not complete yet")},
       timer_(loop_),
       answer_timer_(loop_),
       backoff_(options_, random_) {}
@@ -176,7 +176,7 @@ void Reflector::OnWatchEnd(const WatchStream::End& end) {
   if (end.kind == Kind::kOverflow) counts_->overflows.Increment();
   if (end.kind == Kind::kInvalid) {
     counts_->undecodable.Increment();
-    log_.Error("Watch ended: it brought an invalid event", {{"error", end.status}});
+    log_.Error("Watch ended: it received an invalid event", {{"error", end.status}});
   }
   if (phase == Phase::kStreamingList) {
     const bool cut = end.kind == Kind::kClosed && end.events > 0;
@@ -191,11 +191,11 @@ void Reflector::OnWatchEnd(const WatchStream::End& end) {
     case Kind::kNeverOpened:
       return Fail(end.status, IsWorthRepeating(end.status) ? Next::kWatch : Next::kPass);
     case Kind::kOverflow:
-      log_.Error("Watch ended: it exceeds a bound", {{"error", end.status}});
+      log_.Error("Watch ended: it exceeds a limit", {{"error", end.status}});
       return Fail(end.status, Next::kPass);
     case Kind::kInvalid:
       return Fail(absl::UnavailableError(
-                      StrCat("the watch brought an invalid event: ", end.status.message())),
+                      StrCat("the watch received an invalid event: ", end.status.message())),
                   Next::kPass);
     case Kind::kClosed:
       backoff_.AfterWatch(end.duration);
@@ -227,8 +227,7 @@ void Reflector::OnWatchClosed(const WatchStream::End& end) {
   }
   short_watches_ = is_short ? short_watches_ + 1 : 0;
   if (short_watches_ > options_.max_short_watches) {
-    return Fail(absl::UnavailableError("the watch ends again and again within a second"),
-                Next::kWatch);
+    return Fail(absl::UnavailableError("the watch repeatedly ends within a second"), Next::kWatch);
   }
   StartWatch();
 }
@@ -300,7 +299,7 @@ void Reflector::OnQuietWatch() {
   RestClient* const client = client_;
   SetStatus(DemandState::kStale,
             absl::UnavailableError(StrCat(client_->component(), "'s watch of ", spec_.ToString(),
-                                          " has brought nothing, not even a bookmark, for ",
+                                          " has received no event and no bookmark for ",
                                           absl::FormatDuration(options_.max_watch_silence))),
             /*failed=*/true);
   if (client_ != client || phase_ != Phase::kIdle) return;
@@ -318,9 +317,9 @@ void Reflector::OnSilence() {
   // A 403 or 404 was an answer: it stays until there is another one.
   if (status_.state != DemandState::kForbidden && status_.state != DemandState::kKindAbsent) {
     SetStatus(filled_ ? DemandState::kStale : DemandState::kPending,
-              absl::UnavailableError(StrCat("the server has sent nothing of ", client_->component(),
-                                            "'s ", awaited_, " of ", spec_.ToString(), " for ",
-                                            absl::FormatDuration(options_.answer_grace))),
+              absl::UnavailableError(StrCat(
+                  "the server has sent no data for ", client_->component(), "'s ", awaited_, " of ",
+                  spec_.ToString(), " for ", absl::FormatDuration(options_.answer_grace))),
               /*failed=*/true);
   }
   // The request goes on, unless another client takes over.

@@ -17,7 +17,7 @@ void Reflector::StartStreamingList() {
   phase_ = Phase::kStreamingList;
   initial_ = std::make_unique<InitialState>(loop_, options_.initial_events_silence, [this] {
     OnStreamingListFailed(
-        absl::DeadlineExceededError("the initial events have stopped without their end"));
+        absl::DeadlineExceededError("the initial events stopped before the final bookmark"));
   });
   OpenWatch({.resource_version = version_unavailable_ ? "" : version_,
              .initial_events = true,

@@ -107,7 +107,7 @@ TEST_F(ReflectorListTest, InitialEventsEndBookmarkNeverComes) {
   EXPECT_EQ(lists(), 0u) << "it still makes progress";
   EXPECT_EQ(state(), DemandState::kPending);
   EXPECT_TRUE(
-      AsStd(reflector_->status().reason.message()).starts_with("the server has sent nothing"))
+      AsStd(reflector_->status().reason.message()).starts_with("the server has sent no data"))
       << reflector_->status().reason;
   FakeWatch& streaming = LastWatch();
   loop_.RunFor(absl::Seconds(6));

@@ -11,7 +11,7 @@ namespace mandate {
 SharedWatch::SharedWatch(Config config)
     : config_(std::move(config)),
       handovers_(config_.metrics.Counter("mandate_cache_handovers_total",
-                                         "Watches that went on under another identity",
+                                         "Watches that were handed over to another identity",
                                          {{"kind", ResourceName(config_.spec.kind)}})) {}
 
 SharedWatch::~SharedWatch() = default;

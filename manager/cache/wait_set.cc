@@ -60,7 +60,7 @@ absl::Status WaitSet::Wait(const CallContext& context, const KindInfo& kind, std
   if (auto result = check()) return *std::move(result);
   const auto late = absl::DeadlineExceededError(StrCat(
       "the cache has not seen ", what,
-      " yet; its watch may be slow or down: see mandate_cache_watches and the demand's state"));
+      " yet; its watch may be slow or closed: check mandate_cache_watches and the demand's state"));
   if (loop_.clock().TimeNow() >= context.deadline) return late;
   auto waiter = std::make_shared<Waiter>(loop_);
   waiter->kind = kind;
@@ -78,7 +78,7 @@ absl::Status WaitSet::Wait(const CallContext& context, const KindInfo& kind, std
   });
   const std::stop_callback stop(context.stop, [&loop = loop_, waiter] {
     loop.Post([waiter] {
-      waiter->Finish(absl::CancelledError(StrCat("called off; waited for ", waiter->what)));
+      waiter->Finish(absl::CancelledError(StrCat("cancelled; waited for ", waiter->what)));
     });
   });
   loop_.Await(waiter->latch);

@@ -10,8 +10,8 @@ namespace mandate {
 WatchBudget::WatchBudget(size_t max_bytes, Metrics& metrics)
     : max_bytes_(max_bytes), metrics_(metrics) {
   metrics_
-      .Gauge("mandate_cache_budget_limit_bytes", "What all watches may hold, as encoded objects",
-             {})
+      .Gauge("mandate_cache_budget_limit_bytes",
+             "Limit of the encoded objects that all watches may hold, in bytes", {})
       .Set(static_cast<double>(max_bytes));
 }
 
@@ -21,7 +21,7 @@ WatchBudget::Component& WatchBudget::Find(std::string_view component) {
   Component& found = components_[std::string(component)];
   if (found.gauge == nullptr) {
     found.gauge = &metrics_.Gauge("mandate_cache_budget_bytes",
-                                  "What the watches of a component hold, as encoded objects",
+                                  "Encoded objects that the watches of a component hold, in bytes",
                                   {{"identity", std::string(component)}});
   }
   return found;

@@ -56,7 +56,7 @@ absl::Status Explain(const KindInfo& kind, const absl::Status& error) {
                   kind.encoding == Encoding::kJson ? "; apply its CustomResourceDefinition" : "");
   } else if (IsInitializing(error)) {
     text = StrCat("the API server does not serve ", text,
-                  " yet: it has just received the definition; asked again soon");
+                  " yet: its CustomResourceDefinition was created just now; retrying soon");
   } else {
     return error;
   }

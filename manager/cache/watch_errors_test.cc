@@ -37,10 +37,11 @@ TEST(ExplainTest, ANewKindIsNamed) {
   const absl::Status status =
       Explain(kWidget, StatusFromResponse(429, "storage is (re)initializing"));
   EXPECT_TRUE(IsTooManyRequests(status));
-  EXPECT_EQ(std::string(status.message()),
-            "the API server does not serve widgets of example.com/v1 yet: it has just received the "
-            "definition; asked again soon. The API server says: the server answered HTTP 429: "
-            "storage is (re)initializing");
+  EXPECT_EQ(
+      std::string(status.message()),
+      "the API server does not serve widgets of example.com/v1 yet: its CustomResourceDefinition "
+      "was created just now; retrying soon. The API server says: the server answered HTTP 429: "
+      "storage is (re)initializing");
 }
 
 TEST(ExplainTest, KeepsOtherErrors) {

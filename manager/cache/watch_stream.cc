@@ -129,7 +129,7 @@ class WatchStream::Session : public StreamSink, public std::enable_shared_from_t
     Observer* observer = std::exchange(observer_, nullptr);
     const auto kind = broken_.value_or(splitter_ ? End::Kind::kClosed : End::Kind::kNeverOpened);
     if (kind == End::Kind::kNeverOpened && end_->ok()) {
-      end_ = absl::UnavailableError("the watch was closed before it was answered");
+      end_ = absl::UnavailableError("the watch was closed before the server answered");
     }
     const WatchStream::End end{kind, *end_, loop_.clock().TimeNow() - started_, events_};
     Detach();

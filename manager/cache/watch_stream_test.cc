@@ -80,7 +80,8 @@ TEST_F(WatchStreamTest, WaitingBytesCountInTheBudgetOfTheComponent) {
   const auto held = [&] {
     return metrics
         .Gauge("mandate_cache_budget_bytes",
-               "What the watches of a component hold, as encoded objects", {{"identity", "a"}})
+               "Encoded objects that the watches of a component hold, in bytes",
+               {{"identity", "a"}})
         .Value();
   };
   const auto open = [&] {

@@ -19,9 +19,9 @@ bool AnswerBudget::HasRoomFor(size_t bytes) const {
 absl::Status AnswerBudget::Take(Answer& answer, std::string_view bytes) {
   if (answer.body_.size() + bytes.size() > options_.max_answer) {
     answer.too_large_ = true;
-    return absl::ResourceExhaustedError(StrCat("the answer is larger than ", options_.max_answer,
-                                               " bytes, the limit of a call: ask for less, "
-                                               "in pages"));
+    return absl::ResourceExhaustedError(
+        StrCat("the answer is larger than ", options_.max_answer,
+               " bytes, the limit of a call: request it in pages (limit=)"));
   }
   answer.body_ += bytes;
   SetHeld(held_ + bytes.size());
@@ -31,7 +31,7 @@ absl::Status AnswerBudget::Take(Answer& answer, std::string_view bytes) {
     if (held_ == before) break;
   }
   if (!answer.postponed_) return absl::OkStatus();
-  return absl::AbortedError("the answer is postponed: larger ones are under way");
+  return absl::AbortedError("the answer is postponed, because larger ones are being received");
 }
 
 void AnswerBudget::Postpone() {
@@ -76,7 +76,7 @@ void AnswerBudget::Answer::OnHead(const HttpResponse& /*head*/) { budget_->Free(
 
 absl::Status AnswerBudget::Answer::OnBody(std::string_view bytes) {
   if (postponed_) return absl::AbortedError("the answer is postponed");
-  if (abandoned_) return absl::CancelledError("nobody waits for the answer");
+  if (abandoned_) return absl::CancelledError("no caller waits for the answer");
   return budget_->Take(*this, bytes);
 }
 

@@ -15,7 +15,9 @@ constexpr int kRequestVerbosity = 5;
 
 }  // namespace
 
-AuthLayer::~AuthLayer() { CancelWatches(absl::CancelledError("the component's client is gone")); }
+AuthLayer::~AuthLayer() {
+  CancelWatches(absl::CancelledError("the component's client was destroyed"));
+}
 
 void AuthLayer::WithToken(const CallContext& context,
                           absl::AnyInvocable<void(absl::StatusOr<TokenPtr>)> then) {

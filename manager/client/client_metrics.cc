@@ -10,8 +10,8 @@ constexpr struct {
   const char* name;
   const char* help;
 } kGauges[] = {
-    {"mandate_client_in_flight", "Calls that are being served, token and retries included"},
-    {"mandate_client_queue", "Calls that wait for their turn"},
+    {"mandate_client_in_flight", "Calls in flight, including their token requests and retries"},
+    {"mandate_client_queue", "Calls waiting in the queue"},
     {"mandate_client_watches", "Watches that are open"},
 };
 static_assert(std::size(kGauges) == ClientMetrics::kLevels);
@@ -30,15 +30,16 @@ ClientMetrics::ClientMetrics(Metrics* metrics, const Identity& identity)
     gauges_[i] = &metrics_->Gauge(kGauges[i].name, kGauges[i].help, With({}));
   }
   for (size_t i = 0; i < bounds_.size(); ++i) {
-    bounds_[i] = &metrics_->Counter("mandate_client_bounds_met_total",
-                                    "How often a bound of a component's client was met",
-                                    With({{"bound", kBoundNames[i]}}));
+    bounds_[i] =
+        &metrics_->Counter("mandate_client_bounds_met_total",
+                           "Number of times that a limit of a component's client was reached",
+                           With({{"bound", kBoundNames[i]}}));
   }
   answer_bytes_ = &metrics_->Gauge("mandate_client_answer_bytes",
                                    "Bytes of answers that are being received", With({}));
   for (int i = 1; i < kRetryReasons; ++i) {
     retries_[i] = &metrics_->Counter("mandate_client_retries_total",
-                                     "Requests that were sent again, by the reason",
+                                     "Requests that were sent again, by reason",
                                      With({{"reason", ToString(static_cast<RetryReason>(i))}}));
   }
 }

@@ -37,9 +37,9 @@ void ComponentClient::Send(const CallContext& context, RestRequest request, Done
     std::move(call->pending.Take())(NotSent(std::move(why)));
   };
   if (!refused.ok()) return options_.loop->Post([refuse, refused] { refuse(refused); });
-  options_.loop->Post(
-      weak_.BindOr([this, call] { retry_.Begin(call); },
-                   [refuse] { refuse(absl::CancelledError("the component's client is gone")); }));
+  options_.loop->Post(weak_.BindOr(
+      [this, call] { retry_.Begin(call); },
+      [refuse] { refuse(absl::CancelledError("the component's client was destroyed")); }));
 }
 
 std::unique_ptr<Stream> ComponentClient::Watch(RestRequest request,

@@ -69,7 +69,7 @@ absl::Status CreateByApply(ObjectClient& client, const CallContext& context, con
   ApiStatusProto proto = *ApiStatus(status);
   proto.set_reason("AlreadyExists");
   proto.set_message(StrCat(kind.kind, " ", key.ToString(), " already exists, and component ",
-                           client.rest().component(), " had not observed it: it is left as it is"));
+                           client.rest().component(), " has not observed it: it is not changed"));
   return StatusFromApi(proto);
 }
 

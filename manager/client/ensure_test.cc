@@ -159,8 +159,8 @@ TEST_F(EnsureTest, ANameThatIsTakenIsLeftAlone) {
     const auto made = Ensure(data, nullptr);
     EXPECT_TRUE(IsAlreadyExists(made.status())) << made.status();
     EXPECT_EQ(made.status().message(),
-              "ConfigMap default/a already exists, and component scope had not observed it: it is "
-              "left as it is");
+              "ConfigMap default/a already exists, and component scope has not observed it: it is "
+              "not changed");
     EXPECT_FALSE(IsConflict(made.status()));
     EXPECT_EQ(Stored().SerializeAsString(), before.SerializeAsString());
     DeleteByStranger();

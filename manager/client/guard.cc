@@ -86,7 +86,7 @@ absl::Status Guard::Judge(const rbac::Attributes& request) const {
   return absl::PermissionDeniedError(
       StrCat("component ", mandate_.component, " does not declare that it may ", Describe(request),
              "; nothing was sent. To declare it, write into its source",
-             narrow ? ", less namespace and resourceNames where any will do" : "", ":\n",
+             narrow ? ", without namespace and resourceNames if the rule is for all" : "", ":\n",
              rbac::MarkerFor(request, request.verb)));
 }
 

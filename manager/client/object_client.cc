@@ -39,7 +39,7 @@ Encoding EncodingOf(const HttpResponse& response) {
 absl::Status CheckNamespace(const KindInfo& kind, const ObjectKey& key) {
   if (kind.scope != Scope::kNamespaced || !key.ns.empty()) return absl::OkStatus();
   return absl::InvalidArgumentError(
-      StrCat("a ", kind.kind, " has a namespace, but the one named \"", key.name, "\" has none"));
+      StrCat("a ", kind.kind, " is namespaced, but the object \"", key.name, "\" has none"));
 }
 
 // With an empty name the request would be for the whole collection.
@@ -199,8 +199,8 @@ absl::Status ObjectClient::Update(const CallContext& context, const KindInfo& ki
   if (resource_version.empty()) {
     return absl::InvalidArgumentError(
         StrCat(kind.kind, " ", key.ToString(),
-               " has no resourceVersion: an update would overwrite what others wrote; read the "
-               "object, change that, and update it"));
+               " has no resourceVersion, so the update could overwrite other writes; read the "
+               "object, change it, and update that"));
   }
   RestRequest request;
   request.method = "PUT";

@@ -34,9 +34,9 @@ class Promise {
 
 absl::StatusOr<HttpResponse> RestClient::Do(const CallContext& context, RestRequest request) {
   if (!loop().CanAwait()) {
-    return NotSent(absl::FailedPreconditionError(StrCat(request.method, " ", request.target,
-                                                        ": a blocking request was made on "
-                                                        "the event loop: send it from a worker")));
+    return NotSent(absl::FailedPreconditionError(
+        StrCat(request.method, " ", request.target,
+               ": a blocking request was made on the event loop; send it from a worker")));
   }
   auto answer = std::make_shared<Answer>();
   Send(context, std::move(request),

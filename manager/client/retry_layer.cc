@@ -23,7 +23,7 @@ absl::Status Marked(const ClientCall& call, absl::Status error) {
 
 RetryLayer::~RetryLayer() {
   for (const ClientCallPtr& call : std::exchange(calls_, {})) {
-    absl::Status gone = Marked(*call, absl::CancelledError("the component's client is gone"));
+    absl::Status gone = Marked(*call, absl::CancelledError("the component's client was destroyed"));
     options_.loop->Post([done = call->pending.Take(), gone = std::move(gone)]() mutable {
       std::move(done)(std::move(gone));
     });

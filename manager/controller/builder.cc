@@ -21,8 +21,7 @@ void UntypedBuilder::AddFor(DemandSpec demand, std::vector<Predicate> predicates
 
 void UntypedBuilder::AddOwned(DemandSpec demand, std::vector<Predicate> predicates) {
   if (!for_.has_value()) {
-    Fail(
-        StrCat("Owns() of ", demand.kind.kind, " comes before For(), which says who the owner is"));
+    Fail(StrCat("Owns() of ", demand.kind.kind, " must come after For(), which defines the owner"));
     return;
   }
   AddSource(std::move(demand), EnqueueController(*for_), std::move(predicates));

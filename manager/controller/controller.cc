@@ -39,7 +39,7 @@ void Controller::Core::OnEvent(size_t source, const ObjectEvent& event) {
   if (watched.paused || event.initial || !mapper_.IsFull()) return;
   watched.paused = true;
   metrics_.pauses.Increment();
-  log_.Error("Maps are slower than events come; the source is paused until they have caught up",
+  log_.Error("Map functions are slower than the events; the source is paused until they catch up",
              {{"source", mapper_.sources()[source].demand.ToString()},
               {"limit", options_.max_waiting_events}});
   watched.handle->Pause();
@@ -159,15 +159,16 @@ absl::Status Controller::Core::Ready() const {
   }
   if (phase == Phase::kWaiting) {
     readiness.AddOtherwise(absl::StatusCode::kUnavailable,
-                           "its maps still run on the initial lists");
+                           "its map functions still process the initial lists");
   }
   if (mapper_.refilling()) {
     readiness.Add(absl::StatusCode::kResourceExhausted,
                   StrCat("its work queue was full at ", options_.queue.max_items, " requests"));
   }
   if (paused_ > 0) {
-    readiness.Add(absl::StatusCode::kResourceExhausted,
-                  StrCat("its maps are slower than events come: ", mapper_.waiting(), " wait"));
+    readiness.Add(
+        absl::StatusCode::kResourceExhausted,
+        StrCat("its map functions are slower than the events: ", mapper_.waiting(), " wait"));
   }
   return readiness.ToStatus();
 }
@@ -180,7 +181,7 @@ void Controller::Core::ReplaySoon() {
   const absl::Duration wait = AllSynced() ? absl::ZeroDuration() : kReplaySettle;
   replay_timer_ = runtime_.loop.RunAt(Now() + wait, [this] {
     replay_timer_.reset();
-    log_.Info("Mapping all objects again: a source cannot be read, or could not, or was paused");
+    log_.Info("Mapping all objects again, because a source was unreadable or paused");
     if (mapper_.Replay()) MapSoon();
     ArmMetricsTimer();
   });
@@ -233,15 +234,16 @@ absl::Status Controller::Core::Stop(absl::Time deadline) {
   loop.Await(cleaned_);
   const int left = workers_.count();
   if (left > 0) {
-    return absl::DeadlineExceededError(AsAbsl(StrCat(
-        "controller ", name, " of component ", runtime_.component, ": ", left,
-        " reconcilers were still running when the time to stop was over; they should end when "
-        "their context's stop is requested")));
+    return absl::DeadlineExceededError(
+        AsAbsl(StrCat("controller ", name, " of component ", runtime_.component, ": ", left,
+                      " reconcilers were still running at the end of the stop timeout; they must "
+                      "return when their context's stop is requested")));
   }
   if (mapper_.mapping()) {
-    return absl::DeadlineExceededError(AsAbsl(
-        StrCat("controller ", name, " of component ", runtime_.component,
-               ": a map was still running when the time to stop was over; maps must not wait")));
+    return absl::DeadlineExceededError(
+        AsAbsl(StrCat("controller ", name, " of component ", runtime_.component,
+                      ": a map function was still running at the end of the stop timeout; map "
+                      "functions must not block")));
   }
   return absl::OkStatus();
 }
@@ -272,7 +274,7 @@ absl::Status Controller::Options::Validate() const {
     return absl::InvalidArgumentError(AsAbsl(StrCat("controller \"", name, "\": ", why)));
   };
   if (absl::Status status = CheckDnsLabel(name); !status.ok()) {
-    return invalid(StrCat("its name is wrong: ", AsStd(status.message())));
+    return invalid(StrCat("its name is invalid: ", AsStd(status.message())));
   }
   if (runtime.component.empty()) return invalid("it has no component");
   if (reconciler == nullptr) return invalid("it has no reconciler");

@@ -53,14 +53,14 @@ ControllerMetrics::ControllerMetrics(Metrics& metrics, const std::string& contro
                            "Number of currently used workers per controller",
                            Of(controller, identity))),
       event_errors(metrics.Counter("mandate_controller_event_errors_total",
-                                   "Total number of events that no request could be made of",
+                                   "Total number of events that could not be mapped to a request",
                                    Of(controller, identity))),
       waiting_events(metrics.Gauge("mandate_controller_waiting_events",
-                                   "Number of events that predicates and maps have not seen yet",
+                                   "Number of events waiting for predicates and map functions",
                                    Of(controller, identity))),
       pauses(metrics.Counter("mandate_controller_source_pauses_total",
-                             "Total number of pauses of sources whose events came faster than "
-                             "they were mapped",
+                             "Total number of pauses of sources whose events arrived faster than "
+                             "the map functions ran",
                              Of(controller, identity))) {}
 
 void ControllerMetrics::ObserveQuick(int count, double sum) {

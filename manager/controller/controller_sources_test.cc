@@ -174,7 +174,7 @@ TEST_F(ControllerSourcesTest, AForbiddenKindIsReportedWhileTheReconciledOneIsSta
 
 // A first list that runs is not an error; a first list that failed is one.
 TEST_F(ControllerSourcesTest, OnlyAFirstListThatFailsIsLogged) {
-  const absl::Status reason = absl::UnavailableError("the first list is not in yet");
+  const absl::Status reason = absl::UnavailableError("the first list is not complete yet");
   cache_.SetStatus(kLease, {DemandState::kPending, reason});
   Start({Of(kLease)});
   EXPECT_EQ(log_->Count("Source is not live yet"), 0);

@@ -122,7 +122,7 @@ TEST_F(ControllerStrandTest, WaitingEventsAreBoundedAndNoneIsLost) {
   });
   loop_.PostAt(start + absl::Seconds(6), [&] {
     EXPECT_TRUE(absl::IsResourceExhausted(controller_->Ready())) << controller_->Ready();
-    EXPECT_THAT(std::string(controller_->Ready().message()), HasSubstr("slower than events"));
+    EXPECT_THAT(std::string(controller_->Ready().message()), HasSubstr("slower than the events"));
     EXPECT_THAT(names_, IsEmpty());
     Release();
   });
@@ -136,7 +136,7 @@ TEST_F(ControllerStrandTest, WaitingEventsAreBoundedAndNoneIsLost) {
             (std::set<std::string>{"a", "b", "gone", "new", "slow"}));
   EXPECT_TRUE(controller_->Ready().ok()) << controller_->Ready();
   EXPECT_EQ(Gauge("mandate_controller_waiting_events"), 0);
-  EXPECT_EQ(log_->Count("Maps are slower"), 1);
+  EXPECT_EQ(log_->Count("Map functions are slower"), 1);
 
   PutLease("a", "after");
   loop_.RunFor(absl::Seconds(1));
@@ -213,7 +213,7 @@ TEST_F(ControllerStrandTest, StopWaitsForAMapUntilItsDeadline) {
   PutRole("unmapped");
   loop_.RunFor(absl::Minutes(1));
   EXPECT_TRUE(absl::IsDeadlineExceeded(stopped)) << stopped;
-  EXPECT_THAT(std::string(stopped.message()), HasSubstr("a map was still running"));
+  EXPECT_THAT(std::string(stopped.message()), HasSubstr("a map function was still running"));
   EXPECT_THAT(mapped_, ElementsAre("slow"));
 }
 

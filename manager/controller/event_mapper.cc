@@ -126,7 +126,7 @@ void EventMapper::EndPass() {
   in_pass_ = pass_was_refused_ = false;
   if (missed_ || !refilling_) return;
   refilling_ = false;
-  options_.log.Info("Work queue has room again; the refused requests were queued");
+  options_.log.Info("Work queue has room again; the rejected requests were queued");
 }
 
 bool EventMapper::NextOfPass(size_t& source, ObjectEvent& event) {
@@ -179,7 +179,7 @@ void EventMapper::Enqueue(const std::vector<Request>& requests, int priority, bo
   has_room_ = false;
   (of_pass ? pass_was_refused_ : missed_) = true;
   if (refilling_.exchange(true)) return;
-  options_.log.Error("Work queue is full; refused requests will be queued when there is room",
+  options_.log.Error("Work queue is full; rejected requests will be queued when it has room",
                      {{"limit", options_.max_requests}});
 }
 

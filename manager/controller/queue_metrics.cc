@@ -33,7 +33,7 @@ QueueMetrics::QueueMetrics(Metrics& metrics, const std::string& name, const std:
       retries_(metrics.Counter("workqueue_retries_total",
                                "Total number of retries handled by workqueue", labels_)),
       refused_(metrics.Counter("workqueue_refused_total",
-                               "Total number of adds refused because the workqueue was full",
+                               "Total number of adds rejected because the workqueue was full",
                                labels_)),
       queued_(metrics.Histogram("workqueue_queue_duration_seconds",
                                 "How long in seconds an item stays in workqueue before being "

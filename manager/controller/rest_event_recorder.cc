@@ -60,7 +60,7 @@ class RestEventRecorder::Core : public std::enable_shared_from_this<Core> {
 
   prometheus::Counter& Total(const char* result) {
     return options_.metrics->Counter(
-        "mandate_events_total", "Total number of events by what became of them",
+        "mandate_events_total", "Total number of recorded events, by outcome",
         {{"identity", std::string(options_.client->component())}, {"result", result}});
   }
   Loop& loop() const { return options_.client->loop(); }
@@ -359,7 +359,8 @@ absl::StatusOr<std::unique_ptr<RestEventRecorder>> RestEventRecorder::Create(Opt
   }
   if (options.instance.empty()) {
     return absl::InvalidArgumentError(
-        "events: the server refuses events without a reporting instance; name the process");
+        "events: the server rejects events without a reporting instance; set it to the name of the "
+        "process");
   }
   return std::unique_ptr<RestEventRecorder>(
       new RestEventRecorder(std::make_shared<Core>(std::move(options))));

@@ -180,8 +180,9 @@ bool EventLoop::IsCurrent() const { return thread_id_.load() == std::this_thread
 void EventLoop::Await(const Latch& latch) {
   if (!IsCurrent()) return latch.Wait();
   if (latch.IsSet()) return;
-  options_.log.Error("A wait on the event loop's own thread would never end, and was not begun",
-                     {{"in", activity_.CurrentLabel()}});
+  options_.log.Error(
+      "A wait on the event loop's own thread was refused, because it would never end",
+      {{"in", activity_.CurrentLabel()}});
 }
 
 absl::StatusOr<std::unique_ptr<EventLoop::FdWatch>> EventLoop::WatchFd(int fd, uint32_t events,

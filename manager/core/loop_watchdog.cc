@@ -14,16 +14,16 @@ std::string LabelOf(const LoopActivity::Turn& turn) {
 
 LoopWatchdog::LoopWatchdog(Options options)
     : options_(std::move(options)),
-      long_turns_(options_.metrics == nullptr
-                      ? nullptr
-                      : &options_.metrics->Counter("mandate_loop_long_turns_total",
-                                                   "Turns of the event loop that took too long",
-                                                   {})),
+      long_turns_(
+          options_.metrics == nullptr
+              ? nullptr
+              : &options_.metrics->Counter("mandate_loop_long_turns_total",
+                                           "Turns of the event loop that exceeded the limit", {})),
       held_(options_.metrics == nullptr
                 ? nullptr
                 : &options_.metrics->Gauge("mandate_loop_held_seconds",
-                                           "How long the event loop's turn has taken so far, if "
-                                           "that is too long",
+                                           "Seconds that the event loop's current turn has taken "
+                                           "so far, if it exceeds the limit",
                                            {})) {}
 
 void LoopWatchdog::Start() {
@@ -36,7 +36,7 @@ void LoopWatchdog::Look() {
   const LoopActivity::View view = options_.activity->Look();
   for (const LoopActivity::Turn& turn : view.ended) {
     if (turn.number != reported_) {
-      Report("The event loop was held up: nothing else ran on it", turn);
+      Report("The event loop was blocked", turn);
     } else {
       options_.log.Info("The event loop runs again",
                         {{"held_for", turn.length}, {"by", LabelOf(turn)}});
@@ -44,7 +44,7 @@ void LoopWatchdog::Look() {
   }
   const bool held = view.running.has_value() && view.running->length >= options_.activity->limit();
   if (held && view.running->number != reported_ &&
-      Report("The event loop is held up: nothing else runs on it", *view.running)) {
+      Report("The event loop is blocked", *view.running)) {
     reported_ = view.running->number;
   }
   if (options_.metrics == nullptr) return;

@@ -62,9 +62,9 @@ TEST_F(LoopWatchdogTest, ALoopThatHangsIsReportedWhileItHangs) {
   activity_.BeginTurn();
   LoopLabel label("scope-instance", "map of Namespace");
   loop_.RunFor(absl::Milliseconds(1500));
-  EXPECT_EQ(log_->Count("is held up"), 1);
-  EXPECT_THAT(log_->Last("is held up"), HasSubstr("scope-instance: map of Namespace"));
-  EXPECT_THAT(log_->Last("is held up"), HasSubstr("ERROR"));
+  EXPECT_EQ(log_->Count("is blocked"), 1);
+  EXPECT_THAT(log_->Last("is blocked"), HasSubstr("scope-instance: map of Namespace"));
+  EXPECT_THAT(log_->Last("is blocked"), HasSubstr("ERROR"));
   // One line, however long it takes.
   loop_.RunFor(absl::Hours(1));
   EXPECT_EQ(log_->lines().size(), 1u);
@@ -82,8 +82,8 @@ TEST_F(LoopWatchdogTest, ATurnThatEndedBetweenTwoLooksIsReported) {
   UnseenTurn("initial list", absl::Seconds(3));
   loop_.RunFor(absl::Seconds(1));
   EXPECT_EQ(log_->lines().size(), 1u);
-  EXPECT_THAT(log_->Last("was held up"), HasSubstr("initial list"));
-  EXPECT_THAT(log_->Last("was held up"), HasSubstr("3s"));
+  EXPECT_THAT(log_->Last("was blocked"), HasSubstr("initial list"));
+  EXPECT_THAT(log_->Last("was blocked"), HasSubstr("3s"));
   EXPECT_EQ(LongTurns(), 1);
 }
 
@@ -127,7 +127,7 @@ TEST_F(LoopWatchdogTest, WhatHasNoLabelSaysSo) {
   activity_.BeginTurn();
   loop_.RunFor(absl::Seconds(2));
   activity_.EndTurn();
-  EXPECT_THAT(log_->Last("is held up"), HasSubstr("(no label)"));
+  EXPECT_THAT(log_->Last("is blocked"), HasSubstr("(no label)"));
 }
 
 }  // namespace

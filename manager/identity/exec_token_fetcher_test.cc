@@ -128,7 +128,7 @@ TEST_F(ExecTokenFetcherTest, UsesACertificateWithTheSameServer) {
     return absl::FailedPreconditionError("it is an administrator's");
   };
   EXPECT_THAT(std::string(Fetch().error.message()),
-              HasSubstr("a certificate that is not used: it is an administrator's"));
+              HasSubstr("a certificate that cannot be used: it is an administrator's"));
 }
 
 TEST_F(ExecTokenFetcherTest, EveryFailureNamesTheCommandAndTheNextStep) {
@@ -139,14 +139,15 @@ TEST_F(ExecTokenFetcherTest, EveryFailureNamesTheCommandAndTheNextStep) {
     absl::StatusOr<ChildResult> answer;
     const char* says;
   } rows[] = {
-      {absl::NotFoundError("there is no such program"),
-       "is not there: install it, in a folder of $PATH. See https://aws.example."},
-      {absl::PermissionDeniedError("permission denied: is it executable?"), "is it executable?"},
-      {absl::DeadlineExceededError("it had not ended in time"),
-       "did not end in time and was killed: does it wait for somebody to log in?"},
+      {absl::NotFoundError("the program does not exist"),
+       "is not installed; install it, in a folder of $PATH. See https://aws.example."},
+      {absl::PermissionDeniedError("permission denied; check that it is executable"),
+       "check that it is executable"},
+      {absl::DeadlineExceededError("it did not end in time"),
+       "did not end in time and was killed; if it waits for a login"},
       {absl::ResourceExhaustedError("it printed more than 7 bytes"), "printed more than 7 bytes"},
       {result(255, "", "Unable to locate credentials\n"),
-       "ended with exit code 255: run it by hand to see what it wants; it wrote: Unable to locate "
+       "ended with exit code 255; run it by hand to see why; it wrote: Unable to locate "
        "credentials"},
       {result(1, "sEcReT", ""), "ended with exit code 1: run it by hand"},
       {result(0, "", "oops wordy-secret"),
@@ -163,7 +164,7 @@ TEST_F(ExecTokenFetcherTest, EveryFailureNamesTheCommandAndTheNextStep) {
     EXPECT_THAT(std::string(failed.error.message()), HasSubstr(row.says));
   }
   Prints(StrCat(R"({"token":"sEcReT","expirationTimestamp":")", In(-absl::Minutes(1)), R"("})"));
-  EXPECT_THAT(std::string(Fetch().error.message()), HasSubstr("is this machine's clock right?"));
+  EXPECT_THAT(std::string(Fetch().error.message()), HasSubstr("check this machine's clock"));
 }
 
 TEST_F(ExecTokenFetcherTest, DestructionDropsItsCallbacks) {

@@ -12,15 +12,15 @@ namespace {
 
 prometheus::Counter& BoundCounter(Metrics& metrics, const Labels& labels) {
   return metrics.Counter("mandate_token_bounds_met_total",
-                         "How often a bound of the tokens' sources was met", labels);
+                         "Number of times that a limit of the token sources was reached", labels);
 }
 
 LimiterSeries SeriesOf(Metrics* metrics) {
   if (metrics == nullptr) return {};
   return {.in_flight = &metrics->Gauge("mandate_token_requests_in_flight",
-                                       "Token requests under way, of all identities", {}),
+                                       "Token requests in flight, for all identities", {}),
           .waiting = &metrics->Gauge("mandate_token_requests_queue",
-                                     "Token requests that wait for others to end", {}),
+                                     "Token requests waiting in the queue", {}),
           .had_to_wait = &BoundCounter(*metrics, {{"bound", "requests"}})};
 }
 
@@ -32,7 +32,7 @@ std::string UserAgent(std::string_view version, std::string_view component) {
 #elif defined(__aarch64__)
   constexpr std::string_view kArch = "arm64";
 #else
-#error "name this processor as Go does (GOARCH)"
+#error "add this processor's GOARCH name"
 #endif
   std::string agent = StrCat("mandate-manager/", version, " (linux/", kArch, ")");
   if (!component.empty()) StrAppend(&agent, " ", component);
@@ -253,7 +253,7 @@ std::function<void(FetchOutcome)> IdentityPlane::FetchCounter(const std::string&
 WaiterSeries IdentityPlane::WaitersOf(const std::string& cluster, const std::string& name) const {
   if (options_.metrics == nullptr) return {};
   return {
-      .waiting = &options_.metrics->Gauge("mandate_token_waiters", "Callers who wait for a token",
+      .waiting = &options_.metrics->Gauge("mandate_token_waiters", "Callers waiting for a token",
                                           {{"cluster", cluster}, {"identity", name}}),
       .turned_away = &BoundCounter(
           *options_.metrics, {{"bound", "waiters"}, {"cluster", cluster}, {"identity", name}})};
@@ -271,7 +271,7 @@ absl::StatusOr<ComponentIdentity*> IdentityPlane::Component(std::string_view clu
     return absl::NotFoundError(StrCat("unknown cluster \"", cluster, "\""));
   }
   return absl::NotFoundError(StrCat("unknown component \"", name,
-                                    "\"; there are: ", absl::StrJoin(options_.components, ", ")));
+                                    "\"; known: ", absl::StrJoin(options_.components, ", ")));
 }
 
 absl::StatusOr<BaseIdentity*> IdentityPlane::Base(const BaseKey&, std::string_view cluster) const {

@@ -244,26 +244,27 @@ FetchResult TokenRequester::Refusal(const Attempt& attempt, const HttpResponse& 
   if (response.code == 404) {
     const std::optional<ApiStatusProto> api = ApiStatus(status);
     if (!options_.bound_secret.empty() && api.has_value() && api->details().kind() == "secrets") {
-      return Failed(FetchOutcome::kNoBoundSecret,
-                    StrCat("Secret ", options_.ns, "/", options_.bound_secret,
-                           " does not exist, so tokens of ", account, " are switched off", cause,
-                           ". To switch them on, apply:\n",
-                           SecretManifest(options_.ns, options_.bound_secret)));
+      return Failed(
+          FetchOutcome::kNoBoundSecret,
+          StrCat("Secret ", options_.ns, "/", options_.bound_secret,
+                 " does not exist, so tokens of ", account, " are disabled", cause,
+                 ". To enable them, apply:\n", SecretManifest(options_.ns, options_.bound_secret)));
     }
-    return Failed(FetchOutcome::kNoServiceAccount,
-                  StrCat(account, " does not exist", cause, ". Apply it (the chart holds it):\n",
-                         ServiceAccountManifest(options_.ns, options_.service_account)));
+    return Failed(
+        FetchOutcome::kNoServiceAccount,
+        StrCat(account, " does not exist", cause, ". Apply it (it is part of the chart):\n",
+               ServiceAccountManifest(options_.ns, options_.service_account)));
   }
   if (response.code == 403 && IsDeniedByAdmission(status)) {
     return Failed(FetchOutcome::kRefused,
                   StrCat("admission denies base to ", doing, " ", account, cause,
-                         "; do the manager's flags agree with the chart's values (killSwitch, "
-                         "apiAudiences)?"));
+                         "; check that the manager's flags agree with the chart's values "
+                         "(killSwitch, apiAudiences)"));
   }
   if (response.code == 403) {
     return Failed(
         FetchOutcome::kMayNotMint,
-        StrCat("base may not ", doing, " ", account, cause, ". Apply (the chart holds it):\n",
+        StrCat("base may not ", doing, " ", account, cause, ". Apply (it is part of the chart):\n",
                doing == "create"
                    ? ServiceAccountManifest(options_.ns, options_.service_account)
                    : MintingManifest(options_.ns, options_.minter, options_.service_account)));

@@ -144,7 +144,7 @@ TEST_F(TokenRequesterTest, EveryErrorHasAnOutcomeAndANextStep) {
        404,
        ApiError(404, "NotFound", "secrets not found", "secrets"),
        FetchOutcome::kNoBoundSecret,
-       {"switched off", "kind: Secret\nmetadata:\n  name: mandate-manager-scope\n"}},
+       {"are disabled", "kind: Secret\nmetadata:\n  name: mandate-manager-scope\n"}},
       {"may not mint",
        403,
        ApiError(403, "Forbidden",

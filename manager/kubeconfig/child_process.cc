@@ -148,9 +148,9 @@ absl::StatusOr<pid_t> Spawn(const ChildOptions& options, const Pipe& out, const 
       posix_spawnp(&pid, options.command.c_str(), settings.files(), settings.attributes(),
                    Pointers(words).data(), Pointers(variables).data());
   if (error == 0) return pid;
-  if (error == ENOENT) return absl::NotFoundError("there is no such program");
+  if (error == ENOENT) return absl::NotFoundError("the program does not exist");
   if (error == EACCES || error == EPERM) {
-    return absl::PermissionDeniedError("permission denied: is it executable?");
+    return absl::PermissionDeniedError("permission denied; check that it is executable");
   }
   if (error == ENOEXEC) {
     return absl::PermissionDeniedError(
@@ -199,7 +199,7 @@ class Child {
       if (context_.stop.stop_requested()) return absl::CancelledError("cancelled");
       const absl::Duration left = context_.deadline - clock_.TimeNow();
       if (left <= absl::ZeroDuration()) {
-        return absl::DeadlineExceededError("it had not ended in time");
+        return absl::DeadlineExceededError("it did not end in time");
       }
       pollfd wait[4] = {{ended_.get(), POLLIN, {}},
                         {stopped_.get(), POLLIN, {}},

@@ -91,7 +91,7 @@ TEST(ChildProcessTest, ReportsWhyAProgramCannotRun) {
   EXPECT_EQ(Ran({.command = folder + "gone"}).status().code(), absl::StatusCode::kNotFound);
   const absl::Status plain = Ran({.command = folder + "plain"}).status();
   EXPECT_EQ(plain.code(), absl::StatusCode::kPermissionDenied);
-  EXPECT_THAT(std::string(plain.message()), HasSubstr("is it executable?"));
+  EXPECT_THAT(std::string(plain.message()), HasSubstr("check that it is executable"));
   const absl::Status empty = Ran({.command = folder + "empty"}).status();
   EXPECT_EQ(empty.code(), absl::StatusCode::kPermissionDenied);
   EXPECT_THAT(std::string(empty.message()), HasSubstr("#!/bin/sh"));

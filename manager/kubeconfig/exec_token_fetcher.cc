@@ -23,13 +23,13 @@ FetchResult NotRun(const ExecPlugin& plugin, const absl::Status& why) {
   if (absl::IsNotFound(why)) {
     const bool looked_for = plugin.command.find('/') == std::string::npos;
     return Failed(plugin,
-                  StrCat("is not there: install it", looked_for ? ", in a folder of $PATH" : "",
+                  StrCat("is not installed; install it", looked_for ? ", in a folder of $PATH" : "",
                          plugin.install_hint.empty() ? "" : ". ", plugin.install_hint));
   }
   if (absl::IsDeadlineExceeded(why)) {
     return Failed(plugin,
-                  "did not end in time and was killed: does it wait for somebody to log in? Run it "
-                  "by hand once, or give it more by --credential-plugin-timeout");
+                  "did not end in time and was killed; if it waits for a login, run it by hand "
+                  "once, or raise --credential-plugin-timeout");
   }
   return Failed(plugin, StrCat("was stopped: ", AsStd(why.message())));
 }
@@ -82,7 +82,7 @@ FetchResult ExecTokenFetcher::Run(const Options& options, const CallContext& con
   };
   if (ran->code != 0) {
     return Failed(plugin, with_words(StrCat("ended with exit code ", ran->code,
-                                            ": run it by hand to see what it wants")));
+                                            "; run it by hand to see why")));
   }
   if (!credential.ok()) {
     return Failed(plugin, with_words(StrCat("printed an invalid credential: it ",
@@ -99,7 +99,7 @@ FetchResult ExecTokenFetcher::Run(const Options& options, const CallContext& con
       return Failed(plugin, StrCat("printed a credential that expired at ",
                                    absl::FormatTime(absl::RFC3339_sec, credential->expires,
                                                     absl::UTCTimeZone()),
-                                   ": is this machine's clock right?"));
+                                   "; check this machine's clock"));
     }
     token.expires = clock.TimeNow() + life;
   }
@@ -112,7 +112,7 @@ FetchResult ExecTokenFetcher::Run(const Options& options, const CallContext& con
     if (options.accept) {
       if (const absl::Status no = options.accept(certificate); !no.ok()) {
         return Failed(plugin,
-                      StrCat("printed a certificate that is not used: ", AsStd(no.message())));
+                      StrCat("printed a certificate that cannot be used: ", AsStd(no.message())));
       }
     }
     Endpoint certified = *options.endpoint;

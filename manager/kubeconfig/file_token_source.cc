@@ -20,14 +20,15 @@ void FileTokenSource::Read() {
   if (!content.ok()) {
     last_error_ = absl::UnavailableError(
         StrCat("the token file cannot be read: ", AsStd(content.status().message()),
-               "; is it there, and may the manager read it?"));
+               "; check that it exists and that the manager may read it"));
     return;
   }
   const Secret whole(*std::move(content));
   std::string trimmed(absl::StripAsciiWhitespace(AsAbsl(whole.Reveal())));
   if (trimmed.empty()) {
-    last_error_ = absl::UnavailableError(StrCat(
-        "the token file ", options_.path, " is empty; is the process that writes it running?"));
+    last_error_ = absl::UnavailableError(
+        StrCat("the token file ", options_.path,
+               " is empty; check that the process that writes it is running"));
     return;
   }
   last_error_ = absl::OkStatus();

@@ -103,13 +103,12 @@ TEST_F(FileTokenSourceTest, WithoutATokenTheErrorNamesTheFile) {
   file = "\n";
   EXPECT_EQ(Get().status().code(), absl::StatusCode::kUnavailable);
   EXPECT_EQ(Get().status().message(),
-            "the token file /token is empty; is the process that writes it running?");
+            "the token file /token is empty; check that the process that writes it is running");
   file = absl::PermissionDeniedError("cannot open /token: Permission denied");
   loop.RunFor(absl::Seconds(1));
-  EXPECT_EQ(
-      Get().status().message(),
-      "the token file cannot be read: cannot open /token: Permission denied; is it there, and "
-      "may the manager read it?");
+  EXPECT_EQ(Get().status().message(),
+            "the token file cannot be read: cannot open /token: Permission denied; check that it "
+            "exists and that the manager may read it");
 }
 
 TEST_F(FileTokenSourceTest, InvalidateReadsAgainUnlessTheTokenIsAnotherByNow) {

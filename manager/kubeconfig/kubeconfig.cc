@@ -166,7 +166,7 @@ absl::StatusOr<ClusterConfig> LoadKubeconfig(const std::vector<std::string>& pat
     RETURN_IF_ERROR(AddKubeconfig(secret.Reveal(), path, file));
   }
   if (found == 0) {
-    return absl::NotFoundError("there is no kubeconfig: give one with --kubeconfig");
+    return absl::NotFoundError("no kubeconfig was found: set --kubeconfig");
   }
   const std::string& files = paths.size() == 1 ? paths[0] : "the kubeconfig";
   const std::string context_name = options.context.empty() ? file.current_context : options.context;
@@ -191,15 +191,15 @@ absl::StatusOr<ClusterConfig> InClusterConfig(const InClusterOptions& options) {
   const std::string port = options.environment("KUBERNETES_SERVICE_PORT").value_or("");
   if (host.empty() || port.empty()) {
     return absl::FailedPreconditionError(
-        "not in a pod: KUBERNETES_SERVICE_HOST and KUBERNETES_SERVICE_PORT are not set; give a "
-        "kubeconfig with --kubeconfig");
+        "not in a pod: KUBERNETES_SERVICE_HOST and KUBERNETES_SERVICE_PORT are not set; set "
+        "--kubeconfig");
   }
   const auto read = [&](const char* name) -> absl::StatusOr<std::string> {
     absl::StatusOr<std::string> text = options.reader(StrCat(options.root, "/", name));
     if (text.ok()) return text;
     return absl::FailedPreconditionError(
-        StrCat("the pod's ServiceAccount volume is not complete (is "
-               "automountServiceAccountToken off?): ",
+        StrCat("the pod's ServiceAccount volume is incomplete; check that "
+               "automountServiceAccountToken is not false: ",
                AsStd(text.status().message())));
   };
   ClusterConfig config;

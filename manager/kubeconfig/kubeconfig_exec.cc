@@ -64,10 +64,9 @@ absl::Status CheckVersion(const std::string& version, const std::string& said_by
 absl::Status CheckInteractiveMode(const std::string& mode, const ExecPlugin& plugin) {
   if (mode == "IfAvailable" || mode == "Never") return absl::OkStatus();
   if (mode == "Always") {
-    return absl::UnimplementedError(
-        StrCat(plugin.said_by, ": exec.interactiveMode is Always, but nobody is there for ",
-               plugin.command,
-               " to ask: use a plugin, or a token, that needs no person (IfAvailable or Never)"));
+    return absl::UnimplementedError(StrCat(
+        plugin.said_by, ": exec.interactiveMode is Always, but the manager has no terminal for ",
+        plugin.command, ": use a token, or a plugin that needs no input (IfAvailable or Never)"));
   }
   if (mode.empty()) {
     // v1beta1 has a default.
@@ -77,7 +76,7 @@ absl::Status CheckInteractiveMode(const std::string& mode, const ExecPlugin& plu
                " requires: write IfAvailable or Never"));
   }
   return absl::InvalidArgumentError(StrCat(plugin.said_by, ": exec.interactiveMode is \"", mode,
-                                           "\"; it is IfAvailable, Never or Always"));
+                                           "\"; it must be IfAvailable, Never or Always"));
 }
 
 Json::Value ClusterInfo(const KubeconfigEntry& cluster, const Endpoint& endpoint) {
@@ -139,7 +138,7 @@ absl::StatusOr<ExecPlugin> ReadExecPlugin(const KubeconfigEntry& user, const std
       return read.Wrong(StrCat(".env[", i, "] has no name"));
     }
     if (value == nullptr || !value->isString()) {
-      return read.Wrong(StrCat(".env[", i, "] has no value that is text: quote it"));
+      return read.Wrong(StrCat(".env[", i, "] has a value that is not a string: quote it"));
     }
     plugin.env.emplace_back(name->asString(), value->asString());
   }

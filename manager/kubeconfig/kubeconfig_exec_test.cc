@@ -57,7 +57,7 @@ TEST(ReadExecPluginTest, AcceptsAndRejectsEntries) {
        "exec.interactiveMode is not a string"},
       {"mode in lower case", of("v1", R"(,"interactiveMode":"never")"), "is \"never\""},
       {"v1beta1 that asks", of("v1beta1", R"(,"interactiveMode":"Always")"),
-       "nobody is there for aws"},
+       "the manager has no terminal for aws"},
       {"no version", R"({"command":"aws"})", "exec.apiVersion is \"\""},
       {"v1alpha1", of("v1alpha1", ""), "Kubernetes 1.24 removed"},
       {"v2", of("v2", ""), "it is client.authentication.k8s.io/v1 or"},
@@ -90,7 +90,7 @@ TEST(ReadExecPluginTest, AcceptsAndRejectsEntries) {
       {"variable that sets another", With(R"("env":[{"name":"A=B","value":"sEcReT"}])"),
        "has no name"},
       {"second variable", With(R"("env":[{"name":"A","value":"sEcReT"},{"name":"B","value":7}])"),
-       "exec.env[1] has no value that is text"},
+       "exec.env[1] has a value that is not a string"},
       {"flag of text", With(R"("provideClusterInfo":"true")"), "neither true nor false"},
   };
   for (const Row& row : rows) {

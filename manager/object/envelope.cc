@@ -61,7 +61,7 @@ absl::StatusOr<Envelope> ParseEnvelope(std::string_view bytes) {
   if (!encoding.empty() || (!type.empty() && type != "application/vnd.kubernetes.protobuf")) {
     return absl::UnimplementedError(StrCat("the envelope's content has type \"", type,
                                            "\" and encoding \"", encoding,
-                                           "\": only plain protobuf can be read"));
+                                           "\": only protobuf without an encoding can be read"));
   }
   return envelope;
 }

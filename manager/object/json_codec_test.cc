@@ -186,7 +186,7 @@ TEST(ToJsonTest, RefusesTimesThatCannotBeRead) {
   for (int64_t seconds : {int64_t{253402300800}, int64_t{-62167219201}, INT64_MAX, INT64_MIN}) {
     object.mutable_creationtimestamp()->set_seconds(seconds);
     EXPECT_EQ(ToJson(object).status().message(),
-              "creationTimestamp: the time is beyond the years that RFC 3339 can write");
+              "creationTimestamp: the time is outside of the years that RFC 3339 supports");
   }
 }
 

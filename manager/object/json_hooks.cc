@@ -137,7 +137,7 @@ absl::Status DecodeStringList(JsonCursor& json, Message& message) {
 absl::Status EncodeTime(bool micro, const Message& message, std::string& out) {
   const absl::Time time = TimeOf(message);
   if (!IsInRfc3339Range(time)) {
-    return absl::InvalidArgumentError("the time is beyond the years that RFC 3339 can write");
+    return absl::InvalidArgumentError("the time is outside of the years that RFC 3339 supports");
   }
   AppendJsonString(micro ? FormatMicroTimestamp(time) : FormatTimestamp(time), out);
   return absl::OkStatus();
@@ -170,7 +170,7 @@ absl::Status EncodeEmbedded(const Message& message, std::string& out) {
   const std::string_view bytes = StringOf(message, 1, scratch);
   // The self-described CBOR tag (RFC 8949, 3.4.6): storage behind a feature gate of the server.
   if (bytes.starts_with("\xD9\xD9\xF7")) {
-    return absl::UnimplementedError("the embedded value is CBOR, which cannot be read here");
+    return absl::UnimplementedError("the embedded value is CBOR, which is not supported");
   }
   const absl::Status status = AppendCompactJson(bytes, out);
   if (status.ok()) return status;

@@ -86,7 +86,7 @@ absl::Status CheckLabelKey(std::string_view value) {
     if (!prefix.ok()) return Bad(value, StrCat("has an invalid prefix: ", prefix.message()));
     name = value.substr(slash + 1);
   }
-  if (name.empty()) return Bad(value, "must have a name that is not empty");
+  if (name.empty()) return Bad(value, "must have a name");
   if (name.size() > kMaxLabel) {
     return Bad(value, StrCat("has a name longer than ", kMaxLabel, " characters"));
   }

@@ -25,7 +25,7 @@ absl::StatusOr<std::string> Serialize(const Message& message) {
     return out;
   }
   return absl::InvalidArgumentError(
-      StrCat("a ", message.GetTypeName(), " is larger than protobuf can be"));
+      StrCat("a ", message.GetTypeName(), " is larger than the limit of protobuf, 2 GiB"));
 }
 
 }  // namespace
@@ -48,7 +48,7 @@ absl::Status DecodeObject(std::string_view bytes, Encoding encoding, Message& ou
     return absl::OkStatus();
   }
   return absl::InvalidArgumentError(
-      StrCat("the ", bytes.size(), " bytes are no ", out.GetTypeName()));
+      StrCat("the ", bytes.size(), " bytes are not a ", out.GetTypeName()));
 }
 
 }  // namespace mandate

@@ -167,7 +167,7 @@ void FillResource(std::vector<std::string>::const_iterator at,
 absl::StatusOr<Attributes> AttributesOf(std::string_view method, std::string_view target) {
   if (!target.starts_with('/')) return BadTarget(target, "it must begin with \"/\"");
   if (std::any_of(target.begin(), target.end(), [](char c) { return absl::ascii_iscntrl(c); })) {
-    return BadTarget(target, "it holds a control character; escape it as %XX");
+    return BadTarget(target, "it has a control character; escape it as %XX");
   }
   const size_t question = target.find('?');
   const std::string_view query =
@@ -193,7 +193,7 @@ absl::StatusOr<Attributes> AttributesOf(std::string_view method, std::string_vie
     request.verb = *at++;
     if (at == segments.end()) {
       return BadTarget(target, StrCat("nothing follows \"", request.verb,
-                                      "\"; name the resource, or ask for ?watch=1"));
+                                      "\"; name the resource, or use ?watch=1"));
     }
   } else {
     request.verb = VerbOf(method);

@@ -91,17 +91,17 @@ class StreamConnection final : public HttpConnection {
       return Answer({431, kText, "the request's header is too large\n"}, false);
     }
     if (error == http::error::body_limit) {
-      return Answer({413, kText, "requests have no body here\n"}, false);
+      return Answer({413, kText, "request bodies are not supported\n"}, false);
     }
     if (error && error.category() == http::make_error_code(http::error::bad_value).category() &&
         error != http::error::end_of_stream && error != http::error::partial_message) {
-      return Answer({400, kText, "not a request of HTTP/1.1\n"}, false);
+      return Answer({400, kText, "not an HTTP/1.1 request\n"}, false);
     }
     if (error) return End();
     const auto& request = parser_->get();
     head_ = request.method() == http::verb::head;
     if (!head_ && request.method() != http::verb::get) {
-      return Answer({405, kText, "only GET and HEAD\n"}, request.keep_alive());
+      return Answer({405, kText, "only GET and HEAD are supported\n"}, request.keep_alive());
     }
     if (!host_.options.judge) return Serve();
     Judge();

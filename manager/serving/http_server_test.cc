@@ -103,8 +103,8 @@ TEST_F(HttpServerTest, ServesPaths) {
       {"/tree/", 200, "/tree/?"},
       {"/teapot", 418, "short"},
       {"/throws", 500, "internal error\n"},
-      {"/nothing", 404, "not found; there are:\n/hello\n/teapot\n/throws\n/tree/\n"},
-      {"/hello/", 404, "not found; there are:\n/hello\n/teapot\n/throws\n/tree/\n"},
+      {"/nothing", 404, "not found; known paths:\n/hello\n/teapot\n/throws\n/tree/\n"},
+      {"/hello/", 404, "not found; known paths:\n/hello\n/teapot\n/throws\n/tree/\n"},
   };
   for (const auto& row : rows) {  // on one connection
     const Response response = client.Get(row.target);

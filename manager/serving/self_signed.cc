@@ -43,7 +43,7 @@ std::string Text(BIO* memory) {
 }  // namespace
 
 absl::StatusOr<SelfSigned> MakeSelfSigned(absl::Time now) {
-  const auto failed = [] { return absl::InternalError("OpenSSL makes no certificate"); };
+  const auto failed = [] { return absl::InternalError("OpenSSL cannot create a certificate"); };
   const Key key(EVP_EC_gen("P-256"));
   const Certificate certificate(X509_new());
   uint64_t serial = 0;

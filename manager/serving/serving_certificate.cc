@@ -75,7 +75,7 @@ std::shared_ptr<ssl::context> ServingCertificate::Context() {
   auto context = MakeContext(*seen_);
   if (context.ok()) {
     context_ = *std::move(context);
-    options_.log.Info("Serving another certificate", {{"dir", options_.dir}});
+    options_.log.Info("Serving a new certificate", {{"dir", options_.dir}});
   } else {
     options_.log.Error("A new certificate cannot be served",
                        {{"dir", options_.dir}, {"reason", context.status()}});

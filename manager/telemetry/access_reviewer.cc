@@ -105,7 +105,7 @@ class AccessReviewer::Core {
 void AccessReviewer::Core::Count(const char* review, const char* outcome) {
   options_.metrics
       ->Counter("mandate_access_reviews_total",
-                "Reviews of who may read this process's metrics, by outcome.",
+                "Access reviews of requests for /metrics, by outcome.",
                 {{"review", review}, {"outcome", outcome}})
       .Increment();
 }
@@ -142,7 +142,7 @@ std::optional<bool> AccessReviewer::Core::KnownDecision(const std::string& key) 
 
 std::optional<ServedResponse> AccessReviewer::Core::Answer(const UserInfo& user, bool allowed) {
   if (allowed) return std::nullopt;
-  return Refusal(403, StrCat("user ", user.username(), " may not read this"));
+  return Refusal(403, StrCat("user ", user.username(), " may not read this path"));
 }
 
 std::optional<std::optional<ServedResponse>> AccessReviewer::Core::Known(const Asked& asked) {
@@ -228,7 +228,7 @@ void AccessReviewer::Judge(const JudgedRequest& request,
       [core = core_, asked = std::move(asked), answer] { answer(core->Review(asked)); });
   if (queued) return;
   core_->Count("token", "dropped");
-  answer(Refusal(503, "too many reviews wait; try again"));
+  answer(Refusal(503, "too many access reviews are waiting; try again"));
 }
 
 }  // namespace mandate

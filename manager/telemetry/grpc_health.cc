@@ -80,9 +80,8 @@ absl::StatusOr<std::unique_ptr<GrpcHealthServer>> GrpcHealthServer::Create(Optio
   builder.AddChannelArgument(GRPC_ARG_ALLOW_REUSEPORT, 0);
   std::unique_ptr<grpc::Server> server = builder.BuildAndStart();
   if (server == nullptr || port == 0) {
-    return absl::UnavailableError(
-        StrCat("cannot serve gRPC health on ", options.address,
-               "; write IP:PORT, and choose one that is free, or port 0 for any"));
+    return absl::UnavailableError(StrCat("cannot serve gRPC health on ", options.address,
+                                         "; write IP:PORT with a free port, or port 0 for any"));
   }
   const size_t colon = options.address.rfind(':');
   std::string address = StrCat(options.address.substr(0, colon), ":", port);

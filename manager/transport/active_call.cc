@@ -24,10 +24,10 @@ void ActiveCall::Bind(const CallContext& context) {
     if (why == absl::StatusCode::kCancelled) {
       return EndEarly(absl::CancelledError("the call was cancelled"));
     }
-    EndOverdue(absl::DeadlineExceededError(absl::StrCat(
-        request().method, " ", request().endpoint->server,
-        by_context ? ": no complete answer by the deadline"
-                   : ": no complete answer in the longest time that a call may take")));
+    EndOverdue(absl::DeadlineExceededError(
+        absl::StrCat(request().method, " ", request().endpoint->server,
+                     by_context ? ": no complete answer by the deadline"
+                                : ": no complete answer within the maximum duration of a call")));
   });
 }
 
@@ -49,9 +49,9 @@ bool ActiveCall::OnBody(std::string_view bytes) {
   }
   if (response_.body.size() + bytes.size() > options_.max_response_bytes) {
     ++stats_.refused_too_large;
-    return GiveUp(absl::ResourceExhaustedError(
-        absl::StrCat("the answer to ", request().method, " ", request().target, " is larger than ",
-                     options_.max_response_bytes, " bytes, the limit: ask for less, in pages")));
+    return GiveUp(absl::ResourceExhaustedError(absl::StrCat(
+        "the answer to ", request().method, " ", request().target, " is larger than ",
+        options_.max_response_bytes, " bytes, the limit: request it in pages (limit=)")));
   }
   response_.body.append(bytes);
   return true;

@@ -62,7 +62,7 @@ Connection::Connection(const ConnectionContext& context, Owner& owner)
                  const HttpOptions& options = context_.options;
                  Kill(absl::UnavailableError(absl::StrCat(
                      active_.empty() ? "the server" : active_.front()->request().endpoint->server,
-                     ": the connection brought nothing for ",
+                     ": the connection received no data for ",
                      absl::FormatDuration(options.silence_limit + options.probe_timeout),
                      ", not even an answer to a probe, and was closed")));
                }}) {}
@@ -243,7 +243,7 @@ void Connection::Enter(Phase phase) {
     case Phase::kDraining:
       if (last == Phase::kFull) return;  // its timer runs
       return KillAfter(context_.options.drain_timeout,
-                       "the connection took no more requests and was closed after a time");
+                       "the connection was draining and reached its time limit");
     case Phase::kIdle:
       return KillAfter(context_.options.idle_timeout, "the connection was idle and was closed");
   }

@@ -42,7 +42,7 @@ absl::Status ConnectionPool::Submit(std::shared_ptr<ActiveRequest> active) {
     return absl::ResourceExhaustedError(
         absl::StrCat(active->request().endpoint->server, ": ", waiting_.size(),
                      " requests wait for a connection, ", user.waiting,
-                     " of them of this component, which may have no more: send fewer at once"));
+                     " of them from this component, which is its limit: send fewer at a time"));
   }
   Enqueue(std::move(active), /*in_front=*/false);
   return absl::OkStatus();
@@ -209,7 +209,7 @@ Connection* ConnectionPool::Idle() const {
 
 void ConnectionPool::CloseIdle() {
   if (Connection* const connection = Idle()) {
-    connection->Kill(absl::UnavailableError("the connection was idle, and others needed one"));
+    connection->Kill(absl::UnavailableError("the connection was idle and made room for another"));
   }
 }
 

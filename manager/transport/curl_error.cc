@@ -13,13 +13,12 @@ struct Meaning {
   const char* next_step;
 };
 
-constexpr const char* kNetwork = "; is the API server running, and reachable from here?";
-constexpr const char* kCa = "; does the CA that is configured belong to this server?";
+constexpr const char* kNetwork = "; check that the API server is running and reachable";
+constexpr const char* kCa = "; check that the configured CA is this server's";
 constexpr const char* kName =
-    "; is the configured address, or tls-server-name, in the server's certificate?";
-constexpr const char* kTime =
-    "; is it time to renew the server's certificate, or is this machine's clock wrong?";
-constexpr const char* kTunnel = "; does the proxy let this machine through to that server?";
+    "; check that the server's certificate has the configured address or tls-server-name";
+constexpr const char* kTime = "; check the server's certificate and this machine's clock";
+constexpr const char* kTunnel = "; check that the proxy allows connections to this server";
 constexpr const char* kClientCertificate =
     "; check the client certificate and its key in the kubeconfig";
 
@@ -30,10 +29,8 @@ Meaning MeaningOf(CURLcode code) {
       return {StatusCode::kUnavailable, "its name cannot be resolved", kNetwork};
     case CURLE_COULDNT_RESOLVE_PROXY:
     case CURLE_PROXY:
-      return {
-          StatusCode::kUnavailable, "the proxy cannot be used",
-          "; does HTTPS_PROXY, or proxy-url in the kubeconfig, name a proxy that can be reached "
-          "from here?"};
+      return {StatusCode::kUnavailable, "the connection to the proxy failed",
+              "; check that HTTPS_PROXY, or proxy-url in the kubeconfig, names a reachable proxy"};
     case CURLE_COULDNT_CONNECT:
     case CURLE_OPERATION_TIMEDOUT:
       return {StatusCode::kUnavailable, "no connection", kNetwork};
@@ -60,11 +57,11 @@ Meaning MeaningOf(CURLcode code) {
     case CURLE_WEIRD_SERVER_REPLY:
     case CURLE_UNSUPPORTED_PROTOCOL:
     case CURLE_HTTP_RETURNED_ERROR:
-      return {StatusCode::kUnavailable, "it does not answer in HTTP", ""};
+      return {StatusCode::kUnavailable, "its answer is not HTTP", ""};
     case CURLE_OUT_OF_MEMORY:
       return {StatusCode::kResourceExhausted, "out of memory", ""};
     case CURLE_URL_MALFORMAT:
-      return {StatusCode::kInvalidArgument, "its address is malformed", ""};
+      return {StatusCode::kInvalidArgument, "its address is invalid", ""};
     case CURLE_ABORTED_BY_CALLBACK:
     case CURLE_WRITE_ERROR:
       return {StatusCode::kCancelled, "the transfer was cancelled", ""};

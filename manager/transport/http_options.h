@@ -20,7 +20,7 @@ struct HttpOptions {
   // Each pool, and in a pool each component, may have this many times what is left free of
   // connections, of places on them, and of places to wait (core/fair_share.h).
   size_t share = 4;
-  // Requests that wait for a connection, per pool. Further requests end with kResourceExhausted.
+  // Requests waiting for a connection, per pool. Further requests end with kResourceExhausted.
   size_t max_waiting = 10'000;
   // Larger responses of Call() end with kResourceExhausted. Streams have no such bound: their sink
   // decides what it keeps.

@@ -20,8 +20,8 @@ absl::Status CheckOptions(const HttpOptions& options) {
   if (options.streams_per_connection < 2 || options.max_call_connections < 1 ||
       options.max_stream_connections < 1 || options.max_waiting < 1 || options.share < 1) {
     return absl::InvalidArgumentError(
-        "the transport needs at least 2 streams per connection, 1 connection for calls and 1 for "
-        "streams, 1 place to wait, and a share of 1");
+        "the transport needs at least 2 streams per connection, 1 connection for calls, 1 for "
+        "streams, a queue of 1, and a share of 1");
   }
   for (const absl::Duration duration :
        {options.connect_timeout, options.time_to_headers, options.max_call_duration,
@@ -29,7 +29,7 @@ absl::Status CheckOptions(const HttpOptions& options) {
         options.idle_timeout, options.drain_timeout, options.ca_refresh}) {
     if (duration < absl::Milliseconds(1) || duration > absl::Hours(24)) {
       return absl::InvalidArgumentError(
-          absl::StrCat("the transport's times must be between 1 ms and 24 h, and one is ",
+          absl::StrCat("the transport's durations must be between 1 ms and 24 h, but one is ",
                        absl::FormatDuration(duration)));
     }
   }
@@ -39,8 +39,8 @@ absl::Status CheckOptions(const HttpOptions& options) {
 void CheckVersion(const HttpOptions& options) {
   if (CurlSupport{options.curl_version}.tested()) return;
   options.log.Error(
-      "This version of libcurl was not tested: a request that the API server refused without "
-      "looking at it fails, where it would be sent again",
+      "This version of libcurl was not tested with Mandate: a request that the API server rejects "
+      "before processing it is not sent again",
       {{"version", CurlVersionText(options.curl_version)},
        {"oldest_tested", CurlVersionText(CurlSupport::kOldestTested)},
        {"newest_tested", CurlVersionText(CurlSupport::kNewestTested)}});

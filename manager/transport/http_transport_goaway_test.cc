@@ -264,7 +264,7 @@ TEST_F(HttpTransportLossTest, ARefusedRequestIsSentAgainAndNotForEver) {
   for (const char* method : {"GET", "POST"}) {
     const auto answer = Call(Request("/always", "t", method));
     EXPECT_EQ(answer.status().code(), absl::StatusCode::kUnavailable) << answer.status();
-    EXPECT_THAT(std::string(answer.status().message()), HasSubstr("refuses requests"));
+    EXPECT_THAT(std::string(answer.status().message()), HasSubstr("repeatedly rejects requests"));
     EXPECT_EQ(CountOf(std::string(method) + " /always"), 9);
   }
 }

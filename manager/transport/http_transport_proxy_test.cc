@@ -100,7 +100,7 @@ TEST_F(HttpTransportProxyTest, ReportsTheProxysRefusal) {
         "HTTP/1.1 407 Proxy authentication required\r\n\r\n", "HTTP/1.1 502 Bad gateway\r\n\r\n"}) {
     proxy_->AnswerWith(answer);
     EXPECT_THAT(Failure(), AllOf(HasSubstr(std::string(answer).substr(9, 3)),
-                                 HasSubstr("does the proxy let this machine through")));
+                                 HasSubstr("check that the proxy allows connections")));
   }
   EXPECT_EQ(server_->stats().accepted, 0u);
 }

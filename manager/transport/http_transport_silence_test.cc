@@ -85,7 +85,7 @@ TEST_F(HttpTransportSilenceTest, NothingAnswersAtTheAddress) {
   Start({.connect_timeout = kShort});
   const auto here = endpoint_;
   ChangeEndpoint([&](Endpoint& endpoint) { endpoint.server = lost.url(); });
-  EXPECT_THAT(BothFail(), AllOf(HasSubstr(lost.url()), HasSubstr("reachable from here")));
+  EXPECT_THAT(BothFail(), AllOf(HasSubstr(lost.url()), HasSubstr("running and reachable")));
   endpoint_ = here;
   BothWork();
 }

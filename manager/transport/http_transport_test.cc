@@ -180,7 +180,7 @@ TEST_F(HttpTransportTest, ReportsARefusedConnection) {
   const auto answer = Call(Request("/"));
   EXPECT_EQ(answer.status().code(), absl::StatusCode::kUnavailable);
   EXPECT_THAT(std::string(answer.status().message()),
-              AllOf(HasSubstr(endpoint_->server), HasSubstr("is the API server running")));
+              AllOf(HasSubstr(endpoint_->server), HasSubstr("the API server is running")));
 }
 
 TEST_F(HttpTransportTest, OneRefusedConnectionAnswersAllThatWaitForIt) {
@@ -205,7 +205,7 @@ TEST_F(HttpTransportTest, ChecksTheServersCertificate) {
     const auto answer = Call(Request("/", "the.token"));
     EXPECT_EQ(answer.status().code(), absl::StatusCode::kUnavailable);
     EXPECT_THAT(std::string(answer.status().message()),
-                AllOf(HasSubstr("does the CA that is configured belong to this server?"),
+                AllOf(HasSubstr("check that the configured CA is this server's"),
                       Not(HasSubstr("the.token"))));
   }
 
@@ -303,7 +303,7 @@ TEST_F(HttpTransportTest, ACallHasALimitOfItsOwn) {
   Start({.max_call_duration = absl::Milliseconds(100)});
   const auto answer = Call(Request("/hold"));
   EXPECT_EQ(answer.status().code(), absl::StatusCode::kDeadlineExceeded);
-  EXPECT_THAT(std::string(answer.status().message()), HasSubstr("the longest time"));
+  EXPECT_THAT(std::string(answer.status().message()), HasSubstr("the maximum duration"));
 }
 
 TEST_F(HttpTransportTest, LabelsTheLoopWithTheComponent) {

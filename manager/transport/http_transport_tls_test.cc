@@ -89,7 +89,7 @@ TEST_F(HttpTransportTlsTest, UsesARotatedCaForNewConnections) {
   // The server's comes first: whoever still trusts the old CA alone gets no new connection.
   server_->SetCertificate(next_ca_.IssueServer(kNames));
   ASSERT_TRUE(Eventually([this] { return Stats().connections == 1; }));
-  EXPECT_THAT(Ask(), HasSubstr("does the CA that is configured belong to this server?"));
+  EXPECT_THAT(Ask(), HasSubstr("check that the configured CA is this server's"));
 
   WriteCa(ca_.certificate_pem() + next_ca_.certificate_pem());
   ASSERT_TRUE(Eventually([this] { return Call(Request("/")).ok(); }));
@@ -135,7 +135,7 @@ TEST_F(HttpTransportTlsTest, RejectsServersWithInvalidCertificates) {
       {"expired", ca_.IssueServer(kNames, {.from = -2 * kDay, .until = -kDay}),
        "is it time to renew the server's certificate"},
       {"not yet valid", ca_.IssueServer(kNames, {.from = kDay, .until = 2 * kDay}),
-       "is this machine's clock wrong?"},
+       "check the server's certificate and this machine's clock"},
       {"of another name", ca_.IssueServer({"DNS:elsewhere"}), "tls-server-name"},
       {"of another address", ca_.IssueServer({"IP:127.0.0.2"}), "tls-server-name"},
       {"of another CA", next_ca_.IssueServer(kNames), "does the CA that is configured"},

@@ -104,9 +104,7 @@ absl::StatusOr<std::string> ParseProxy(std::string_view text, std::string_view s
   if (scheme_end != std::string_view::npos) {
     if (text.substr(0, scheme_end + 3) != kScheme) {
       return absl::UnimplementedError(
-          StrCat(source,
-                 ": only plain http:// proxies are supported; the traffic "
-                 "through them is TLS in any case"));
+          StrCat(source, ": only http:// proxies are supported; the traffic through them is TLS"));
     }
     text.remove_prefix(kScheme.size());
   }

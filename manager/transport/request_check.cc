@@ -56,19 +56,18 @@ bool IsAddress(std::string_view url, std::string_view scheme) {
 
 absl::Status CheckEndpoint(const Endpoint& endpoint) {
   if (!IsAddress(endpoint.server, "https://")) {
-    return absl::InvalidArgumentError(
-        absl::StrCat("the server's address \"", WithoutUser(endpoint.server),
-                     "\" is not of the form https://HOST[:PORT]: correct the endpoint"));
+    return absl::InvalidArgumentError(absl::StrCat("the server's address \"",
+                                                   WithoutUser(endpoint.server),
+                                                   "\" must have the form https://HOST[:PORT]"));
   }
   if (endpoint.ca_pem.empty()) {
     return absl::InvalidArgumentError(
         absl::StrCat("no CA certificate is known for ", endpoint.server,
-                     ", and a server is never trusted unverified: give the endpoint its CA"));
+                     ", and servers must be verified; set the endpoint's CA"));
   }
   if (!endpoint.proxy.empty() && !IsAddress(endpoint.proxy, "http://")) {
-    return absl::InvalidArgumentError(
-        absl::StrCat("the proxy of ", endpoint.server,
-                     " is not of the form http://HOST:PORT, without a user: correct the endpoint"));
+    return absl::InvalidArgumentError(absl::StrCat(
+        "the proxy of ", endpoint.server, " must have the form http://HOST:PORT, without a user"));
   }
   return absl::OkStatus();
 }
@@ -81,7 +80,7 @@ absl::Status CheckCredential(const HttpRequest& request) {
     }
     if (!IsVisible(bearer->token->Reveal())) {
       return absl::InvalidArgumentError(
-          "the request's bearer token holds characters that no token has (a line break?)");
+          "the request's bearer token has invalid characters, such as a line break");
     }
     return absl::OkStatus();
   }
@@ -132,8 +131,7 @@ absl::Status CheckRequest(const HttpRequest& request) {
     if (IsReservedHeader(name)) {
       return absl::InvalidArgumentError(
           absl::StrCat("the header \"", name,
-                       "\" may not be set next to the request's own fields: a request "
-                       "carries exactly its credential and its user agent"));
+                       "\" must not be set: it belongs to the request's credential or user agent"));
     }
   }
   return absl::OkStatus();

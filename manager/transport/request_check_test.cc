@@ -97,9 +97,9 @@ TEST(RequestCheck, RejectsInvalidRequests) {
        "malformed"},
       {"SecondCredential",
        [](Draft d) { d.request.headers.emplace_back("aUTHorization", "Bearer x"); },
-       "exactly its credential"},
+       "belongs to the request's credential"},
       {"SecondUserAgent", [](Draft d) { d.request.headers.emplace_back("User-Agent", "x"); },
-       "exactly its credential"},
+       "belongs to the request's credential"},
   };
   for (const auto& row : rows) {
     SCOPED_TRACE(row.name);

@@ -221,12 +221,12 @@ absl::Status Transfer::StatusOf(CURLcode code) const {
                                  : absl::StrCat(endpoint.server, " through ", endpoint.proxy);
   if (unserved_) {
     return absl::UnavailableError(
-        absl::StrCat(server, " refuses requests, again and again, without looking at them"));
+        absl::StrCat(server, " repeatedly rejects requests without processing them"));
   }
   if (lost_code_ != 0) {
-    return absl::UnavailableError(absl::StrCat(
-        server, " served the request (", lost_code_,
-        "), but its answer was lost: ", "the server reset the stream in the same moment"));
+    return absl::UnavailableError(
+        absl::StrCat(server, " served the request (", lost_code_,
+                     "), but its answer was lost: ", "the server reset the stream"));
   }
   if (sent_ && !heard_ && IsConnectionError(code)) {
     return absl::UnavailableError(absl::StrCat(

@@ -17,40 +17,41 @@ const HttpCount kHttpCounts[] = {
     {"mandate_transport_requests_total", "Requests", {{"class", "stream"}}, &HttpStats::streams},
     {"mandate_transport_sockets_opened_total", "Connections tried", {}, &HttpStats::sockets_opened},
     {"mandate_transport_connections_drained_total",
-     "Connections that took no more requests (GOAWAY) or were closed by the server while in use",
+     "Connections that the server ended: by GOAWAY, or by closing them while in use",
      {},
      &HttpStats::connections_drained},
     {"mandate_transport_connections_lost_total",
-     "Connections that were probed and found dead",
+     "Connections that did not answer a probe",
      {},
      &HttpStats::connections_lost},
     {"mandate_transport_connections_doubted_total",
-     "Connections that took no new requests for a while, after a request had timed out in silence",
+     "Connections suspended after a request timed out without an answer",
      {},
      &HttpStats::connections_doubted},
-    {"mandate_transport_probes_total", "Probes of silent connections", {}, &HttpStats::probes},
+    {"mandate_transport_probes_total", "Probes of idle connections", {}, &HttpStats::probes},
     {"mandate_transport_resends_total",
-     "Requests sent again: refused unserved, or a GET whose connection was lost",
+     "Requests sent again: rejected before the server processed them, or a GET whose connection "
+     "was lost",
      {},
      &HttpStats::resends},
     {"mandate_transport_bounds_met_total",
-     "How often a bound of the transport was met",
+     "Number of times that a limit of the transport was reached",
      {{"bound", "waiting"}},
      &HttpStats::refused_waiting},
     {"mandate_transport_bounds_met_total",
-     "How often a bound of the transport was met",
+     "Number of times that a limit of the transport was reached",
      {{"bound", "size"}},
      &HttpStats::refused_too_large},
     {"mandate_transport_bounds_met_total",
-     "How often a bound of the transport was met",
+     "Number of times that a limit of the transport was reached",
      {{"bound", "connections"}},
      &HttpStats::refused_connection},
     {"mandate_transport_bounds_met_total",
-     "How often a bound of the transport was met",
+     "Number of times that a limit of the transport was reached",
      {{"bound", "share"}},
      &HttpStats::refused_share},
     {"mandate_transport_ca_rotations_total",
-     "CA files that were read again after a change",
+     "CA files that were reloaded after a change",
      {},
      &HttpStats::ca_rotations},
     {"mandate_transport_ca_errors_total",
@@ -68,15 +69,15 @@ struct HttpLevel {
 
 const HttpLevel kHttpLevels[] = {
     {"mandate_transport_connections",
-     "Connections, also those being made",
+     "Connections, including those being established",
      {{"class", "call"}},
      &HttpStats::call_connections},
     {"mandate_transport_connections",
-     "Connections, also those being made",
+     "Connections, including those being established",
      {{"class", "stream"}},
      &HttpStats::stream_connections},
-    {"mandate_transport_streams", "Requests that are on a connection", {}, &HttpStats::active},
-    {"mandate_transport_queue", "Requests that wait for a connection", {}, &HttpStats::waiting},
+    {"mandate_transport_streams", "Requests on a connection", {}, &HttpStats::active},
+    {"mandate_transport_queue", "Requests waiting for a connection", {}, &HttpStats::waiting},
 };
 
 struct LoopCount {
@@ -105,18 +106,20 @@ TransportMetrics::TransportMetrics(Options options) : options_(std::move(options
   }
   for (const LoopCount& row : kLoopCounts) {
     counts_.push_back({.counter = &metrics.Counter("mandate_loop_runs_total",
-                                                   "What the event loop ran", {{"kind", row.kind}}),
+                                                   "Tasks and callbacks that the event loop ran",
+                                                   {{"kind", row.kind}}),
                        .read = [this, field = row.field] { return loop_.*field; }});
   }
-  levels_.push_back({.gauge = &metrics.Gauge("mandate_loop_queue", "Tasks that wait", {}),
-                     .read = [this] { return static_cast<double>(loop_.tasks_queued); }});
   levels_.push_back(
-      {.gauge = &metrics.Gauge("mandate_loop_queue_max", "The most tasks that ever waited", {}),
+      {.gauge = &metrics.Gauge("mandate_loop_queue", "Tasks waiting for the event loop", {}),
+       .read = [this] { return static_cast<double>(loop_.tasks_queued); }});
+  levels_.push_back(
+      {.gauge = &metrics.Gauge("mandate_loop_queue_max",
+                               "The largest number of tasks that waited at one time", {}),
        .read = [this] { return static_cast<double>(loop_.most_tasks_queued); }});
-  levels_.push_back(
-      {.gauge = &metrics.Gauge("mandate_loop_longest_run_seconds",
-                               "The longest that one task kept the others waiting", {}),
-       .read = [this] { return absl::ToDoubleSeconds(loop_.longest_run); }});
+  levels_.push_back({.gauge = &metrics.Gauge("mandate_loop_longest_run_seconds",
+                                             "The longest time that one task blocked the loop", {}),
+                     .read = [this] { return absl::ToDoubleSeconds(loop_.longest_run); }});
 }
 
 void TransportMetrics::Start() {

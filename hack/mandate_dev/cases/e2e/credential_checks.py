@@ -155,7 +155,7 @@ class Credentials(WorldCase):
         mistakes: list[tuple[str, dict[str, str], str | None, str]] = [
                 ("no such command", {"command": "no-such-plugin"}, None, "install it, in a folder of $PATH. It comes with the tests."),
                 ("a person is needed", {"interactiveMode": "Always"}, None, "exec.interactiveMode is Always"),
-                ("it fails", {}, "fails", "ended with exit code 7: run it by hand to see what it wants; it wrote: nobody is logged in"),
+                ("it fails", {}, "fails", "ended with exit code 7; run it by hand to see why; it wrote: nobody is logged in"),
                 ("it hangs", {}, "hangs", "did not end in time and was killed")]
         for what, change, file, says in mistakes:
             write_config(**change)
