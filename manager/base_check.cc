@@ -70,10 +70,11 @@ absl::Status CheckServer(const CallContext& context, RestClient& base, const End
   // There is no credential, so the request was never sent.
   if (absl::IsFailedPrecondition(status)) return status;
   // Most reasons already name the next step.
-  const bool asks = absl::EndsWith(status.message(), "?") || absl::IsInvalidArgument(status);
-  return absl::UnavailableError(
-      StrCat("cannot use the API server at ", endpoint.server, ": ", AsStd(status.message()),
-             asks ? "" : "; check that it is running, and that its address and CA are correct"));
+  const bool has_next_step =
+      absl::StrContains(status.message(), "; check ") || absl::IsInvalidArgument(status);
+  return absl::UnavailableError(StrCat(
+      "cannot use the API server at ", endpoint.server, ": ", AsStd(status.message()),
+      has_next_step ? "" : "; check that it is running, and that its address and CA are correct"));
 }
 
 absl::StatusOr<std::string> AskBaseUser(const CallContext& context, RestClient& base) {

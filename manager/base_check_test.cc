@@ -55,8 +55,8 @@ TEST_F(CheckServerTest, AddsNoSecondNextStep) {
     absl::Status why;
     const char* ends;
   } rows[] = {
-      {absl::UnavailableError("its certificate is not trusted; is it time to renew it?"),
-       "6443: its certificate is not trusted; is it time to renew it?"},
+      {absl::UnavailableError("its certificate is not trusted; check this machine's clock"),
+       "6443: its certificate is not trusted; check this machine's clock"},
       {absl::InvalidArgumentError("the token holds a line break"), "the token holds a line break"},
       {absl::DeadlineExceededError("took too long"), "address and CA are correct"},
   };

@@ -1,3 +1,5 @@
+#include "manager/controller/builder.h"
+
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -7,7 +9,6 @@
 #include <vector>
 
 #include "manager/cache/testing/fake_cache_view.h"
-#include "manager/controller/builder.h"
 #include "manager/controller/testing/function_reconciler.h"
 #include "manager/core/testing/simulated_loop.h"
 #include "manager/object/kinds/coordination_v1.h"
@@ -213,7 +214,7 @@ TEST_F(BuilderTest, Options) {
 TEST_F(BuilderTest, Mistakes) {
   const std::pair<void (*)(ControllerBuilder&), const char*> rows[] = {
       {[](ControllerBuilder& builder) { builder.For<Lease>().For<Role>(); }, "reconciles one kind"},
-      {[](ControllerBuilder& builder) { builder.Owns<Lease>().For<Role>(); }, "before For()"},
+      {[](ControllerBuilder& builder) { builder.Owns<Lease>().For<Role>(); }, "must come after For()"},
       {[](ControllerBuilder& builder) { builder.Named("x"); }, "watches nothing"},
   };
   for (const auto& [make, error] : rows) {

@@ -149,7 +149,7 @@ TEST_F(ExecTokenFetcherTest, EveryFailureNamesTheCommandAndTheNextStep) {
       {result(255, "", "Unable to locate credentials\n"),
        "ended with exit code 255; run it by hand to see why; it wrote: Unable to locate "
        "credentials"},
-      {result(1, "sEcReT", ""), "ended with exit code 1: run it by hand"},
+      {result(1, "sEcReT", ""), "ended with exit code 1; run it by hand"},
       {result(0, "", "oops wordy-secret"),
        "invalid credential: it is empty; it wrote: oops <removed>"},
       {result(0, "sEcReT", ""), "printed an invalid credential: it is not JSON"},

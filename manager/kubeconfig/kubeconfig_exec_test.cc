@@ -74,7 +74,7 @@ TEST(ReadExecPluginTest, AcceptsAndRejectsEntries) {
       {"variables of no list", With(R"("env":{"a":"sEcReT"})"), "exec.env is not a list"},
       {"variable with a value only", With(R"("env":[{"value":"sEcReT"}])"),
        "exec.env[0] has no name"},
-      {"variable without a value", With(R"("env":[{"name":"a"}])"), "exec.env[0] has no value"},
+      {"variable without a value", With(R"("env":[{"name":"a"}])"), "exec.env[0] has no value, or a value"},
       {"value that is a number", With(R"("env":[{"name":"a","value":1}])"), "quote it"},
       {"version of another group", R"({"apiVersion":"example.com/v1","command":"aws"})",
        "exec.apiVersion is \"example.com/v1\""},
@@ -90,7 +90,7 @@ TEST(ReadExecPluginTest, AcceptsAndRejectsEntries) {
       {"variable that sets another", With(R"("env":[{"name":"A=B","value":"sEcReT"}])"),
        "has no name"},
       {"second variable", With(R"("env":[{"name":"A","value":"sEcReT"},{"name":"B","value":7}])"),
-       "exec.env[1] has a value that is not a string"},
+       "exec.env[1] has no value, or a value that is not a string"},
       {"flag of text", With(R"("provideClusterInfo":"true")"), "neither true nor false"},
   };
   for (const Row& row : rows) {

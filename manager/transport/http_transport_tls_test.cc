@@ -109,7 +109,7 @@ TEST_F(HttpTransportTlsTest, UsesARotatedCaForNewConnections) {
   }));
   server_->SetCertificate(ca_.IssueServer(kNames));
   ASSERT_TRUE(Eventually([this] { return Stats().connections == 2; }));
-  EXPECT_THAT(Ask(), HasSubstr("does the CA that is configured"));
+  EXPECT_THAT(Ask(), HasSubstr("check that the configured CA"));
   EXPECT_FALSE(next.sink->closed().has_value());
 }
 
@@ -133,12 +133,12 @@ TEST_F(HttpTransportTlsTest, RejectsServersWithInvalidCertificates) {
   };
   const Row rows[] = {
       {"expired", ca_.IssueServer(kNames, {.from = -2 * kDay, .until = -kDay}),
-       "is it time to renew the server's certificate"},
+       "check the server's certificate"},
       {"not yet valid", ca_.IssueServer(kNames, {.from = kDay, .until = 2 * kDay}),
        "check the server's certificate and this machine's clock"},
       {"of another name", ca_.IssueServer({"DNS:elsewhere"}), "tls-server-name"},
       {"of another address", ca_.IssueServer({"IP:127.0.0.2"}), "tls-server-name"},
-      {"of another CA", next_ca_.IssueServer(kNames), "does the CA that is configured"},
+      {"of another CA", next_ca_.IssueServer(kNames), "check that the configured CA"},
       {"for clients", ca_.IssueClient("admin"), "not trusted"},
   };
   Start();
