@@ -36,9 +36,7 @@ absl::StatusOr<bool> Holds(const CallContext& context, RestClient& base, const R
                            std::string_view ns) {
   const rbac::Rule rule{.verbs = {std::string(right.verb)},
                         .api_groups = {std::string(right.group)},
-                        .resources = {std::string(right.resource)},
-                        .resource_names = {},
-                        .non_resource_urls = {}};
+                        .resources = {std::string(right.resource)}};
   ASSIGN_OR_RETURN(const auto review, MayI(context, base, ns, rule));
   return review.status().allowed();
 }

@@ -20,12 +20,8 @@ namespace {
 constexpr std::string_view kVerbs[] = {"get", "list"};
 constexpr std::string_view kGroups[] = {""};
 constexpr std::string_view kPods[] = {"pods"};
-constexpr rbac::MandateRule kRules[] = {{.rule = {.verbs = kVerbs,
-                                                  .api_groups = kGroups,
-                                                  .resources = kPods,
-                                                  .resource_names = {},
-                                                  .non_resource_urls = {}},
-                                         .ns = ""}};
+constexpr rbac::MandateRule kRules[] = {
+    {.rule = {.verbs = kVerbs, .api_groups = kGroups, .resources = kPods}, .ns = ""}};
 constexpr rbac::Mandate kScope = {.component = "scope", .rules = kRules};
 
 // Remembers until when, and at whose pleasure, each request may take.
@@ -118,12 +114,8 @@ TEST_F(PreflightLoopTest, ChecksHundredsOfPermissionsInTime) {
   std::vector<std::string> names;
   for (int i = 0; i < 150; ++i) names.push_back("r" + std::to_string(i));
   const std::vector<std::string_view> resources(names.begin(), names.end());
-  const rbac::MandateRule rules[] = {{.rule = {.verbs = kVerbs,
-                                               .api_groups = kGroups,
-                                               .resources = resources,
-                                               .resource_names = {},
-                                               .non_resource_urls = {}},
-                                      .ns = ""}};
+  const rbac::MandateRule rules[] = {
+      {.rule = {.verbs = kVerbs, .api_groups = kGroups, .resources = resources}, .ns = ""}};
   const rbac::Mandate mandate = {.component = "scope", .rules = rules};
   mandate_ = &mandate;
   client_.SetDelay([] { return absl::Milliseconds(50); });

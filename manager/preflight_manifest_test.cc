@@ -6,16 +6,13 @@ namespace mandate {
 namespace {
 
 TEST(GrantManifestTest, ACertificatesUserIsASubjectByItsName) {
-  EXPECT_EQ(GrantManifest({.ns = "",
-                           .role = "r",
-                           .binding = "b",
-                           .user = "some \"one\": else",
-                           .rules = {{.verbs = {"get"},
-                                      .api_groups = {""},
-                                      .resources = {"pods"},
-                                      .resource_names = {},
-                                      .non_resource_urls = {}}}}),
-            R"(apiVersion: rbac.authorization.k8s.io/v1
+  EXPECT_EQ(
+      GrantManifest({.ns = "",
+                     .role = "r",
+                     .binding = "b",
+                     .user = "some \"one\": else",
+                     .rules = {{.verbs = {"get"}, .api_groups = {""}, .resources = {"pods"}}}}),
+      R"(apiVersion: rbac.authorization.k8s.io/v1
 kind: ClusterRole
 metadata:
   name: r

@@ -78,8 +78,7 @@ struct PreflightModesTest : testing::Test {
     return {.verbs = std::move(verbs),
             .api_groups = {std::move(group)},
             .resources = {std::move(resource)},
-            .resource_names = std::move(names),
-            .non_resource_urls = {}};
+            .resource_names = std::move(names)};
   }
 
   // "" when nothing is missing.
@@ -101,12 +100,7 @@ struct PreflightModesTest : testing::Test {
       {"", Rule({"create", "patch"}, "rbac.authorization.k8s.io", "rolebindings")},
       {"", Rule({"create", "patch"}, "rbac.authorization.k8s.io", "rolebindings/status")},
       {"", Rule({"bind"}, "rbac.authorization.k8s.io", "clusterroles", {"edit"})},
-      {"",
-       {.verbs = {"get"},
-        .api_groups = {},
-        .resources = {},
-        .resource_names = {},
-        .non_resource_urls = {"/metrics"}}},
+      {"", {.verbs = {"get"}, .non_resource_urls = {"/metrics"}}},
       {"mandate", Rule({"get"}, "", "secrets")}};
 
   static Grants Impersonating(const std::vector<rbac::RulesByNamespace>& parts) {

@@ -43,11 +43,7 @@ std::vector<Rule> Breakdown(const Rule& rule) {
   for (const std::string& group : rule.api_groups) {
     for (const std::string& resource : rule.resources) {
       for (const std::string& verb : rule.verbs) {
-        Rule part{.verbs = {verb},
-                  .api_groups = {group},
-                  .resources = {resource},
-                  .resource_names = {},
-                  .non_resource_urls = {}};
+        Rule part{.verbs = {verb}, .api_groups = {group}, .resources = {resource}};
         if (rule.resource_names.empty()) parts.push_back(part);
         for (const std::string& name : rule.resource_names) {
           part.resource_names = {name};
@@ -58,11 +54,7 @@ std::vector<Rule> Breakdown(const Rule& rule) {
   }
   for (const std::string& url : rule.non_resource_urls) {
     for (const std::string& verb : rule.verbs) {
-      parts.push_back({.verbs = {verb},
-                       .api_groups = {},
-                       .resources = {},
-                       .resource_names = {},
-                       .non_resource_urls = {url}});
+      parts.push_back({.verbs = {verb}, .non_resource_urls = {url}});
     }
   }
   return parts;

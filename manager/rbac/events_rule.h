@@ -15,9 +15,7 @@ inline constexpr std::string_view kEventResources[] = {"events"};
 
 inline constexpr RuleView kEventsRule = {.verbs = internal::kEventVerbs,
                                          .api_groups = internal::kEventGroups,
-                                         .resources = internal::kEventResources,
-                                         .resource_names = {},
-                                         .non_resource_urls = {}};
+                                         .resources = internal::kEventResources};
 
 }  // namespace mandate::rbac
 

@@ -22,21 +22,14 @@ std::vector<std::string> Strings(std::span<const std::string_view> views) {
 // The permissions of every identity by system:basic-user and system:discovery that the manager
 // uses for each component.
 std::vector<Rule> EverybodysRules() {
-  return {{.verbs = {"create"},
-           .api_groups = {"authentication.k8s.io"},
-           .resources = {"selfsubjectreviews"},
-           .resource_names = {},
-           .non_resource_urls = {}},
-          {.verbs = {"create"},
-           .api_groups = {"authorization.k8s.io"},
-           .resources = {"selfsubjectaccessreviews", "selfsubjectrulesreviews"},
-           .resource_names = {},
-           .non_resource_urls = {}},
-          {.verbs = {"get"},
-           .api_groups = {},
-           .resources = {},
-           .resource_names = {},
-           .non_resource_urls = {"/api", "/api/*", "/apis", "/apis/*", "/version"}}};
+  return {
+      {.verbs = {"create"},
+       .api_groups = {"authentication.k8s.io"},
+       .resources = {"selfsubjectreviews"}},
+      {.verbs = {"create"},
+       .api_groups = {"authorization.k8s.io"},
+       .resources = {"selfsubjectaccessreviews", "selfsubjectrulesreviews"}},
+      {.verbs = {"get"}, .non_resource_urls = {"/api", "/api/*", "/apis", "/apis/*", "/version"}}};
 }
 
 // The verbs of `rule` as those of impersonation.
@@ -54,8 +47,7 @@ Rule OneAccount(std::string_view verb, std::string_view group, std::string_view 
   return {.verbs = {std::string(verb)},
           .api_groups = {std::string(group)},
           .resources = {"serviceaccounts"},
-          .resource_names = {std::string(service_account)},
-          .non_resource_urls = {}};
+          .resource_names = {std::string(service_account)}};
 }
 
 }  // namespace

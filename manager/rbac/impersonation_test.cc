@@ -22,31 +22,12 @@ constexpr std::string_view kRoles[] = {"clusterroles"};
 constexpr std::string_view kEdit[] = {"edit"};
 constexpr std::string_view kMetrics[] = {"/metrics"};
 constexpr MandateRule kRules[] = {
-    {.rule = {.verbs = kListBind,
-              .api_groups = kRbac,
-              .resources = kRoles,
-              .resource_names = kEdit,
-              .non_resource_urls = {}},
+    {.rule =
+         {.verbs = kListBind, .api_groups = kRbac, .resources = kRoles, .resource_names = kEdit},
      .ns = "there"},
-    {.rule = {.verbs = kEscalate,
-              .api_groups = kRbac,
-              .resources = kRoles,
-              .resource_names = {},
-              .non_resource_urls = {}},
-     .ns = ""},
-    {.rule = {.verbs = kAll,
-              .api_groups = {},
-              .resources = {},
-              .resource_names = {},
-              .non_resource_urls = kMetrics},
-     .ns = ""},
-    {.rule = {.verbs = kAll,
-              .api_groups = kAll,
-              .resources = kAll,
-              .resource_names = {},
-              .non_resource_urls = {}},
-     .ns = "",
-     .external = true},
+    {.rule = {.verbs = kEscalate, .api_groups = kRbac, .resources = kRoles}, .ns = ""},
+    {.rule = {.verbs = kAll, .non_resource_urls = kMetrics}, .ns = ""},
+    {.rule = {.verbs = kAll, .api_groups = kAll, .resources = kAll}, .ns = "", .external = true},
 };
 constexpr Mandate kMandate = {.component = "scope", .rules = kRules};
 
@@ -122,11 +103,8 @@ TEST(ImpersonationTest, IsOfOneServiceAccountOnOlderServers) {
 
 // The verbs that base needs in namespace "n" for a rule with these verbs.
 std::vector<std::string> VerbsFor(std::vector<std::string> verbs, bool url = false) {
-  Rule rule{.verbs = std::move(verbs),
-            .api_groups = {"g"},
-            .resources = {"r"},
-            .resource_names = {"x"},
-            .non_resource_urls = {}};
+  Rule rule{
+      .verbs = std::move(verbs), .api_groups = {"g"}, .resources = {"r"}, .resource_names = {"x"}};
   if (url) rule.non_resource_urls = {"/metrics"};
   const RulesByNamespace result = WhatToImpersonateOn(RulesByNamespace{{"n", {rule}}});
   const auto found = result.find("n");

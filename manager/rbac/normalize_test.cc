@@ -85,8 +85,7 @@ TEST(Normalize, NeverWidensNorNarrows) {
       rules.push_back({.verbs = pick(verbs, 1),
                        .api_groups = pick(groups, 1),
                        .resources = pick(resources, 1),
-                       .resource_names = pick(names, 0),
-                       .non_resource_urls = {}});
+                       .resource_names = pick(names, 0)});
     }
     const std::vector<Rule> normal = NormalizeRules(rules);
     std::shuffle(rules.begin(), rules.end(), random);

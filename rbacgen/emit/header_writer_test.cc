@@ -23,11 +23,7 @@ TEST(WriteHeader, GuardIsMadeFromTheIncludePath) {
 }
 
 TEST(WriteHeader, EqualListsShareOneArray) {
-  const rbac::Rule rule = {.verbs = {"get"},
-                           .api_groups = {"g"},
-                           .resources = {"get"},
-                           .resource_names = {},
-                           .non_resource_urls = {}};
+  const rbac::Rule rule = {.verbs = {"get"}, .api_groups = {"g"}, .resources = {"get"}};
   const auto header = WriteHeader({{"c", {{"", false, {rule, rule}, {}}}}}, "c.h");
   ASSERT_TRUE(header.ok());
   EXPECT_THAT(*header, HasSubstr("kCList0[] = {\"get\"}"));

@@ -54,9 +54,7 @@ rbac::Rule EventsRule() {
   const rbac::RuleView& rule = rbac::kEventsRule;
   return {.verbs = {rule.verbs.begin(), rule.verbs.end()},
           .api_groups = {rule.api_groups.begin(), rule.api_groups.end()},
-          .resources = {rule.resources.begin(), rule.resources.end()},
-          .resource_names = {},
-          .non_resource_urls = {}};
+          .resources = {rule.resources.begin(), rule.resources.end()}};
 }
 
 std::vector<std::string> EventNamespaces(const Sources& sources, const std::string& component) {
@@ -110,15 +108,13 @@ ComponentMandate BuildBaseMandate(const std::vector<ComponentMandate>& component
   std::vector<rbac::Rule> rules = {{.verbs = {"create", "get", "patch", "update"},
                                     .api_groups = {"coordination.k8s.io"},
                                     .resources = {"leases"},
-                                    .resource_names = {base_name},
-                                    .non_resource_urls = {}}};
+                                    .resource_names = {base_name}}};
   // Without names, the rule would mint the token of any ServiceAccount of the namespace.
   if (!accounts.empty()) {
     rules.push_back({.verbs = {"create"},
                      .api_groups = {""},
                      .resources = {"serviceaccounts/token"},
-                     .resource_names = std::move(accounts),
-                     .non_resource_urls = {}});
+                     .resource_names = std::move(accounts)});
   }
   return {"base",
           {{.ns = ns,

@@ -24,8 +24,7 @@ Rule R(std::vector<std::string> groups, std::vector<std::string> resources,
   return {.verbs = std::move(verbs),
           .api_groups = std::move(groups),
           .resources = std::move(resources),
-          .resource_names = std::move(names),
-          .non_resource_urls = {}};
+          .resource_names = std::move(names)};
 }
 
 Rule Url(std::vector<std::string> urls, std::vector<std::string> verbs) {

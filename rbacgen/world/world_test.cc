@@ -24,11 +24,7 @@ TEST(RemoveRepeated, KeepsTheLastObject) {
   const auto role = [](std::string name, std::string verb) {
     rbac::ClusterRole r;
     r.name = std::move(name);
-    r.rules = {{.verbs = {std::move(verb)},
-                .api_groups = {""},
-                .resources = {"pods"},
-                .resource_names = {},
-                .non_resource_urls = {}}};
+    r.rules = {{.verbs = {std::move(verb)}, .api_groups = {""}, .resources = {"pods"}}};
     return r;
   };
   world.policy.cluster_roles = {role("a", "get"), role("b", "get")};

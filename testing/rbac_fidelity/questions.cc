@@ -20,11 +20,8 @@ const std::vector<Rule>& NoRules() {
 
 // A part of what the server's own role grants, to start questions from.
 const std::vector<Rule>& AggregatedRules() {
-  static const auto& rules = *new std::vector<Rule>{{.verbs = {"get", "list", "watch"},
-                                                     .api_groups = {""},
-                                                     .resources = {"pods", "pods/log"},
-                                                     .resource_names = {},
-                                                     .non_resource_urls = {}}};
+  static const auto& rules = *new std::vector<Rule>{
+      {.verbs = {"get", "list", "watch"}, .api_groups = {""}, .resources = {"pods", "pods/log"}}};
   return rules;
 }
 

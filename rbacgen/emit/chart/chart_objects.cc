@@ -109,11 +109,7 @@ class BaseObjects {
     AddRole(names_.base, BaseRules(), {});
     // A request to create carries no name yet, so that rule cannot have any.
     AddRole(names_.base + "-create-service-accounts",
-            {RuleYaml({.verbs = {"create"},
-                       .api_groups = {""},
-                       .resources = {"serviceaccounts"},
-                       .resource_names = {},
-                       .non_resource_urls = {}})},
+            {RuleYaml({.verbs = {"create"}, .api_groups = {""}, .resources = {"serviceaccounts"}})},
             switches_.CreateServiceAccounts());
     AddTokenFence(maker_);
     AddGuards();

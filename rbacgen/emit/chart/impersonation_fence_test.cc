@@ -25,9 +25,7 @@ rbac::Rule Rule(std::vector<std::string> verbs, std::string group,
                 std::vector<std::string> resources) {
   return {.verbs = std::move(verbs),
           .api_groups = {std::move(group)},
-          .resources = std::move(resources),
-          .resource_names = {},
-          .non_resource_urls = {}};
+          .resources = std::move(resources)};
 }
 
 // The spec of the first component's policy; "" if it has no policy.

@@ -13,11 +13,8 @@ using testing::HasSubstr;
 using testing::Not;
 
 rbac::Rule R(std::vector<std::string> verbs) {
-  return {.verbs = std::move(verbs),
-          .api_groups = {"g"},
-          .resources = {"r"},
-          .resource_names = {"n"},
-          .non_resource_urls = {}};
+  return {
+      .verbs = std::move(verbs), .api_groups = {"g"}, .resources = {"r"}, .resource_names = {"n"}};
 }
 
 std::string Objects(const std::string& mode, const std::string& impersonation,
