@@ -133,7 +133,7 @@ class BaseCredential(WorldCase):
         with open(world.manager_log, encoding="utf-8", errors="replace") as f:
             last = f.readlines()[-1]
         other = f"system:serviceaccount:{NAMESPACE}:e2e-mallory"
-        self.expect("its last line has the reason", f'is of "{other}" now' in last, last)
+        self.expect("its last line has the reason", f'belongs to "{other}" now' in last, last)
         self.expect("the Lease is not given back", holder() == mine, holder())
 
         def theirs() -> list[Any]:
