@@ -214,7 +214,8 @@ TEST_F(BuilderTest, Options) {
 TEST_F(BuilderTest, Mistakes) {
   const std::pair<void (*)(ControllerBuilder&), const char*> rows[] = {
       {[](ControllerBuilder& builder) { builder.For<Lease>().For<Role>(); }, "reconciles one kind"},
-      {[](ControllerBuilder& builder) { builder.Owns<Lease>().For<Role>(); }, "must come after For()"},
+      {[](ControllerBuilder& builder) { builder.Owns<Lease>().For<Role>(); },
+       "must come after For()"},
       {[](ControllerBuilder& builder) { builder.Named("x"); }, "watches nothing"},
   };
   for (const auto& [make, error] : rows) {

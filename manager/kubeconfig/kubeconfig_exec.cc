@@ -138,7 +138,8 @@ absl::StatusOr<ExecPlugin> ReadExecPlugin(const KubeconfigEntry& user, const std
       return read.Wrong(StrCat(".env[", i, "] has no name"));
     }
     if (value == nullptr || !value->isString()) {
-      return read.Wrong(StrCat(".env[", i, "] has no value, or a value that is not a string: quote it"));
+      return read.Wrong(
+          StrCat(".env[", i, "] has no value, or a value that is not a string: quote it"));
     }
     plugin.env.emplace_back(name->asString(), value->asString());
   }
