@@ -25,7 +25,7 @@ Key = tuple[str, str]  # group, resource
 def known_resources() -> dict[Key, tuple[bool, frozenset[str]]]:
     """The table without the resources that are only authorized: (namespaced, verbs) of each."""
     with open(os.path.join(ROOT, "rbacgen", "lint", "builtin_resources.cc"), encoding="utf-8") as f:
-        text = f.read().split("// Only ever authorized.")[0]
+        text = f.read().split("// Resources that are authorized but never served.")[0]
     words = dict(re.findall(r'^constexpr std::string_view (k\w+) = "(.*?)";$', text, re.M))
     rows = re.findall(r'^    \{"(.*?)", "(.*?)", (true|false), (?:"(.*?)"|(k\w+))\},$', text, re.M)
     return {(group, name): (namespaced == "true", frozenset((verbs or words[constant]).split()))
