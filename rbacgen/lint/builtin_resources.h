@@ -16,10 +16,9 @@ struct BuiltinResource {
   std::string_view verbs;  // separated by blanks; the union over all versions of the resource
 };
 
-// The resources of Kubernetes 1.36, also those that are off by default, by group and resource.
-// builtin_cluster_test compares the table with the server's discovery. The last entries are
-// resources that RBAC authorizes but no server serves, such as the users that a request may
-// impersonate.
+// The resources of Kubernetes 1.36, also those that are off by default, by group and resource. They
+// are generated from the discovery that Kubernetes publishes. The last entries are resources that
+// RBAC authorizes but no server serves, such as the users that a request may impersonate.
 std::span<const BuiltinResource> BuiltinResources();
 
 // Other names that kubectl accepts for a resource, by group and resource.

@@ -1,58 +1,32 @@
 #include "rbacgen/lint/builtin_resources.h"
 
-#include <map>
+#include <set>
 #include <string>
+#include <utility>
 
 #include "gtest/gtest.h"
 
 namespace mandate::rbacgen {
 namespace {
 
-// The cluster-scoped resources of each group. builtin_cluster_test compares with a server.
-const std::map<std::string_view, std::string> kClusterScoped = {
-    {"",
-     "componentstatuses namespaces namespaces/finalize namespaces/status nodes "
-     "nodes/proxy nodes/status persistentvolumes persistentvolumes/status users groups "
-     "nodes/checkpoint nodes/configz nodes/healthz nodes/log nodes/metrics nodes/pods "
-     "nodes/spec nodes/stats"},
-    {"admissionregistration.k8s.io",
-     "mutatingadmissionpolicies mutatingadmissionpolicybindings "
-     "mutatingwebhookconfigurations validatingadmissionpolicies "
-     "validatingadmissionpolicies/status validatingadmissionpolicybindings "
-     "validatingwebhookconfigurations"},
-    {"apiextensions.k8s.io", "customresourcedefinitions customresourcedefinitions/status"},
-    {"apiregistration.k8s.io", "apiservices apiservices/status"},
-    {"authentication.k8s.io", "selfsubjectreviews tokenreviews groups nodes uids userextras users"},
-    {"authorization.k8s.io",
-     "selfsubjectaccessreviews selfsubjectrulesreviews subjectaccessreviews"},
-    {"certificates.k8s.io",
-     "certificatesigningrequests certificatesigningrequests/approval "
-     "certificatesigningrequests/status clustertrustbundles signers"},
-    {"flowcontrol.apiserver.k8s.io",
-     "flowschemas flowschemas/status prioritylevelconfigurations "
-     "prioritylevelconfigurations/status"},
-    {"internal.apiserver.k8s.io", "storageversions storageversions/status"},
-    {"networking.k8s.io", "ingressclasses ipaddresses servicecidrs servicecidrs/status"},
-    {"node.k8s.io", "runtimeclasses"},
-    {"rbac.authorization.k8s.io", "clusterrolebindings clusterroles"},
-    {"resource.k8s.io",
-     "deviceclasses devicetaintrules devicetaintrules/status "
-     "resourcepoolstatusrequests resourcepoolstatusrequests/status resourceslices"},
-    {"scheduling.k8s.io", "priorityclasses"},
-    {"storage.k8s.io",
-     "csidrivers csinodes storageclasses volumeattachments volumeattachments/status "
-     "volumeattributesclasses"},
-    {"storagemigration.k8s.io", "storageversionmigrations storageversionmigrations/status"},
-};
-
-TEST(BuiltinResources, AreClusterScopedAsListed) {
-  std::map<std::string_view, std::string> found;
+// builtin_cluster_test compares the verbs of each with a server.
+TEST(BuiltinResources, HaveVerbsAndAreUnique) {
+  std::set<std::pair<std::string_view, std::string_view>> found;
   for (const BuiltinResource& r : BuiltinResources()) {
-    if (r.namespaced) continue;
-    std::string& its = found[r.group];
-    its += (its.empty() ? "" : " ") + std::string(r.resource);
+    EXPECT_TRUE(found.emplace(r.group, r.resource).second) << r.group << " " << r.resource;
+    EXPECT_NE(r.verbs, "") << r.group << " " << r.resource;
   }
-  EXPECT_EQ(found, kClusterScoped);
+  EXPECT_GE(found.size(), 140u);
+}
+
+TEST(BuiltinShortNames, MayBeSeveralOfOneResource) {
+  std::set<std::string_view> found;
+  for (const BuiltinShortName& s : BuiltinShortNames()) {
+    if (s.resource == "customresourcedefinitions" || s.resource == "pods") {
+      found.insert(s.short_name);
+    }
+  }
+  EXPECT_EQ(found, (std::set<std::string_view>{"crd", "crds", "po"}));
 }
 
 TEST(FindBuiltin, FindsResourcesAndSubresources) {
@@ -63,6 +37,13 @@ TEST(FindBuiltin, FindsResourcesAndSubresources) {
       {"", "pods", "namespaced create delete deletecollection get list patch update watch"},
       {"", "pods/log", "namespaced get"},
       {"", "componentstatuses", "cluster get list"},
+      {"", "namespaces/finalize", "cluster update"},
+      {"apps", "deployments/scale", "namespaced get patch update"},
+      // Served only in an alpha version.
+      {"internal.apiserver.k8s.io", "storageversions/status", "cluster get patch update"},
+      // Never served.
+      {"", "users", "cluster impersonate"},
+      {"authentication.k8s.io", "serviceaccounts", "namespaced impersonate"},
       {"apps", "pods", "none"},
       {"", "deployments", "none"},
       {"", "pods/finalizers", "namespaced update"},

@@ -52,3 +52,14 @@ def mandate_dependencies():
             module = "k8s.io/kubernetes",
             version = version,
         )
+
+    # What the API server's discovery answers.
+    go_module_files(
+        name = "kubernetes_discovery",
+        files = [
+            "api/discovery/aggregated_v2.json",
+            "api/discovery/api__v1.json",
+        ],
+        module = "k8s.io/kubernetes",
+        version = "v1.36.3",
+    )

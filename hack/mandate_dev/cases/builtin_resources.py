@@ -16,20 +16,8 @@ from mandate_dev import bazel, runner
 from mandate_dev.cases import ClusterCase
 from mandate_dev.paths import ROOT
 
-# Served with --runtime-config=api/all=true --feature-gates=AllAlpha=true,AllBeta=true.
-OFF_BY_DEFAULT = {"clustertrustbundles", "devicetaintrules", "leasecandidates", "podcertificaterequests", "podgroups",
-                  "resourcepoolstatusrequests", "storageversionmigrations", "storageversions", "workloads"}
 Key = tuple[str, str]  # group, resource
-
-
-def known_resources() -> dict[Key, tuple[bool, frozenset[str]]]:
-    """The table without the resources that are only authorized: (namespaced, verbs) of each."""
-    with open(os.path.join(ROOT, "rbacgen", "lint", "builtin_resources.cc"), encoding="utf-8") as f:
-        text = f.read().split("// Resources that are authorized but never served.")[0]
-    words = dict(re.findall(r'^constexpr std::string_view (k\w+) = "(.*?)";$', text, re.M))
-    rows = re.findall(r'^    \{"(.*?)", "(.*?)", (true|false), (?:"(.*?)"|(k\w+))\},$', text, re.M)
-    return {(group, name): (namespaced == "true", frozenset((verbs or words[constant]).split()))
-            for group, name, namespaced, verbs, constant in rows}
+VERBS = frozenset("create delete deletecollection get list patch update watch".split())
 
 
 def who_holds(resources: Iterable[Key]) -> dict[str, Any]:
@@ -80,13 +68,32 @@ class BuiltinResources(ClusterCase):
         return [(group, r) for group, path in paths
                 for r in json.loads(cls.cluster.kubectl("get", "--raw", path))["resources"]]
 
-    def test_all_resources_are_known_with_their_verbs(self) -> None:
-        known = known_resources()
-        self.assertEqual({}, {key: (is_so, known.get(key)) for key, is_so in self.served.items() if known.get(key) != is_so})
+    def check(self, markers: Iterable[str]) -> list[str]:
+        """What `rbacgen check` says of a file with these markers, in their order; "" for nothing."""
+        rbacgen = self.program or bazel.program("//rbacgen")
+        lines = list(markers)
+        with open(os.path.join(self.folder, "markers.go"), "w", encoding="utf-8") as f:
+            f.write("\n".join(["package markers", *lines, ""]))
+        done = subprocess.run([rbacgen, "check", "markers.go"], cwd=self.folder, capture_output=True, text=True, timeout=600)
+        said = dict(re.findall(r"^markers\.go:(\d+): (.*)$", done.stdout, re.M))
+        return [said.get(str(2 + at), "") for at in range(len(lines))]
+
+    def test_check_reports_exactly_the_verbs_that_a_resource_does_not_support(self) -> None:
+        asked = [(group, name, verb) for group, name in self.served for verb in sorted(VERBS)]
+        said = self.check(f'// +kubebuilder:rbac:groups="{group}",resources={name},verbs={verb}' for group, name, verb in asked)
+        wrong = [(key, text) for key, text in zip(asked, said)
+                 if ("does not support verb" in text) == (key[2] in self.served[key[:2]][1])]
+        self.assertEqual([], wrong)
         self.assertGreaterEqual(len(self.served), 100)
 
-    def test_the_others_are_off_by_default(self) -> None:
-        self.assertEqual(OFF_BY_DEFAULT, {name.split("/")[0] for _, name in known_resources().keys() - self.served.keys()})
+    def test_check_reports_exactly_the_cluster_scoped_resources_in_a_namespace(self) -> None:
+        keys = sorted(self.served)
+        said = self.check(f'// +kubebuilder:rbac:groups="{group}",resources={name},verbs={min(self.served[group, name][1])},namespace=system'
+                          for group, name in keys)
+        # A request for one Namespace belongs to that namespace.
+        wrong = [(key, text) for key, text in zip(keys, said)
+                 if ("are cluster-scoped" in text) == self.served[key][0] and not key[1].startswith("namespaces")]
+        self.assertEqual([], wrong)
 
     def test_names_of_resources_mean_what_they_mean_to_kubectl(self) -> None:
         rbacgen = self.program or bazel.program("//rbacgen")
