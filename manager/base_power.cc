@@ -1,48 +1,28 @@
 #include "manager/base_power.h"
 
+#include <utility>
+
 #include "manager/client/self_review.h"
 #include "manager/core/status_macros.h"
 #include "manager/core/strings.h"
+#include "manager/rbac/danger.h"
 #include "manager/rbac/rule.h"
 
 namespace mandate {
 namespace {
 
-struct Right {
-  std::string_view verb;
-  std::string_view group;
-  std::string_view resource;
-  std::string_view of;  // for the message: of which objects
-  bool namespaced = true;
-};
+using rbac::Danger;
 
-constexpr Right kAnything{.verb = "*", .group = "*", .resource = "*", .of = ""};
+constexpr size_t kAtOnce = 16;  // reviews
 
-// Each of them leads to the permissions of another user. Base has the first for the ServiceAccounts
-// of its components only.
-constexpr std::string_view kRbac = "rbac.authorization.k8s.io";
-constexpr Right kExcess[] = {
-    {"create", "", "serviceaccounts/token", "of every ServiceAccount"},
-    {"impersonate", "", "serviceaccounts", "every ServiceAccount"},
-    {"impersonate", "", "users", "every user", /*namespaced=*/false},
-    {"impersonate", "", "groups", "every group", /*namespaced=*/false},
-    {"get", "", "secrets", "every Secret"},
-    {"create", "", "pods", "with every ServiceAccount"},
-    {"bind", kRbac, "clusterroles", "every ClusterRole", /*namespaced=*/false},
-    {"escalate", kRbac, "clusterroles", "every ClusterRole", /*namespaced=*/false},
-};
-
-absl::StatusOr<bool> Holds(const CallContext& context, RestClient& base, const Right& right,
-                           std::string_view ns) {
-  const rbac::Rule rule{.verbs = {std::string(right.verb)},
-                        .api_groups = {std::string(right.group)},
-                        .resources = {std::string(right.resource)}};
-  ASSIGN_OR_RETURN(const auto review, MayI(context, base, ns, rule));
-  return review.status().allowed();
+// Rights to some objects by name are no danger here: base has them for its components.
+bool IsExcess(const Danger& danger) {
+  return danger.severity == Danger::Severity::kCritical && danger.name.empty();
 }
 
-std::string Text(const Right& right) {
-  return StrCat(right.verb, " ", right.resource, " (", right.of, ")");
+std::string ResourceOf(const Danger& danger) {
+  return danger.subresource.empty() ? std::string(danger.resource)
+                                    : StrCat(danger.resource, "/", danger.subresource);
 }
 
 }  // namespace
@@ -50,17 +30,31 @@ std::string Text(const Right& right) {
 absl::StatusOr<BasePower> AskBasePower(const CallContext& context, RestClient& base,
                                        std::string_view ns) {
   BasePower power;
-  ASSIGN_OR_RETURN(power.anything, Holds(context, base, kAnything, ""));
+  const rbac::Rule anything{.verbs = {"*"}, .api_groups = {"*"}, .resources = {"*"}};
+  ASSIGN_OR_RETURN(const auto all, MayI(context, base, "", anything));
+  power.anything = all.status().allowed();
   if (power.anything) return power;
-  for (const Right& right : kExcess) {
-    ASSIGN_OR_RETURN(const bool everywhere, Holds(context, base, right, ""));
-    if (everywhere) {
-      power.excess.push_back(Text(right));
-      continue;
+  // Two for each right: in the whole cluster, and in the manager's namespace.
+  std::vector<AccessQuestion> questions;
+  std::vector<std::string> texts;
+  for (const Danger& danger : rbac::Dangers()) {
+    if (!IsExcess(danger)) continue;
+    for (const std::string_view verb : danger.Verbs()) {
+      rbac::Rule rule{.verbs = {std::string(verb)},
+                      .api_groups = {std::string(danger.group)},
+                      .resources = {ResourceOf(danger)}};
+      questions.push_back({"", rule});
+      questions.push_back({std::string(ns), std::move(rule)});
+      texts.push_back(StrCat(verb, " ", ResourceOf(danger), " (", danger.consequence, ")"));
     }
-    if (!right.namespaced) continue;
-    ASSIGN_OR_RETURN(const bool here, Holds(context, base, right, ns));
-    if (here) power.excess.push_back(StrCat(Text(right), " in namespace ", ns));
+  }
+  ASSIGN_OR_RETURN(const auto reviews, MayIEach(context, base, std::move(questions), kAtOnce));
+  for (size_t i = 0; i < texts.size(); ++i) {
+    if (reviews[2 * i].status().allowed()) {
+      power.excess.push_back(std::move(texts[i]));
+    } else if (reviews[2 * i + 1].status().allowed()) {
+      power.excess.push_back(StrCat(texts[i], " in namespace ", ns));
+    }
   }
   return power;
 }

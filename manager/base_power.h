@@ -16,9 +16,8 @@ namespace mandate {
 struct BasePower {
   // Every verb on every resource, as cluster-admin has.
   bool anything = false;
-  // Other permissions with which base could act as its components or as other users. It needs none
-  // of them:
-  // "create serviceaccounts/token (of every ServiceAccount) in namespace mandate-system".
+  // The critical rights of rbac::Dangers() that base has to all objects. It needs none of them:
+  // "create serviceaccounts/token (acts as these ServiceAccounts) in namespace mandate-system".
   std::vector<std::string> excess;
 };
 

@@ -120,7 +120,7 @@ TEST_F(ManagerBaseTest, LogsPermissionsThatBaseDoesNotNeed) {
                     .ok());
   });
   ASSERT_TRUE(Create().ok());
-  EXPECT_EQ(test_.log().Count("create serviceaccounts/token (of every ServiceAccount)"), 1);
+  EXPECT_EQ(test_.log().Count("create serviceaccounts/token (acts as these ServiceAccounts)"), 1);
 }
 
 // The manager would look for its Lease and its components' ServiceAccounts in the wrong namespace.

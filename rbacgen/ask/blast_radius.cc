@@ -9,8 +9,8 @@
 #include "manager/core/strings.h"
 #include "manager/rbac/authorizer.h"
 #include "manager/rbac/covers.h"
+#include "manager/rbac/danger.h"
 #include "manager/rbac/normalize.h"
-#include "rbacgen/lint/danger.h"
 #include "rbacgen/world/builtin_policy.h"
 #include "rbacgen/world/words.h"
 
@@ -53,9 +53,9 @@ struct Way {
   std::string_view group, resource, subresource;
 };
 
-std::vector<Way> WaysThat(Danger::Becomes becomes) {
+std::vector<Way> WaysThat(rbac::Danger::Becomes becomes) {
   std::vector<Way> ways;
-  for (const Danger& danger : Dangers()) {
+  for (const rbac::Danger& danger : rbac::Dangers()) {
     if (danger.becomes != becomes) continue;
     ways.push_back({danger.Verbs(), danger.group, danger.resource, danger.subresource});
   }
@@ -64,13 +64,14 @@ std::vector<Way> WaysThat(Danger::Becomes becomes) {
 
 // Rights that lead to the pods of a namespace, and so to its ServiceAccounts.
 const std::vector<Way>& WaysIntoPods() {
-  static const auto& ways = *new std::vector<Way>(WaysThat(Danger::Becomes::kAccountsOfNamespace));
+  static const auto& ways =
+      *new std::vector<Way>(WaysThat(rbac::Danger::Becomes::kAccountsOfNamespace));
   return ways;
 }
 
 // Rights that lead to every pod of the cluster.
 const std::vector<Way>& WaysIntoNodes() {
-  static const auto& ways = *new std::vector<Way>(WaysThat(Danger::Becomes::kAccounts));
+  static const auto& ways = *new std::vector<Way>(WaysThat(rbac::Danger::Becomes::kAccounts));
   return ways;
 }
 
@@ -160,7 +161,7 @@ class Search {
 
   static Step StepBy(const Held* by, std::string gained) {
     return {std::move(gained), by->holder, RuleWords(by->right.rule, by->right.ns),
-            SeverityOf(by->right.rule)};
+            rbac::SeverityOf(by->right.rule)};
   }
 
   void Note(std::string gained, const Held* by) {

@@ -18,7 +18,7 @@
 #include <string>
 #include <vector>
 
-#include "rbacgen/lint/danger.h"
+#include "manager/rbac/danger.h"
 #include "rbacgen/world/rights.h"
 #include "rbacgen/world/world.h"
 
@@ -29,7 +29,7 @@ struct Step {
   std::string from;    // the identity that holds the right
   std::string how;     // that right, in words
   // The severity of that right; nullopt for the identities at the start.
-  std::optional<Danger::Severity> severity = std::nullopt;
+  std::optional<rbac::Danger::Severity> severity = std::nullopt;
 };
 
 struct BlastRadius {

@@ -40,7 +40,7 @@ std::vector<Step> Summarised(const std::vector<Step>& steps) {
 }
 
 std::string SeverityWord(const Step& step) {
-  return std::string(step.severity.has_value() ? SeverityName(*step.severity) : "-");
+  return std::string(step.severity.has_value() ? rbac::SeverityName(*step.severity) : "-");
 }
 
 Json::Value StepsJson(const std::vector<Step>& steps) {

@@ -7,7 +7,7 @@
 
 #include "manager/core/printable.h"
 #include "manager/core/strings.h"
-#include "rbacgen/lint/danger.h"
+#include "manager/rbac/danger.h"
 #include "rbacgen/world/words.h"
 
 namespace mandate::rbacgen {
@@ -16,14 +16,14 @@ namespace {
 struct Ranked {
   std::string ns;
   rbac::Rule rule;
-  std::optional<Danger::Severity> severity;
+  std::optional<rbac::Danger::Severity> severity;
 };
 
 // Sorts by severity, the most severe first, then by namespace and rule.
 std::vector<Ranked> Rank(const RightsByNamespace& rights) {
   std::vector<Ranked> ranked;
   for (const auto& [ns, rules] : rights) {
-    for (const rbac::Rule& rule : rules) ranked.push_back({ns, rule, SeverityOf(rule)});
+    for (const rbac::Rule& rule : rules) ranked.push_back({ns, rule, rbac::SeverityOf(rule)});
   }
   std::ranges::stable_sort(ranked, std::greater(), &Ranked::severity);
   return ranked;
@@ -36,7 +36,8 @@ std::string RightsText(std::string_view lead, const RightsByNamespace& rights, b
   for (const auto& [ns, rule, severity] : Rank(rights)) {
     StrAppend(&text, lead, Printable(RuleWords(rule, ns)));
     if (consequences && severity.has_value()) {
-      StrAppend(&text, ": ", JoinWords(Consequences(rule)), " (", SeverityName(*severity), ")");
+      StrAppend(&text, ": ", JoinWords(Consequences(rule)), " (", rbac::SeverityName(*severity),
+                ")");
     }
     text += "\n";
   }
@@ -63,7 +64,7 @@ Json::Value RightsJson(const RightsByNamespace& rights) {
     }
     if (severity.has_value()) {
       entry["consequences"] = strings(Consequences(rule));
-      entry["severity"] = std::string(SeverityName(*severity));
+      entry["severity"] = std::string(rbac::SeverityName(*severity));
     }
     list.append(entry);
   }

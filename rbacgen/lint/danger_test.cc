@@ -1,4 +1,4 @@
-#include "rbacgen/lint/danger.h"
+#include "manager/rbac/danger.h"
 
 #include <set>
 #include <string>
@@ -9,12 +9,12 @@
 namespace mandate::rbacgen {
 namespace {
 
-std::string Full(const Danger& danger) {
+std::string Full(const rbac::Danger& danger) {
   return std::string(danger.resource) + (danger.subresource.empty() ? "" : "/") +
          std::string(danger.subresource);
 }
 
-rbac::Rule Allows(const Danger& danger, const std::string& verb) {
+rbac::Rule Allows(const rbac::Danger& danger, const std::string& verb) {
   rbac::Rule rule = {{verb}, {std::string(danger.group)}, {Full(danger)}, {}, {}};
   if (!danger.name.empty()) rule.resource_names.emplace_back(danger.name);
   return rule;
@@ -22,7 +22,7 @@ rbac::Rule Allows(const Danger& danger, const std::string& verb) {
 
 // The first Danger that applies to the rule, as "verb consequence".
 std::string DangerOf(const rbac::Rule& rule) {
-  for (const Danger& danger : Dangers()) {
+  for (const rbac::Danger& danger : rbac::Dangers()) {
     const std::string_view verb = danger.VerbOf(rule);
     if (!verb.empty()) return std::string(verb) + " " + std::string(danger.consequence);
   }
@@ -31,7 +31,7 @@ std::string DangerOf(const rbac::Rule& rule) {
 
 TEST(Dangers, NameOnlyVerbsAndResourcesOfTheServer) {
   std::set<std::string> seen;
-  for (const Danger& danger : Dangers()) {
+  for (const rbac::Danger& danger : rbac::Dangers()) {
     SCOPED_TRACE(Full(danger));
     const BuiltinResource* resource = FindBuiltin(danger.group, Full(danger));
     ASSERT_NE(resource, nullptr);
@@ -77,11 +77,11 @@ TEST(Dangers, CoverTheRisksOfRbacScanners) {
 
 // The comment next to each rule names the grade's source: a rbac-police policy, KubiScan or krane.
 TEST(SeverityOf, IsTheGradeOfTheScanners) {
-  using enum Danger::Severity;
+  using enum rbac::Danger::Severity;
   constexpr char kRbac[] = "rbac.authorization.k8s.io";
   const struct {
     rbac::Rule rule;
-    std::optional<Danger::Severity> want;
+    std::optional<rbac::Danger::Severity> want;
   } rows[] = {
       {{{"create"}, {""}, {"serviceaccounts/token"}, {}, {}}, kCritical},  // token_request
       {{{"impersonate"}, {""}, {"groups"}, {}, {}}, kCritical},            // impersonate; all three
@@ -111,16 +111,16 @@ TEST(SeverityOf, IsTheGradeOfTheScanners) {
       {{{"patch", "create"}, {""}, {"pods", "pods/exec"}, {}, {}}, kCritical},
   };
   for (const auto& row : rows) {
-    EXPECT_EQ(SeverityOf(row.rule), row.want) << testing::PrintToString(row.rule.resources);
+    EXPECT_EQ(rbac::SeverityOf(row.rule), row.want) << testing::PrintToString(row.rule.resources);
   }
-  EXPECT_EQ(SeverityName(kCritical), "critical");
-  EXPECT_EQ(SeverityName(kHigh), "high");
-  EXPECT_EQ(SeverityName(kMedium), "medium");
+  EXPECT_EQ(rbac::SeverityName(kCritical), "critical");
+  EXPECT_EQ(rbac::SeverityName(kHigh), "high");
+  EXPECT_EQ(rbac::SeverityName(kMedium), "medium");
 }
 
 TEST(DangerOfUrls, ReportsProfilesAndLogs) {
   const auto of = [](const std::string& url) {
-    return std::string(DangerOfUrls({{"get"}, {}, {}, {}, {url}}));
+    return std::string(rbac::DangerOfUrls({{"get"}, {}, {}, {}, {url}}));
   };
   EXPECT_EQ(of("/debug/pprof/heap"), "reads the API server's memory");
   EXPECT_EQ(of("/debug/*"), "reads the API server's memory");

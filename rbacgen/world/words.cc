@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "manager/core/strings.h"
-#include "rbacgen/lint/danger.h"
+#include "manager/rbac/danger.h"
 
 namespace mandate::rbacgen {
 namespace {
@@ -54,7 +54,7 @@ std::string RuleWords(const rbac::Rule& rule, std::string_view ns) {
 }
 
 std::vector<std::string> Consequences(const rbac::Rule& rule) {
-  using enum Danger::Severity;
+  using enum rbac::Danger::Severity;
   std::vector<std::string> words;
   if (Has(rule.verbs, "*") && Has(rule.resources, "*") && Has(rule.api_groups, "*")) {
     return {"does anything"};
@@ -63,11 +63,11 @@ std::vector<std::string> Consequences(const rbac::Rule& rule) {
     if (!text.empty() && !Has(words, text)) words.emplace_back(text);
   };
   for (const auto severity : {kCritical, kHigh, kMedium}) {
-    for (const Danger& danger : Dangers()) {
+    for (const rbac::Danger& danger : rbac::Dangers()) {
       if (danger.severity == severity && !danger.VerbOf(rule).empty()) add(danger.consequence);
     }
   }
-  add(DangerOfUrls(rule));
+  add(rbac::DangerOfUrls(rule));
   return words;
 }
 

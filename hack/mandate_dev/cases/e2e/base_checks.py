@@ -102,7 +102,7 @@ class BaseCredential(WorldCase):
         world.await_ready()
         lines = reports()[before:]
         self.expect("one line reports it",
-                    len(lines) == 1 and "create serviceaccounts/token (of every ServiceAccount)" in lines[0], lines)
+                    len(lines) == 1 and "create serviceaccounts/token (acts as these ServiceAccounts)" in lines[0], lines)
         world.kubectl("delete", "clusterrolebinding/e2e-minter", "clusterrole/e2e-minter")
         restart(world)
         world.await_ready()

@@ -1,10 +1,10 @@
-#include "rbacgen/lint/danger.h"
+#include "manager/rbac/danger.h"
 
 #include <algorithm>
 #include <string>
 #include <utility>
 
-namespace mandate::rbacgen {
+namespace mandate::rbac {
 namespace {
 
 constexpr std::string_view kRbac = "rbac.authorization.k8s.io";
@@ -110,34 +110,33 @@ std::vector<std::string_view> Danger::Verbs() const {
   return all;
 }
 
-std::string_view Danger::VerbOf(const rbac::Rule& rule) const {
-  if (!rbac::GroupMatches(rule, group) || !rbac::ResourceMatches(rule, resource, subresource)) {
+std::string_view Danger::VerbOf(const Rule& rule) const {
+  if (!GroupMatches(rule, group) || !ResourceMatches(rule, resource, subresource)) {
     return "";
   }
   if (!name.empty() && std::ranges::find(rule.resource_names, name) == rule.resource_names.end()) {
     return "";
   }
   const std::vector<std::string_view> any = Verbs();
-  const auto found =
-      std::ranges::find_if(any, [&](auto verb) { return rbac::VerbMatches(rule, verb); });
+  const auto found = std::ranges::find_if(any, [&](auto verb) { return VerbMatches(rule, verb); });
   return found == any.end() ? "" : *found;
 }
 
 std::span<const Danger> Dangers() { return kDangers; }
 
-std::string_view DangerOfUrls(const rbac::Rule& rule) {
+std::string_view DangerOfUrls(const Rule& rule) {
   constexpr std::pair<std::string_view, std::string_view> kPaths[] = {
       {"/debug/pprof", "reads the API server's memory"},
       {"/logs/", "reads the logs of the API server's host"}};
   for (const auto& [path, consequence] : kPaths) {
     for (const std::string& url : rule.non_resource_urls) {
-      if (url.starts_with(path) || rbac::UrlMatches(rule, path)) return consequence;
+      if (url.starts_with(path) || UrlMatches(rule, path)) return consequence;
     }
   }
   return "";
 }
 
-std::optional<Danger::Severity> SeverityOf(const rbac::Rule& rule) {
+std::optional<Danger::Severity> SeverityOf(const Rule& rule) {
   std::optional<Danger::Severity> severity;
   if (!DangerOfUrls(rule).empty()) severity = kMedium;
   for (const Danger& danger : Dangers()) {
@@ -159,4 +158,4 @@ std::string_view SeverityName(Danger::Severity severity) {
   return "";
 }
 
-}  // namespace mandate::rbacgen
+}  // namespace mandate::rbac

@@ -1,8 +1,8 @@
-// Rights whose consequences go beyond their words. Three commands use the same table: lint asks for
-// a reason, diff shows the consequences of a change, and blast-radius finds the reach of an
-// identity.
-#ifndef RBACGEN_LINT_DANGER_H_
-#define RBACGEN_LINT_DANGER_H_
+// Rights whose consequences go beyond their words. The manager must hold none of the critical ones
+// itself; `rbacgen check` asks for a reason, `rbacgen diff` shows the consequences of a change, and
+// `rbacgen blast-radius` finds the reach of an identity.
+#ifndef MANAGER_RBAC_DANGER_H_
+#define MANAGER_RBAC_DANGER_H_
 
 #include <optional>
 #include <span>
@@ -11,7 +11,7 @@
 
 #include "manager/rbac/rule.h"
 
-namespace mandate::rbacgen {
+namespace mandate::rbac {
 
 struct Danger {
   // The identities that the holder of the right can become; blast-radius follows these.
@@ -41,20 +41,20 @@ struct Danger {
 
   std::vector<std::string_view> Verbs() const;
   // The first of the verbs that the rule has for the resource; "" if it has none of them.
-  std::string_view VerbOf(const rbac::Rule& rule) const;
+  std::string_view VerbOf(const Rule& rule) const;
 };
 
 std::span<const Danger> Dangers();
 
 // The consequence of a rule's URLs: "reads the API server's memory"; "" if it has none.
-std::string_view DangerOfUrls(const rbac::Rule& rule);
+std::string_view DangerOfUrls(const Rule& rule);
 
 // The highest severity of the rule's consequences; nullopt if it has none.
-std::optional<Danger::Severity> SeverityOf(const rbac::Rule& rule);
+std::optional<Danger::Severity> SeverityOf(const Rule& rule);
 
 // "critical", "high", "medium".
 std::string_view SeverityName(Danger::Severity severity);
 
-}  // namespace mandate::rbacgen
+}  // namespace mandate::rbac
 
-#endif  // RBACGEN_LINT_DANGER_H_
+#endif  // MANAGER_RBAC_DANGER_H_
