@@ -33,7 +33,7 @@ struct Step {
 };
 
 struct BlastRadius {
-  // in the order in which they can be taken; the steps of the start have no `from`
+  // In the order in which they can be taken; the steps of the start have no `from`.
   std::vector<Step> steps;
   bool everything = false;   // any request on any object
   RightsByNamespace rights;  // normalised; without the rights that Kubernetes gives every user

@@ -20,7 +20,7 @@ struct Case {
   std::vector<std::string> used = {};  // "VERB URI"
   std::vector<CompiledCall> compiled = {};
   bool external = false, with_policy = false, short_log = false, not_granted = false;
-  // implicit: every component has it; marked: a marker declares it
+  // Implicit: every component has it; marked: a marker declares it.
   bool implicit = false, marked = false;
 };
 

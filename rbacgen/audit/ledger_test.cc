@@ -185,7 +185,7 @@ TEST(Ledger, ImpersonationUsesTheBearersRight) {
   e.impersonated = e.username;
   e.username = "system:serviceaccount:ns:x";
   ledger.Note(e, "a", "base");
-  // by the right on x-a, not on x-b
+  // By the right on x-a, not on x-b.
   EXPECT_EQ(Uses(ledger.identities().at("base"), "impersonate"), 1);
   EXPECT_EQ(Uses(ledger.identities().at("a"), "get"), 1);
 }

@@ -35,7 +35,7 @@ class TokenBook {
     size_t max_pods = 1000;          // the pods that used base's credential
     // Addresses that one process may use in turn, such as those of a gateway.
     std::vector<AddressRange> addresses = {};
-    // how long an old token may be used after its successor's first use
+    // How long an old token may be used after its successor's first use.
     absl::Duration overlap = absl::Seconds(60);
   };
   // Takes the kind and the text of a finding.

@@ -45,7 +45,7 @@ struct TraceOptions {
   absl::Duration token_overlap = absl::Seconds(60);
   size_t max_identities = 1000;  // rows; further identities share one row "(others)"
   size_t max_operations = 500;   // verb × resource of one identity; further ones share "(others)"
-  // of the manager: issued ones, and as many used ones; further ones cannot be joined
+  // Of the manager: issued ones, and as many used ones; further ones cannot be joined.
   size_t max_credentials = 10000;
   size_t max_elsewhere = 100;       // other namespaces that have a manager
   size_t max_findings = 1000;       // different findings; further ones are only counted
@@ -83,7 +83,7 @@ struct TraceReport {
   int64_t unused_tokens = 0;  // tokens that base made and this log does not use
   // The first few unreadable lines: "audit.log:17: why".
   std::vector<std::string> unreadable;
-  // the ServiceAccounts (namespace/name) for which base made tokens
+  // The ServiceAccounts (namespace/name) for which base made tokens.
   std::set<std::string> issued_to;
   // The number of requests of another namespace's manager, by namespace: the account's name and the
   // user agent are like this manager's.

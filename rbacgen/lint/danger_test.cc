@@ -107,7 +107,7 @@ TEST(SeverityOf, IsTheGradeOfTheScanners) {
       {{{"patch"}, {""}, {"configmaps"}, {"mine"}, {}}, std::nullopt},
       {{{"get"}, {""}, {"pods"}, {}, {}}, std::nullopt},
       {{{"get"}, {}, {}, {}, {"/metrics"}}, std::nullopt},
-      // the highest one counts
+      // The highest one counts.
       {{{"patch", "create"}, {""}, {"pods", "pods/exec"}, {}, {}}, kCritical},
   };
   for (const auto& row : rows) {

@@ -24,8 +24,8 @@ Language LanguageOf(std::string_view path);
 bool IsSource(std::string_view path);
 
 enum class CommentPlace {
-  // only blanks before the slashes: the place of a valid marker; in Go, as for controller-gen, also
-  // after the brace that ends a function
+  // Only blanks before the slashes: the place of a valid marker; in Go, as for controller-gen, also
+  // after the brace that ends a function.
   kOwnLine,
   kDoc,        // on its own line, but with "///" or "//!"
   kAfterCode,  // after code on the same line

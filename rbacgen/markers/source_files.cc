@@ -38,7 +38,7 @@ absl::Status Walk(const fs::path& folder, std::vector<std::string>* files) {
     if (it->is_directory(error)) {
       if (it->is_symlink(error)) continue;
       RETURN_IF_ERROR(Walk(it->path(), files));
-      // opening a FIFO would block
+      // Opening a FIFO would block.
     } else if (IsSource(name) && !IsTest(name) && !it->is_other(error)) {
       files->push_back(it->path().lexically_normal().string());
     }
@@ -83,7 +83,7 @@ absl::StatusOr<std::string> ReadWholeFile(const std::string& path) {
   const int file = open(path.c_str(), O_RDONLY | O_CLOEXEC);
   struct stat info = {};
   bool ok = file >= 0 && fstat(file, &info) == 0;
-  // one byte more, so that the first read also shows the end
+  // One byte more, so that the first read also shows the end.
   if (ok) text.resize(info.st_size + 1);
   size_t size = 0;
   while (ok) {

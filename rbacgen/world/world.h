@@ -32,7 +32,7 @@ struct LaterGrant {
 // ClusterRoles whose labels the selectors match.
 struct Aggregation {
   std::map<std::string, std::string> labels;
-  // one of them must match; if empty, the role has its own rules
+  // One of them must match; if empty, the role has its own rules.
   std::vector<LabelSelector> selectors;
 };
 

@@ -29,7 +29,7 @@ struct RandomField {
   Type type = Type::kString;
   Shape shape = Shape::kOne;
   size_t message = 0;  // for kMessage: its index in RandomKind::messages
-  // whether it is in the message's oneof; an object has the first or the last of its fields
+  // Whether it is in the message's oneof; an object has the first or the last of its fields.
   bool in_oneof = false;
   bool required = false;
   bool immutable = false;
