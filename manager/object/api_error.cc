@@ -23,7 +23,7 @@ constexpr std::string_view kRetryAfterUrl = "mandate/retry-after-milliseconds";
 // ToStatusErr).
 constexpr std::string_view kDeniedByWebhook = "admission webhook \"";
 
-// The bytes that are kept of a body that is not a Status: a proxy's page, a panic.
+// The longest excerpt of a body that is not a Status, such as a proxy's page or a panic.
 constexpr size_t kMaxExcerpt = 512;
 constexpr size_t kMaxStatusBytes = size_t{1} << 20;
 
@@ -56,7 +56,7 @@ Code Find(int http_code) {
   for (const Code& code : kCodes) {
     if (code.http == http_code) return code;
   }
-  // Below 400 it is not the code of an error at all.
+  // A code below 400 is not an error's.
   return {http_code, http_code >= 500   ? absl::StatusCode::kUnavailable
                      : http_code >= 400 ? absl::StatusCode::kInvalidArgument
                                         : absl::StatusCode::kInternal};
@@ -89,7 +89,7 @@ std::string Excerpt(std::string_view body) {
   return out;
 }
 
-// The body as a Status; nullopt when it is something else.
+// The body as a Status; nullopt if it is not one.
 std::optional<ApiStatusProto> ParseStatusBody(std::string_view body) {
   if (body.empty() || body.size() > kMaxStatusBytes) return std::nullopt;
   ApiStatusProto proto;
@@ -105,7 +105,7 @@ std::optional<ApiStatusProto> ParseStatusBody(std::string_view body) {
       .group = "", .version = "v1", .kind = "Status", .plural = ""};
   const FromJsonOptions options = {.kind = &kStatusKind};
   if (!FromJson(body, proto, options).ok()) return std::nullopt;
-  // Any JSON object passes for a Status without members.
+  // Any JSON object would parse as a Status without members.
   if (!proto.has_status() && !proto.has_reason() && !proto.has_code()) return std::nullopt;
   return proto;
 }
@@ -134,7 +134,7 @@ absl::Status StatusFromResponse(int http_code, std::string_view body,
                           ? StrCat("the server answered HTTP ", http_code, " without a body")
                           : StrCat("the server answered HTTP ", http_code, ": ", excerpt));
   }
-  // The response's code is what clients act on, whatever the body says.
+  // Clients act on the code of the response, whatever the body says.
   proto.set_code(http_code);
   if (proto.reason().empty()) proto.set_reason(std::string(Find(http_code).reason));
   return Build(proto, retry_after);

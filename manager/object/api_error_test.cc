@@ -52,7 +52,7 @@ TEST(ApiErrorTest, GivesTheMostSpecificCode) {
     EXPECT_EQ(status.code(), c.code) << c.http_code << " " << c.reason;
     EXPECT_EQ(AsStd(status.message()), "the server's words");
     EXPECT_EQ(HttpCode(status), c.http_code);
-    // Without a body the code alone must do.
+    // Without a body only the code is known.
     if (std::string(c.reason) != "AlreadyExists" && std::string(c.reason) != "ServerTimeout") {
       EXPECT_EQ(StatusFromResponse(c.http_code, "").code(), c.code) << c.http_code;
     }
@@ -155,7 +155,7 @@ TEST(ApiErrorTest, ReadsProtobuf) {
       StatusFromResponse(409, WriteEnvelope({.api_version = "v1", .kind = "Status", .raw = raw}));
   EXPECT_TRUE(IsAlreadyExists(status));
   EXPECT_EQ(AsStd(status.message()), "m");
-  // An object of another kind is no Status.
+  // An object of another kind is not a Status.
   EXPECT_THAT(std::string(StatusFromResponse(
                               409, WriteEnvelope({.api_version = "v1", .kind = "Pod", .raw = raw}))
                               .message()),
@@ -169,7 +169,7 @@ TEST(ApiErrorTest, KeepsAnExcerptOfAnyOtherBody) {
   EXPECT_LT(StatusFromResponse(500, std::string(100000, 'x')).message().size(), 600u);
   EXPECT_EQ(AsStd(StatusFromResponse(404, "").message()),
             "the server answered HTTP 404 without a body");
-  // JSON that is no Status is like any other text.
+  // JSON that is not a Status is treated as text.
   EXPECT_THAT(std::string(StatusFromResponse(404, R"({"error":"x"})").message()),
               HasSubstr(R"(HTTP 404: {"error":"x"})"));
   EXPECT_TRUE(IsNotFound(StatusFromResponse(404, "404 page not found\n")));

@@ -17,7 +17,7 @@ const FieldDescriptor* Field(const Message& message, const char* name) {
   return message.GetDescriptor()->FindFieldByName(name);
 }
 
-// A field that the server alone writes; null: none is there.
+// A field that only the server writes; null if the object has none.
 const char* FieldOfServer(const ObjectMeta& metadata) {
   if (metadata.managedfields_size() > 0) return "managedFields";
   if (metadata.has_generation()) return "generation";
@@ -28,7 +28,7 @@ const char* FieldOfServer(const ObjectMeta& metadata) {
   return nullptr;
 }
 
-// Leaves of the object only what names it, and its status.
+// Removes everything but the object's names and its status.
 void KeepStatus(Message* object, ObjectMeta* metadata) {
   for (int i = 0; i < object->GetDescriptor()->field_count(); ++i) {
     const FieldDescriptor* field = object->GetDescriptor()->field(i);

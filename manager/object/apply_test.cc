@@ -47,7 +47,7 @@ TEST(ApplyTest, TypedAndUnchanged) {
             R"("metadata":{"name":"r"}})");
 }
 
-// Invariant 8: what was read is never sent back whole.
+// Invariant 8: a client never sends a whole object that it has read.
 TEST(ApplyTest, AnObjectThatWasReadIsRejected) {
   using ObjectMeta = k8s::io::apimachinery::pkg::apis::meta::v1::ObjectMeta;
   const std::pair<const char*, void (*)(ObjectMeta*)> kFields[] = {

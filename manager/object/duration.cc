@@ -20,7 +20,7 @@ struct Unit {
   std::string_view text;
   uint64_t nanoseconds;
 };
-// Longer spellings before those that are their prefix.
+// A spelling comes before its prefixes.
 constexpr Unit kUnits[] = {
     {"ns", 1},
     {"us", kMicrosecond},
@@ -36,7 +36,7 @@ bool IsDigit(std::string_view text) {
   return !text.empty() && absl::ascii_isdigit(static_cast<unsigned char>(text[0]));
 }
 
-// "value" in `unit`s with its fraction and no trailing zeros: 1.5.
+// `value` in `unit`s, with its fraction and without trailing zeros: 1.5.
 std::string Decimal(uint64_t value, uint64_t unit) {
   std::string out = StrCat(value / unit);
   std::string fraction = StrCat(unit + value % unit).substr(1);
@@ -45,7 +45,7 @@ std::string Decimal(uint64_t value, uint64_t unit) {
   return out;
 }
 
-// The digits behind a decimal point, times `unit`, cut off; exact however many they are.
+// The digits after a decimal point, times `unit`, rounded down; exact for any number of digits.
 uint64_t Fraction(std::string_view digits, uint64_t unit) {
   uint64_t value = 0;
   for (auto digit = digits.rbegin(); digit != digits.rend(); ++digit) {

@@ -13,7 +13,7 @@ namespace {
 constexpr int64_t kMax = std::numeric_limits<int64_t>::max();
 constexpr int64_t kMin = std::numeric_limits<int64_t>::min();
 
-// What Go's time.Duration prints and reads back.
+// The texts that Go's time.Duration prints and parses.
 TEST(DurationTest, RoundTrips) {
   const struct {
     int64_t nanoseconds;

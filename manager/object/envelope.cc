@@ -66,7 +66,7 @@ absl::StatusOr<Envelope> ParseEnvelope(std::string_view bytes) {
   return envelope;
 }
 
-// The API server writes its empty fields too, and so do we: the bytes are the same.
+// The API server writes empty fields, too. So do we: the bytes are the same.
 std::string WriteEnvelope(const Envelope& envelope) {
   std::string type_meta;
   AppendWireBytes(kApiVersion, envelope.api_version, type_meta);

@@ -47,7 +47,7 @@ class FixtureTest : public testing::TestWithParam<Fixture> {
     return message;
   }
 
-  // Through protobuf too: what reflection built is then what a reader would see.
+  // It goes through protobuf, too, so that the test sees what a reader would see.
   std::unique_ptr<Message> FromJson(const std::string& json, bool strict) const {
     const std::unique_ptr<Message> decoded = New();
     const absl::Status status = types_.FromJson(json, *decoded, {.strict = strict, .kind = &kind_});
@@ -83,7 +83,7 @@ class FixtureTest : public testing::TestWithParam<Fixture> {
   const KindInfo kind_;
 };
 
-// Of this release, every member is there and known.
+// In the fixtures of this release every member is present and known.
 class HeadTest : public FixtureTest {};
 
 TEST_P(HeadTest, ProtobufToJson) {
@@ -111,7 +111,7 @@ TEST_P(HeadTest, ProtobufToProtobufIsIdentical) {
 TEST_P(HeadTest, HeaderIsTheSameInBothEncodings) {
   const auto json = ParseRawObject(GetParam().json, Encoding::kJson);
   if (!json.ok()) {
-    // Options and the like: nothing that a cache could hold.
+    // Options and similar kinds, which no cache holds.
     EXPECT_TRUE((*ParseJson(GetParam().json))["metadata"]["name"].isNull()) << json.status();
     return;
   }
@@ -129,7 +129,7 @@ INSTANTIATE_TEST_SUITE_P(ThisRelease, HeadTest, testing::ValuesIn(HeadFixtures("
 INSTANTIATE_TEST_SUITE_P(NextRelease, HeadTest, testing::ValuesIn(HeadFixtures("kubernetes_next")),
                          FixtureName);
 
-// Of earlier releases, some members are not known any more and others were not known yet.
+// The fixtures of earlier releases have members that no longer exist, and lack newer ones.
 class ReleasedTest : public FixtureTest {};
 
 TEST_P(ReleasedTest, ProtobufToJson) {
@@ -148,7 +148,7 @@ TEST_P(ReleasedTest, JsonToProtobuf) {
   ExpectSameMeaning(*actual, *expected);
 }
 
-// Where Go loses what it does not know any more, we do not.
+// Go loses members that it no longer knows; we keep them.
 TEST_P(ReleasedTest, ProtobufToProtobufLosesNothing) {
   for (const std::string* bytes : {&GetParam().protobuf, &GetParam().protobuf_after}) {
     const auto again = EncodeObject(*Decoded(*bytes), kind_, Encoding::kProtobuf);

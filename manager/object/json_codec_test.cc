@@ -79,7 +79,7 @@ TEST(JsonCodecTest, RoundTripsTheTrickyTypes) {
   EXPECT_EQ(Through<networking::NetworkPolicyPort>(R"({"port":-8})"), R"({"port":-8})");
 }
 
-// The project's own CRDs, whose presence is explicit, go through the same walker.
+// The project's own CRDs have explicit presence and use the same walker.
 TEST(JsonCodecTest, CustomResources) {
   const char* const json =
       R"({"metadata":{"name":"i"},"spec":{"scopeTemplateName":"","namespaces":["a","b"],)"

@@ -14,7 +14,7 @@
 namespace mandate {
 namespace {
 
-// Bytes that need no thought inside a string.
+// Bytes that need no special treatment inside a string.
 constexpr std::array<bool, 256> kPlain = [] {
   std::array<bool, 256> plain{};
   for (size_t c = 0x20; c < 0x80; ++c) plain[c] = c != '"' && c != '\\';
@@ -31,8 +31,8 @@ size_t SkipPlain(std::string_view text, size_t at) {
     std::memcpy(&word, text.data() + at, sizeof word);
     const uint64_t quotes = word ^ (kOnes * '"');
     const uint64_t slashes = word ^ (kOnes * '\\');
-    // In each: the high bit of a byte that is less than a space, '"', '\\', or not ASCII. A byte
-    // above a marked one may be marked wrongly, so a marked word is looked at byte by byte.
+    // Marks the high bit of each byte that is less than a space, is '"' or '\\', or is not ASCII. A
+    // byte above a marked one may be marked wrongly, so a marked word is checked byte by byte.
     const uint64_t marks = (word - kOnes * ' ') | (quotes - kOnes) | (slashes - kOnes) | word;
     if ((marks & kHigh) != 0) break;
   }

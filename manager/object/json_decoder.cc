@@ -20,7 +20,7 @@ using google::protobuf::Message;
 using google::protobuf::Reflection;
 using Token = JsonCursor::Token;
 
-// The path of a value, as a list up the stack. Only an error makes text of it.
+// The path of a value, as a list that goes up the stack. It becomes text only for an error.
 struct Path {
   enum class Step { kRoot, kMember, kIndex, kMapKey };
   const Path* parent = nullptr;
@@ -139,7 +139,7 @@ class Decoder {
       holder = holder->GetReflection()->MutableMessage(holder, step->field);
     }
     const FieldPlan& field = *plan.target;
-    // The last of repeated members counts.
+    // If a member is repeated, the last one counts.
     holder->GetReflection()->ClearField(holder, field.field);
     if (field.field->is_map()) return DecodeMap(field, *holder, path);
     if (field.field->is_repeated()) return DecodeList(field, *holder, path);
@@ -263,7 +263,7 @@ class Decoder {
     double real = 0;
     const auto [end, error] =
         std::from_chars(literal.data(), literal.data() + literal.size(), real);
-    // Doubles are whole numbers exactly only up to 2^53.
+    // A double is exact for whole numbers only up to 2^53.
     const double limit = std::min(static_cast<double>(std::numeric_limits<Int>::max()), 0x1p53);
     const double least = std::is_signed_v<Int> ? -limit : 0;
     if (error == std::errc() && literal.find_first_of(".eE") != std::string_view::npos &&
@@ -284,7 +284,7 @@ class Decoder {
       *value = text;
       return absl::OkStatus();
     }
-    // The message omits the text, which may be a secret.
+    // The error message omits the text, which may be a secret.
     if (text.size() % 4 == 0 && absl::Base64Unescape(AsAbsl(text), value)) return absl::OkStatus();
     return Error(path, "the text is not standard base64");
   }

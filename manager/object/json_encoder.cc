@@ -32,7 +32,7 @@ class Members {
   bool first_ = true;
 };
 
-// An error from within a field, with the field's name before the path it came with.
+// An error from inside a field, with the field's name before its path.
 absl::Status Within(std::string_view name, const absl::Status& status) {
   const std::string_view inner = AsStd(status.message());
   const bool is_path = inner.starts_with('.') || inner.starts_with('[');
@@ -120,8 +120,8 @@ absl::Status EncodeList(const FieldPlan& plan, const Message& message, std::stri
   return absl::OkStatus();
 }
 
-// Sorted by key: the same message is always the same text. What JSON had twice is here twice until
-// protobuf's map takes it over; as there, the last counts.
+// Sorted by key, so that the same message always gives the same text. A key that JSON had twice is
+// here twice until protobuf makes a map of the entries; the last entry counts, as in the map.
 absl::Status EncodeMap(const FieldPlan& plan, const Message& message, std::string& out) {
   const Reflection& r = *message.GetReflection();
   const FieldDescriptor* key = plan.field->message_type()->map_key();

@@ -28,7 +28,7 @@ const FieldDescriptor& Field(const Message& message, int number) {
   return *message.GetDescriptor()->FindFieldByNumber(number);
 }
 
-// Every hooked message has its value, or the first half of it, in field 1.
+// Field 1 of every hooked message has its value, or the first half of it.
 const FieldDescriptor& Value(const Message& message) { return Field(message, 1); }
 
 absl::Status Mismatch(std::string_view expected, JsonCursor& json) {
@@ -87,7 +87,7 @@ absl::Status DecodeQuantity(JsonCursor& json, Message& message) {
   } else {
     RETURN_IF_ERROR(ReadString(json, &text));
   }
-  // Kept as it is; beyond what we can compare it is a quantity all the same.
+  // The text is kept as it is. A quantity that is too large to compare is valid, too.
   const absl::Status status = Quantity::Parse(text).status();
   if (absl::IsInvalidArgument(status)) return status;
   message.GetReflection()->SetString(&message, &Value(message), std::string(text));
@@ -168,7 +168,7 @@ void EncodeStringList(const Message& message, std::string& out) {
 absl::Status EncodeEmbedded(const Message& message, std::string& out) {
   std::string scratch;
   const std::string_view bytes = StringOf(message, 1, scratch);
-  // The self-described CBOR tag (RFC 8949, 3.4.6): storage behind a feature gate of the server.
+  // The self-described CBOR tag (RFC 8949, 3.4.6): a server stores CBOR behind a feature gate.
   if (bytes.starts_with("\xD9\xD9\xF7")) {
     return absl::UnimplementedError("the embedded value is CBOR, which is not supported");
   }
@@ -193,8 +193,8 @@ JsonHook HookOf(const Descriptor& message) {
   });
   const auto found = hooks.find(message.full_name());
   if (found != hooks.end()) return found->second;
-  // Go's named slices, such as Verbs and the ExtraValue of six packages, are messages of one list
-  // of strings. Nothing else in Kubernetes' packages has that shape.
+  // Go's named slices, such as Verbs and the ExtraValue of six packages, are messages with one list
+  // of strings. No other message of Kubernetes' packages has that shape.
   if (message.field_count() == 1 && std::string_view(message.full_name()).starts_with("k8s.io.")) {
     const FieldDescriptor& only = *message.field(0);
     if (only.name() == "items" && only.is_repeated() &&

@@ -43,7 +43,7 @@ const MessagePlan* MessagePlans::Of(const Descriptor& type) {
   MutexLock lock(mutex_);
   std::vector<MessagePlan*> added;
   const MessagePlan* plan = Add(type, added);
-  // Only now does every field of a flattened message have its plan, cycles of types included.
+  // Only now every field of a flattened message has its plan, also in cycles of types.
   for (MessagePlan* each : added) AddMembers(*each, each->fields, {});
   return plan;
 }
@@ -69,7 +69,7 @@ const MessagePlan* MessagePlans::Add(const Descriptor& type, std::vector<Message
 }
 
 const MessagePlan* PlanOf(const Descriptor& type) {
-  // Types of another pool may be destroyed, and their address be reused.
+  // Types of another pool may be destroyed, and their addresses reused.
   if (type.file()->pool() != DescriptorPool::generated_pool()) return nullptr;
   static MessagePlans& plans = *new MessagePlans;
   return plans.Of(type);

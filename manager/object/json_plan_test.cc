@@ -1,5 +1,5 @@
-// The tables of names, flattened fields and hooks against every message of Kubernetes and its Go
-// type, so that a typing error in them, or a new release's new case, does not go unseen.
+// Compares the tables of names, flattened fields and hooks with every message of Kubernetes and its
+// Go type. So a typing error in them, or a new case of a new release, fails a test.
 #include "manager/object/json_plan.h"
 
 #include <set>
@@ -27,14 +27,14 @@ class KubernetesMessages : public testing::TestWithParam<const char*> {
   const KubernetesTypes& types_ = KubernetesTypes::Of(GetParam());
 };
 
-// The tables of json_names.cc are what the Go tags say.
+// The tables of json_names.cc equal the Go tags.
 TEST_P(KubernetesMessages, NamesAndFlattenedFieldsAreThoseOfTheGoTags) {
   int fields = 0;
   int flattened = 0;
   int renamed = 0;
   std::set<std::string> untagged;
   types_.ForEachMessage([&](const Descriptor& message) {
-    // The envelope is written by hand, in protobuf alone.
+    // The envelope is written by hand, and only in protobuf.
     if (HookOf(message) != JsonHook::kNone || message.name() == "Unknown") return;
     for (int i = 0; i < message.field_count(); ++i) {
       const FieldDescriptor& field = *message.field(i);
@@ -56,7 +56,7 @@ TEST_P(KubernetesMessages, NamesAndFlattenedFieldsAreThoseOfTheGoTags) {
   EXPECT_GT(fields, 3500);
   EXPECT_GE(flattened, 20);
   EXPECT_GE(renamed, 10);
-  // Go types that are another's by definition, and those of the API machinery without tags.
+  // Go types that are defined as another type, and types of the API machinery without tags.
   EXPECT_THAT(untagged,
               UnorderedElementsAre("k8s.io.api.admissionregistration.v1alpha1.MatchCondition",
                                    "k8s.io.api.core.v1.List"));
@@ -93,7 +93,7 @@ TEST_P(KubernetesMessages, EveryListHasItsItemsInFieldTwo) {
     const FieldDescriptor* items = message.FindFieldByName("items");
     const FieldDescriptor* metadata = message.FindFieldByName("metadata");
     if (items == nullptr || metadata == nullptr) return;
-    // meta/v1beta1 is older than the rule, and no server answers with it.
+    // meta/v1beta1 is older than the rule, and no server uses it in an answer.
     if (message.file()->package() == "k8s.io.apimachinery.pkg.apis.meta.v1beta1") return;
     ++lists;
     EXPECT_EQ(items->number(), 2) << message.full_name();

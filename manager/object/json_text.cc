@@ -12,7 +12,7 @@ namespace {
 
 constexpr std::string_view kReplacement = "\xEF\xBF\xBD";  // U+FFFD
 
-// The control characters that have escapes of one letter, and the letters.
+// The control characters that have one-letter escapes, and their letters.
 constexpr std::string_view kControls = "\b\f\n\r\t";
 constexpr std::string_view kLetters = "bfnrt";
 

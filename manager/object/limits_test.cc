@@ -1,5 +1,4 @@
-// The costs of hostile input: every reader keeps its bounds of depth and size, and takes linear
-// time.
+// Hostile input: every reader keeps its bounds of depth and size, and takes linear time.
 #include <climits>
 #include <ctime>
 #include <functional>
@@ -35,7 +34,7 @@ std::string Repeat(std::string_view text, int times) {
   return out;
 }
 
-// An array within an array…
+// Arrays within each other.
 std::string Nested(int depth) { return Repeat("[", depth) + Repeat("]", depth); }
 
 std::string DeepObject(int depth) {
@@ -103,7 +102,7 @@ TEST(LimitsTest, Depth) {
   }
 }
 
-// Groups are all that nests in protobuf without a schema: protobuf's own bound is 100.
+// Without a schema only groups nest in protobuf, whose own bound is 100.
 TEST(LimitsTest, DepthOfProtobuf) {
   const auto decode = [](int depth) {
     rbacv1::ClusterRole role;
@@ -126,7 +125,7 @@ TEST(LimitsTest, Size) {
   const std::string large(JsonLimits().max_bytes + 1, ' ');
   EXPECT_THAT(Text(ParseRawObject(large, Encoding::kJson).status()),
               HasSubstr("larger than the limit"));
-  // More than protobuf can count; not read beyond its first bytes.
+  // It is longer than protobuf can count, so only its first bytes are read.
   const std::string_view huge(large.data(), size_t{INT_MAX} + 1);
   EXPECT_EQ(DecodeObject(huge, Encoding::kProtobuf, role).code(),
             absl::StatusCode::kInvalidArgument);
@@ -162,7 +161,8 @@ int FramesOf(std::string_view stream, Encoding encoding, size_t chunk) {
   return frames;
 }
 
-// Each takes some hundredths of a second of the processor's time; what is quadratic takes minutes.
+// Each takes some hundredths of a second of the processor's time; a quadratic reader would take
+// minutes.
 TEST(LimitsTest, Time) {
   const auto decode = [](const std::string& json) {
     rbacv1::ClusterRole role;

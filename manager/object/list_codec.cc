@@ -24,7 +24,7 @@ constexpr uint32_t kRemaining = 4;
 
 using Item = std::shared_ptr<const RawObject>;
 
-// What a list puts around an item.
+// The bytes that a list puts around an item.
 constexpr int kListDepth = 2;
 
 absl::Status BadItem(const RawList& list, const absl::Status& why) {
@@ -43,8 +43,8 @@ absl::Status TooLarge(size_t limit) {
 
 }  // namespace
 
-// Reads in steps. A step is an item or a member; it is read whole, or again when more text has
-// come.
+// Reads in steps. A step is an item or a member. If its text is not complete, it is read again when
+// more has come.
 class ListReader::Format {
  public:
   struct Progress {
@@ -76,7 +76,8 @@ class ListReader::JsonFormat : public Format {
       next_ = state_;
       item_ = nullptr;
       absl::Status status = Step(json);
-      // At the end of the text both an error and a success may be wrong: more text may follow.
+      // At the end of the text an error and a success may both be wrong, because more text may
+      // follow.
       const bool open = !json.status().ok() || json.Consumed() == text.size();
       if (open && !last) return {place_.at, absl::OkStatus()};
       if (!status.ok()) return {place_.at, std::move(status)};
@@ -96,7 +97,7 @@ class ListReader::JsonFormat : public Format {
  private:
   enum class State { kStart, kMembers, kItems, kEnd };
 
-  // Sets next_, and item_ if it has read an item. May run again from the same place.
+  // Sets next_, and also item_ if it has read an item. It may run again from the same place.
   absl::Status Step(JsonCursor& json) {
     switch (state_) {
       case State::kStart:
@@ -173,7 +174,7 @@ class ListReader::JsonFormat : public Format {
       } else if (key == "remainingItemCount") {
         RETURN_IF_ERROR(Expect(json, Token::kNumber, StrCat("metadata.", key)));
         json.ReadNumber(&value);
-        // It is an estimate: an invalid one is ignored.
+        // The count is an estimate, so an invalid one is ignored.
         int64_t count = 0;
         if (absl::SimpleAtoi(AsAbsl(value), &count)) list_.remaining = count;
       } else {
@@ -288,7 +289,7 @@ class ListReader::ProtobufFormat : public Format {
     }
     ASSIGN_OR_RETURN(const Envelope envelope, ParseEnvelope(envelope_));
     RETURN_IF_ERROR(CheckKind(envelope.kind));
-    // A server writes an empty list too: without a list the body is truncated.
+    // A server writes an empty list, too. A body without a list is truncated.
     return has_list_ ? absl::OkStatus()
                      : absl::InvalidArgumentError("the envelope is empty; this is not a list");
   }

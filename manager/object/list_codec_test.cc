@@ -18,7 +18,7 @@ namespace {
 
 using testing::HasSubstr;
 
-// All that was read, or the error's code, in one line each.
+// Everything that was read, or the error's code, each in one line.
 std::string Text(const absl::StatusOr<RawList>& list) {
   if (!list.ok()) return StrCat("error ", static_cast<int>(list.status().code()));
   std::string text = StrCat(list->resource_version, " ", list->continue_token, " ",
@@ -55,7 +55,7 @@ std::string Roles(std::string_view broken = "") {
   roles.mutable_metadata()->set_remainingitemcount(5);
   auto* role = roles.add_items();
   role->mutable_metadata()->set_name("a");
-  // More than fits a length of one byte.
+  // It is too long for a length of one byte.
   role->add_rules()->add_verbs(std::string(300, 'v'));
   std::string raw = roles.SerializeAsString();
   if (!broken.empty()) AppendWireBytes(2, broken, raw);
@@ -64,8 +64,8 @@ std::string Roles(std::string_view broken = "") {
   return raw + roles.SerializeAsString();
 }
 
-// What comes in pieces is read as what comes whole, wherever it is cut; and what ends too early is
-// no list.
+// A body that comes in pieces reads as if it came whole, wherever it is cut. A body that ends too
+// early is not a list.
 TEST(ListCodecTest, CutsDoNotMatter) {
   const std::string deep = StrCat(std::string(600, '['), std::string(600, ']'));
   const struct {

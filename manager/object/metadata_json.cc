@@ -8,7 +8,7 @@ namespace {
 
 using Token = JsonCursor::Token;
 
-// The members that must be unique: readers differ in which of two counts.
+// The members that must be unique: readers disagree about which of two counts.
 enum Member : unsigned {
   kMetadata = 1 << 0,
   kName = 1 << 1,
@@ -22,7 +22,7 @@ enum Member : unsigned {
   kFinalizers = 1 << 9,
 };
 
-// Reads metadata, {…}, member by member. Null is absence everywhere.
+// Reads metadata, {…}, member by member. Null always means absence.
 class Reader {
  public:
   Reader(JsonCursor& json, MetadataSink& sink) : json_(json), sink_(sink) {}
@@ -180,7 +180,7 @@ class Reader {
 
   bool Null() { return json_.Peek() == Token::kNull; }
 
-  // `path` in parts, which are joined only for a message.
+  // The parts of the path, which are joined only for an error message.
   template <class... Path>
   absl::Status Begin(Token token, const Path&... path) {
     const Token found = json_.Peek();

@@ -34,7 +34,7 @@ enum Owner : uint32_t {
 // Fields of meta/v1 Time.
 enum Time : uint32_t { kSeconds = 1, kNanos = 2 };
 
-// A field whose wire type is not that of the schema is an unknown one, as protobuf has it.
+// A field whose wire type differs from the schema's is unknown, as in protobuf.
 
 template <class Entry>
 absl::Status ReadEntry(std::string_view bytes, const Entry& entry) {

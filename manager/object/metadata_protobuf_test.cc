@@ -34,7 +34,7 @@ class Told : public MetadataSink {
   }
 };
 
-// Each field alone: nothing else may tell what another one holds.
+// Each field alone, so that no other field can hide a mistake.
 TEST(MetadataProtobuf, EachFieldIsToldAsItselfAlone) {
   const struct {
     const char* metadata;

@@ -1,5 +1,5 @@
-// What a server that is newer than us sends, and what any server sends to a client that knows
-// less: an update by us must not lose what we have never heard of.
+// A newer server sends fields that we do not know, as any server does to a client that knows less.
+// Our updates must not lose these fields.
 #include <iostream>
 #include <memory>
 #include <string>
@@ -24,7 +24,7 @@ using google::protobuf::util::MessageDifferencer;
 
 constexpr char kKey[] = "example.com/seen";
 
-// Gives the object one more label, as a client would; false for what has no metadata.
+// Gives the object one more label, as a client would; false if it has no metadata.
 bool AddLabel(Message& object) {
   const Descriptor& type = *object.GetDescriptor();
   const auto* metadata_field = type.FindFieldByName("metadata");
@@ -39,8 +39,8 @@ bool AddLabel(Message& object) {
   return true;
 }
 
-// What `types` make of the protobuf after a client of theirs has added a label and sent it back;
-// "" when they do not know the kind or it has no labels.
+// The protobuf after a client with `types` has added a label and sent it back; "" if the types do
+// not have the kind, or it has no labels.
 std::string Updated(const Fixture& fixture, const KubernetesTypes& types) {
   const Descriptor* type = types.Find(fixture.api_version, fixture.kind);
   if (type == nullptr) return "";
@@ -53,7 +53,7 @@ std::string Updated(const Fixture& fixture, const KubernetesTypes& types) {
   return *bytes;
 }
 
-// Whether the server, which knows everything, sees only the new label in `updated`.
+// Whether the server, which knows all fields, finds only the new label in `updated`.
 void ExpectOnlyLabelAdded(const Fixture& fixture, const std::string& updated) {
   const auto& server = KubernetesTypes::Of(fixture.repository);
   const Descriptor* type = server.Find(fixture.api_version, fixture.kind);
@@ -80,7 +80,7 @@ TEST(NewerServerTest, AnUpdateByTheReleaseBeforeLosesNothing) {
     const auto object = ours.New(*ours.Find(fixture.api_version, fixture.kind));
     ASSERT_TRUE(DecodeObject(fixture.protobuf, Encoding::kProtobuf, *object).ok());
     std::string json = *ours.ToJson(*object, nullptr);
-    // A field that we know nothing of is not in our JSON.
+    // A field that we do not know is not in our JSON.
     const auto ours_in_json = ParseJson(json);
     auto theirs = ParseJson(fixture.json);
     theirs->removeMember("kind");
@@ -92,7 +92,7 @@ TEST(NewerServerTest, AnUpdateByTheReleaseBeforeLosesNothing) {
   EXPECT_GT(unheard_of, 0);  // or this test tests nothing: move kubernetes_next on
 }
 
-// The least that a client can know of a kind: that it has metadata.
+// The least that a client can know about a kind: it has metadata.
 TEST(NewerServerTest, AnUpdateByAClientThatKnowsOnlyMetadataLosesNothing) {
   const auto& client = KubernetesTypes::Of("kubernetes", /*only_metadata=*/true);
   int updated = 0;
@@ -120,7 +120,7 @@ TEST(NewerServerTest, UnstructuredJsonLosesNothing) {
     auto again = ParseJson(WriteJson(*value));
     ASSERT_TRUE(again.ok()) << again.status();
     EXPECT_EQ(*again, *value);
-    // Nothing but the label, by the schema of who wrote it.
+    // Only the label changed, by the writer's schema.
     const auto& server = KubernetesTypes::Of(fixture.repository);
     const Descriptor* type = server.Find(fixture.api_version, fixture.kind);
     if (type == nullptr || !AddLabel(*server.New(*type))) continue;
@@ -137,7 +137,7 @@ TEST(NewerServerTest, UnstructuredJsonLosesNothing) {
   EXPECT_GT(unknown, 0);
 }
 
-// What the cache holds are the bytes that came, of kinds unknown too.
+// The cache holds the bytes that came, also for unknown kinds.
 TEST(NewerServerTest, RawObjectsKeepTheirBytes) {
   const auto& server = KubernetesTypes::Of("kubernetes_next");
   int objects = 0;

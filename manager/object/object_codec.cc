@@ -14,7 +14,7 @@ namespace {
 
 using google::protobuf::Message;
 
-// Maps sorted by key: the same message is always the same bytes.
+// Maps are sorted by key, so that the same message always gives the same bytes.
 absl::StatusOr<std::string> Serialize(const Message& message) {
   std::string out;
   google::protobuf::io::StringOutputStream stream(&out);

@@ -11,7 +11,7 @@
 namespace mandate {
 namespace {
 
-// Takes everything that a header has.
+// Stores every part of a header.
 class HeaderSink final : public MetadataSink {
  public:
   explicit HeaderSink(ObjectHeader* header) : header_(*header) {}

@@ -85,7 +85,7 @@ TEST(ObjectHeaderTest, NullAndAbsenceAreTheSame) {
   EXPECT_EQ(*ParseObjectHeader("", Encoding::kProtobuf), ObjectHeader());
 }
 
-// As protobuf's own parser has it, a field of another wire type than the schema's is unknown.
+// A field whose wire type differs from the schema's is unknown, as for protobuf's own parser.
 TEST(ObjectHeaderTest, IgnoresFieldsOfAnotherWireType) {
   std::string metadata;
   AppendWireBytes(1, "n", metadata);  // name

@@ -27,7 +27,7 @@ TEST(OwnerTest, TheControllerIsOneOfTheOwners) {
   EXPECT_FALSE(IsControlledBy(child.metadata(), "v"));
 }
 
-// An object that was never stored owns nothing.
+// An object that was never stored has no dependents.
 TEST(OwnerTest, NobodyHasAnEmptyUid) {
   rbacv1::Role child;
   SetControllerReference(rbacv1::ClusterRole(), &child);

@@ -12,7 +12,8 @@ namespace mandate {
 namespace {
 
 constexpr int kNanoDigits = 9;
-// Of a decimal quantity in billionths: 10^27 of the unit. All of it fits an int128.
+// The limit of a decimal quantity in billionths: 10^27 of the unit, so that every value fits an
+// int128.
 constexpr int kMaxDigits = 27 + kNanoDigits;
 const absl::int128 kTooLarge = absl::int128(1'000'000'000'000'000'000) * 1'000'000'000'000'000'000;
 
@@ -52,7 +53,7 @@ std::string TakeDigits(std::string_view& text) {
   return digits;
 }
 
-// `digits` times 1024, as many digits as it takes.
+// `digits` times 1024, with as many digits as needed.
 std::string Times1024(std::string digits) {
   unsigned carry = 0;
   for (auto digit = digits.rbegin(); digit != digits.rend(); ++digit) {
@@ -63,8 +64,8 @@ std::string Times1024(std::string digits) {
   return (carry > 0 ? StrCat(carry) : "") + digits;
 }
 
-// digits · 10^shift, rounded up; false if that has more than kMaxDigits digits, which rounding may
-// bring about.
+// digits · 10^shift, rounded up; false if the result has more than kMaxDigits digits, also because
+// of rounding.
 bool Scale(std::string digits, int64_t shift, absl::int128* value) {
   digits.erase(0, std::min(digits.find_first_not_of('0'), digits.size()));
   *value = 0;

@@ -49,13 +49,13 @@ TEST(QuantityTest, Parses) {
       {"0.001Ki", "1024m"},
       {"-2Gi", "-2Gi"},
       {"1Ei", "1Ei"},
-      // Finer than a billionth: away from zero.
+      // Values finer than a billionth are rounded away from zero.
       {"0.1n", "1n"},
       {"-0.1n", "-1n"},
       {"1.0000000001", "1000000001n"},
       {"1e-100", "1e-9"},
       {"1e-999999999", "1e-9"},
-      // 2^63-1 is the most that is binary.
+      // 2^63-1 is the largest binary quantity.
       {"8Ei", "9223372036854775807"},
       {"-99999999999999999999Ei", "-9223372036854775807"},
   };
@@ -77,7 +77,7 @@ TEST(QuantityTest, RefusesWhatIsNone) {
     EXPECT_EQ(quantity.status().code(), absl::StatusCode::kInvalidArgument) << text;
   }
   EXPECT_EQ(Quantity::Parse("1e28").status().code(), absl::StatusCode::kOutOfRange);
-  // Rounded up it has a digit more.
+  // Rounding up adds a digit.
   EXPECT_TRUE(Quantity::Parse("999999999999999999999999999.999999999").ok());
   EXPECT_EQ(Quantity::Parse("999999999999999999999999999.9999999991").status().code(),
             absl::StatusCode::kOutOfRange);

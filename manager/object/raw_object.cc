@@ -13,7 +13,7 @@
 namespace mandate {
 namespace {
 
-// Makes each allocation longer, and says where the rest begins.
+// Makes each allocation longer, and tells where the additional room begins.
 template <class T>
 struct RoomyAllocator {
   using value_type = T;
@@ -40,7 +40,7 @@ bool IsWithin(std::string_view part, std::string_view whole) {
 
 }  // namespace
 
-// Of the metadata only what identifies the object.
+// Reads only the metadata that identify the object.
 struct RawObject::IdentitySink final : MetadataSink {
   void OnString(MetadataField field, std::string_view value) override {
     switch (field) {

@@ -45,7 +45,7 @@ TEST(RawObjectTest, DropsTheEnvelope) {
 }
 
 TEST(RawObjectTest, ViewsOutliveTheInput) {
-  // Short enough to live inside std::string, and escaped: both move.
+  // The names are short enough to be stored inside std::string, and escaped: both move.
   std::string bytes = R"({"metadata":{"name":"n","namespace":"é\u003c"}})";
   const auto object = ParseRawObject(std::move(bytes), Encoding::kJson);
   ASSERT_TRUE(object.ok());

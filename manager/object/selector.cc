@@ -90,7 +90,7 @@ bool Holds(const LabelRequirement& requirement, std::optional<std::string_view> 
       return !value.has_value();
     case Operator::kGreater:
     case Operator::kLess: {
-      // A value that is not a number is neither greater nor less.
+      // A value that is not a number satisfies neither Gt nor Lt.
       int64_t number = 0, than = 0;
       if (!value.has_value() || !IsInteger(*value, &number) ||
           !IsInteger(requirement.values.front(), &than)) {
@@ -102,7 +102,7 @@ bool Holds(const LabelRequirement& requirement, std::optional<std::string_view> 
   return false;
 }
 
-// The empty value alone is written as ",".
+// A list with only the empty value is written as ",".
 std::string List(const std::vector<std::string>& values) {
   return values.size() == 1 && values[0].empty() ? "," : absl::StrJoin(values, ",");
 }

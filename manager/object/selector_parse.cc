@@ -69,7 +69,7 @@ class Parser {
     return requirement;
   }
 
-  // "(a, b)". Nothing between two commas is the empty value, and so is "()".
+  // "(a, b)". No text between two commas means the empty value, and so does "()".
   absl::Status Values(std::vector<std::string>* values) {
     if (!Accept("(")) return Error("expected '('");
     for (;;) {

@@ -51,7 +51,7 @@ TEST(SelectorTest, ParsesAndPrints) {
   }
 }
 
-// The API server's syntax (k8s.io/apimachinery pkg/labels). What is printed is accepted too.
+// The API server's syntax (k8s.io/apimachinery pkg/labels). Printed selectors are accepted, too.
 TEST(SelectorTest, ParseAccepts) {
   for (const char* text : {" ",
                            "a",
@@ -172,7 +172,7 @@ TEST(SelectorTest, Matches) {
   }
 }
 
-// Integers, whatever else the labels are.
+// Gt and Lt compare integers, whatever the other labels are.
 TEST(SelectorTest, Compares) {
   const struct {
     const char* selector;

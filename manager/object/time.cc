@@ -64,7 +64,7 @@ bool ParseParts(std::string_view text, Parts* parts) {
     return false;
   }
   const absl::CivilSecond civil(year, month, day, hour, minute, second);
-  // CivilSecond normalises: a part that was out of range reads back differently.
+  // CivilSecond normalizes its parts, so a part that was out of range now differs.
   if (civil.month() != month || civil.day() != day || civil.hour() != hour ||
       civil.minute() != minute || civil.second() != second) {
     return false;

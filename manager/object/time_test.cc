@@ -58,7 +58,7 @@ TEST(TimeTest, Refuses) {
                            "0000-01-01T00:00:00+00:01"}) {
     EXPECT_EQ(ParseTimestamp(text).status().code(), absl::StatusCode::kInvalidArgument) << text;
   }
-  // The server refuses a Lease's renewTime without its six digits, and so do we.
+  // The server rejects a Lease's renewTime without its six digits, and so do we.
   for (const char* text :
        {"2006-01-02T15:04:05Z", "2006-01-02T15:04:05.00000Z", "2006-01-02T15:04:05.0000000Z"}) {
     EXPECT_FALSE(ParseMicroTimestamp(text).ok()) << text;

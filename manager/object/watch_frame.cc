@@ -40,7 +40,7 @@ bool CarriesObject(WatchEventType type) {
          type == WatchEventType::kDeleted;
 }
 
-// Memory that a splitter keeps while it waits.
+// The memory that a splitter keeps while it waits.
 constexpr size_t kKeptCapacity = size_t{256} << 10;
 
 // The parts of a frame.
@@ -63,7 +63,7 @@ absl::StatusOr<Frame> ReadJson(std::string_view text) {
       json.ReadString(&name);
       ASSIGN_OR_RETURN(type, TypeOf(name));
     } else if (key == "object" && type && CarriesObject(*type)) {
-      // Servers write the type first. So the object is read once.
+      // Servers write the type first, so the object is read once.
       ASSIGN_OR_RETURN(frame.object, ReadRawObject(json));
     } else if (key == "object") {
       json.SkipValue(&frame.raw);
@@ -143,7 +143,8 @@ absl::StatusOr<WatchEvent> ParseWatchEvent(std::string_view bytes, Encoding enco
 }
 
 void FrameSplitter::Feed(std::string_view chunk) {
-  // The frames that Next() returned are invalid now. The buffer holds at most a frame and a chunk.
+  // The frames that Next() returned become invalid. The buffer holds at most one frame and one
+  // chunk.
   buffer_.erase(0, start_);
   scanned_ -= start_;
   start_ = 0;
@@ -157,7 +158,7 @@ absl::Status FrameSplitter::TooLarge(size_t size) const {
 
 absl::StatusOr<std::optional<std::string_view>> FrameSplitter::Next() {
   if (start_ == buffer_.size() && buffer_.capacity() > kKeptCapacity) {
-    // A burst is over; most watches are quiet.
+    // A burst is over: most watches are quiet, and need no large buffer.
     buffer_ = std::string();
     start_ = scanned_ = 0;
   }

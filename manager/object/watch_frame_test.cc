@@ -125,7 +125,7 @@ TEST(WatchEventTest, AnErrorOfAnyShapeIsAnError) {
   EXPECT_THAT(std::string(event->error.message()), HasSubstr(R"(["?"])"));
 }
 
-// Everything that comes out when `stream` is fed in pieces of `piece` bytes.
+// All frames that come out if `stream` is fed in pieces of `piece` bytes.
 std::vector<std::string> Split(Encoding encoding, std::string_view stream, size_t piece) {
   FrameSplitter splitter(encoding);
   std::vector<std::string> frames;
@@ -159,7 +159,7 @@ TEST(FrameSplitterTest, CutsAtEveryPlace) {
   }
 }
 
-// Or a frame of megabytes, which comes in thousands of chunks, would take minutes.
+// Otherwise a frame of megabytes, which comes in thousands of chunks, would take minutes.
 TEST(FrameSplitterTest, SearchesEachByteOnce) {
   FrameSplitter splitter(Encoding::kJson);
   const std::string line = StrCat("{\"a\":\"", std::string(10'000, 'x'), "\"}\n");

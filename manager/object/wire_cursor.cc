@@ -13,7 +13,7 @@ void AppendVarint(uint64_t value, std::string& out) {
 }  // namespace
 
 bool ReadWireVarint(std::string_view& bytes, uint64_t* value) {
-  // Most are tags and lengths of one byte.
+  // Most varints are tags and lengths of one byte.
   if (!bytes.empty() && static_cast<unsigned char>(bytes[0]) < 0x80) {
     *value = static_cast<unsigned char>(bytes[0]);
     bytes.remove_prefix(1);

@@ -1,4 +1,4 @@
-// What KindOf says of each kind, against the name of its message.
+// Compares KindOf of each kind with the name of its message.
 #include <set>
 #include <string>
 

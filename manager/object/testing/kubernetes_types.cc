@@ -24,7 +24,7 @@ using google::protobuf::Reflection;
 
 constexpr char kMeta[] = "k8s.io.apimachinery.pkg.apis.meta.v1";
 
-// Without its data the test must fail.
+// A test without its data must fail.
 [[noreturn]] void Die(const std::string& why) {
   std::cerr << why << "\n";
   std::abort();

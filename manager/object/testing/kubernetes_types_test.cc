@@ -7,7 +7,7 @@ namespace {
 
 class KubernetesTypesTest : public testing::Test {
  protected:
-  // The JSON of what is left of a Deployment once zeros are dropped.
+  // The JSON of a Deployment after zeros are dropped.
   std::string Dropped(std::string_view json) {
     const auto message = types_.New(*types_.Find("apps/v1", "Deployment"));
     EXPECT_TRUE(types_.FromJson(json, *message, {.strict = true}).ok());
@@ -30,7 +30,7 @@ TEST_F(KubernetesTypesTest, FindsKinds) {
 }
 
 TEST_F(KubernetesTypesTest, DropsOnlyWhatGoDrops) {
-  // replicas is a pointer, minReadySeconds is none, template is a struct that is always written.
+  // replicas is a pointer, minReadySeconds is not, and template is a struct that is always written.
   EXPECT_EQ(Dropped(R"({"spec":{"replicas":0,"minReadySeconds":0,"template":{"metadata":{}}}})"),
             R"({"spec":{"replicas":0}})");
   EXPECT_EQ(Dropped(R"({"spec":{"selector":{},"paused":false}})"), R"({"spec":{"selector":{}}})");
