@@ -1,4 +1,4 @@
-// Compiled once for each case (client/compile_fail.bzl), never run.
+// It is compiled once for each case (client/compile_fail.bzl), and never runs.
 #include "manager/controller/builder_for.h"
 #include "manager/object/kinds/coordination_v1.h"
 #include "manager/object/kinds/core_v1.h"

@@ -180,7 +180,7 @@ TEST_F(BuilderTest, OneDemandWithSeveralHandlers) {
             2);
 }
 
-// It is For()'s, wherever it comes from.
+// The event belongs to For(), whichever source it comes from.
 TEST_F(BuilderTest, TheReconciledKindIsWaitedFor) {
   builder_.Watches<Role>([](const Role&) { return std::vector<Request>{}; })
       .For<Role>()

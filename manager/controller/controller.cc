@@ -44,7 +44,7 @@ void Controller::Core::OnEvent(size_t source, const ObjectEvent& event) {
               {"limit", options_.max_waiting_events}});
   watched.handle->Pause();
   ++paused_;
-  // The maps may have caught up before the pause was visible to them: nothing else would end it.
+  // The maps may have caught up before they saw the pause. Then nothing else would end it.
   if (mapper_.HasRoom()) PostToLoop(&Core::ResumeSources);
 }
 
@@ -54,7 +54,7 @@ void Controller::Core::ResumeSources() {
     if (std::exchange(watched.paused, false)) watched.handle->Resume();
   }
   paused_ = 0;
-  // Reconcilers may have read states for which no event will come.
+  // Reconcilers may have read states of objects for which no event will come.
   ReplaySoon();
 }
 
@@ -207,7 +207,7 @@ void Controller::Core::ArmMetricsTimer() {
 
 void Controller::Core::OnMetricsTimer() {
   metrics_timer_.reset();
-  // Read before the update: the next update sees whatever ends later.
+  // The value is read before the update. So the next update sees what ends later.
   const bool busy = queue_.Len(Now()) > 0 || workers_.count() > 0 || mapper_.busy();
   queue_.UpdateMetrics(queue_metrics_, Now());
   metrics_.waiting_events.Set(static_cast<double>(mapper_.waiting()));
@@ -224,7 +224,7 @@ absl::Status Controller::Core::Stop(absl::Time deadline) {
   Loop& loop = runtime_.loop;
   loop.Post([core = shared_from_this(), deadline] { core->StopOnLoop(deadline); });
   loop.Await(workers_.drained());
-  // The latches are set when the tasks are destroyed: also if their executor has ended.
+  // A latch is set when its task is destroyed, also if the executor has ended.
   const auto set = [core = shared_from_this()](Latch* latch) { latch->Set(); };
   runtime_.strand->Post([mapped = std::shared_ptr<Latch>(&mapped_, set)] {});
   loop.Await(mapped_);

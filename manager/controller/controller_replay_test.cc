@@ -1,4 +1,4 @@
-// The changes of the time in which a source was not readable are reconciled when it returns.
+// When a source can be read again, the changes of the meantime are reconciled.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -67,7 +67,7 @@ TEST_F(ControllerReplayTest, ReplaysDeletionsWhoseMapCouldNotRead) {
   EXPECT_THAT(TakeNames(), ElementsAre("a"));
 }
 
-// Also those of sources that were readable all the time.
+// This includes the objects of sources that could always be read.
 TEST_F(ControllerReplayTest, ReplaysEverySource) {
   Source leases = Of(kLease);
   leases.handler = [](const ObjectEvent&, std::vector<Request>&) { return absl::OkStatus(); };
@@ -110,11 +110,11 @@ TEST_F(ControllerReplayTest, ReplaysSoonAlthoughASourceStaysAway) {
   }
 }
 
-// Its last known objects can be read, and what it missed comes as events.
+// Its last known objects can be read, and missed changes come as events.
 TEST_F(ControllerReplayTest, AStaleSourceIsNotReplayed) {
   PutLease("a", "r");
   StartSettled();
-  // Not even after it was not readable.
+  // It is not replayed after a time in which it could not be read, either.
   Deny(kLease);
   cache_.SetState(kLease, DemandState::kSynced);
   Settle();

@@ -12,9 +12,9 @@
 namespace mandate {
 namespace {
 
-// Random changes, failures, lost sources and slow reconcilers, on many schedules: in the end each
-// lease was reconciled after its last change, and after the last change of the role that its holder
-// names, which the map of the roles finds out from the leases.
+// Random changes, failures, lost sources and slow reconcilers, on many schedules. In the end each
+// lease has been reconciled after its last change, and after the last change of the role that its
+// holder names. The map of the roles finds these leases.
 class ControllerSimulation : public ControllerTest, public testing::WithParamInterface<int> {
  protected:
   size_t Random(size_t below) { return random_() % below; }
@@ -37,7 +37,7 @@ class ControllerSimulation : public ControllerTest, public testing::WithParamInt
     return !calm_ && Random(20) == 0 ? Result{absl::Milliseconds(Random(5000))} : Result{};
   }
 
-  // What a reconciliation depends on.
+  // The state on which a reconciliation depends.
   absl::StatusOr<std::string> See(const ObjectKey& key) {
     const auto lease = cache_.Get<Lease>({}, key);
     if (absl::IsNotFound(lease.status())) return "gone";

@@ -1,4 +1,4 @@
-// When workers start, and what the controller reports of its sources.
+// The start of workers, and the controller's report about its sources.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -121,7 +121,7 @@ TEST_F(ControllerSourcesTest, RequestsThatFailedWithoutAKindAreRetriedWhenItIsLi
   Start({Reconciled(kLease), roles});
   loop_.RunFor(absl::Minutes(10));  // the next retry is minutes away
   EXPECT_EQ(Counter("controller_runtime_reconcile_total", {{"result", "success"}}), 0);
-  // No replay finds it.
+  // A replay does not find it.
   cache_.Remove(kLease, {"", "a"});
   loop_.RunFor(absl::Minutes(10));
   cache_.SetState(kRole, DemandState::kSynced);
@@ -130,7 +130,8 @@ TEST_F(ControllerSourcesTest, RequestsThatFailedWithoutAKindAreRetriedWhenItIsLi
   EXPECT_EQ(log_->Count("Source is live again"), 1);
 }
 
-// Also of objects without events: their status depends on objects that cannot be read now.
+// This includes objects without events, because their status depends on objects that cannot be read
+// now.
 TEST_F(ControllerSourcesTest, AForbiddenKindCausesAReconcileOfEveryObject) {
   PutLease("a");
   PutLease("b");
@@ -236,7 +237,7 @@ TEST_F(ControllerSourcesTest, LogsEachReasonOfALostSourceOnce) {
       {DemandState::kKindAbsent, absl::NotFoundError("no such kind"), 3},
       {DemandState::kPending, absl::OkStatus(), 3},
       {DemandState::kSynced, absl::OkStatus(), 3},
-      // Reasons that alternate while a state lasts: one line each.
+      // Reasons that alternate during one state give one log line each.
       {DemandState::kStale, why, 4},
       {DemandState::kStale, absl::InternalError("etcd"), 5},
       {DemandState::kStale, absl::UnavailableError("because, again"), 5},

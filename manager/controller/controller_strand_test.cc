@@ -101,8 +101,8 @@ TEST_F(ControllerStrandTest, ASlowMapDelaysItsComponentAndNoOther) {
   EXPECT_TRUE(other->Stop(absl::InfiniteFuture()).ok());
 }
 
-// 100 changes of few objects come while a map is slow: the waiting events are bounded, and in the
-// end each object's last state has been mapped, also that of a deleted object.
+// 100 changes of a few objects come while a map is slow. The number of waiting events is bounded.
+// In the end each object's last state has been mapped, also that of a deleted object.
 TEST_F(ControllerStrandTest, WaitingEventsAreBoundedAndNoneIsLost) {
   controller_options_.max_waiting_events = 10;
   for (const char* name : {"a", "b", "gone"}) PutLease(name);
@@ -143,7 +143,7 @@ TEST_F(ControllerStrandTest, WaitingEventsAreBoundedAndNoneIsLost) {
   EXPECT_THAT(TakeNames(), ElementsAre("a"));
 }
 
-// There are as many of these events as objects, and they hold nothing that the cache does not.
+// There is one of these events for each object, and they hold no data beside the cache's.
 TEST_F(ControllerStrandTest, AnInitialListPausesNoSource) {
   controller_options_.max_waiting_events = 2;
   PutLease("listed");
@@ -164,7 +164,7 @@ TEST_F(ControllerStrandTest, AnInitialListPausesNoSource) {
             (std::set<std::string>{"a", "b", "listed", "slow"}));
 }
 
-// A reconciler may have read a state that came and went during the pause: its request follows too.
+// A reconciler may have read a state that existed only during the pause. Its request follows, too.
 TEST_F(ControllerStrandTest, AfterAPauseAllObjectsAreMapped) {
   controller_options_.max_waiting_events = 10;
   for (int i = 0; i < 20; ++i) PutLease("old" + std::to_string(i));
@@ -180,8 +180,8 @@ TEST_F(ControllerStrandTest, AfterAPauseAllObjectsAreMapped) {
   EXPECT_EQ(std::set<std::string>(names.begin(), names.end()).size(), 41u);
 }
 
-// The strand is another thread: it may map all that waits between the event that fills the backlog
-// and the pause.
+// The strand is another thread. Between the event that fills the backlog and the pause it may map
+// all waiting events.
 TEST_F(ControllerStrandTest, APauseEndsAlsoWhenTheMapsHaveCaughtUpBeforeIt) {
   int pauses = 0;
   cache_.OnPause([&] {
@@ -205,7 +205,7 @@ TEST_F(ControllerStrandTest, StopWaitsForAMapUntilItsDeadline) {
   Start({SlowRoles()});
   absl::Status stopped;
   After(absl::Seconds(1), [&] {
-    // The map waits further down the same stack.
+    // The map waits in an outer frame of the same stack.
     stopped = controller_->Stop(loop_.clock().TimeNow() + absl::Seconds(5));
     Release();
   });

@@ -146,7 +146,8 @@ TEST_F(ControllerTest, StopCancelsRunningReconcilesAndStartsNoMore) {
   loop_.PostAt(loop_.clock().TimeNow() + absl::Seconds(1), [&] {
     EXPECT_EQ(names_.size(), 1u);
     EXPECT_FALSE(cancelled);
-    // Its deadline is what ends this Stop(): the reconciler waits further down the same stack.
+    // Only the deadline ends this Stop(), because the reconciler waits in an outer frame of the
+    // same stack.
     stopped = controller_->Stop(loop_.clock().TimeNow() + absl::Seconds(5));
   });
   Start({Of(kLease)});

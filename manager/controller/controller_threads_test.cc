@@ -1,4 +1,4 @@
-// A controller on the real loop and a real pool: what threads could break, for the sanitizers.
+// A controller on a real loop and a real pool, so that sanitizers can find races.
 #include <gtest/gtest.h>
 
 #include <array>
@@ -23,7 +23,7 @@ using coordinationv1::Lease;
 class ControllerThreadsTest : public testing::Test {
  protected:
   ~ControllerThreadsTest() override {
-    // Handles and tasks are gone before what they use.
+    // Handles and tasks are destroyed before the objects that they use.
     loop_->Stop();
   }
 

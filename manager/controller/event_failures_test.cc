@@ -1,4 +1,4 @@
-// What the recorder does with events that the server does not accept.
+// The recorder, and events that the server rejects.
 #include <gtest/gtest.h>
 
 #include <memory>
@@ -45,7 +45,7 @@ TEST_F(RestEventRecorderTest, ARefusedEventDoesNotHoldUpTheOthers) {
     const double before = Count("created");
     loop_.RunFor(absl::Milliseconds(100));
     EXPECT_EQ(Count("created"), before + 8);
-    // Each is tried again.
+    // Each event is retried.
     Answer(201);
     loop_.RunFor(absl::Seconds(2));
     EXPECT_EQ(Count("created"), before + 16);
@@ -107,7 +107,7 @@ TEST_F(RestEventRecorderTest, SlowRequestsAreBounded) {
   EXPECT_LE(asked, 6u + 4u);
 }
 
-// Requests without a response fill the queue; other flows have their part of it.
+// Requests without a response fill the queue, but other flows keep their share of it.
 TEST_F(RestEventRecorderTest, EventsAreDroppedFromTheLongestFlow) {
   options_.max_queue = 10;
   Start();
@@ -153,7 +153,7 @@ TEST_F(RestEventRecorderTest, RefusedEventsTakeNoRoomFromOthers) {
   EXPECT_EQ(Count("dropped"), 0);
 }
 
-// They do not take the places of remembered series either.
+// They do not take the places of remembered series, either.
 TEST_F(RestEventRecorderTest, ManyRefusedEventsTakeNoRoomFromOthers) {
   options_.max_series = 10;
   Start();
@@ -205,7 +205,7 @@ TEST_F(RestEventRecorderTest, SendsOneEventAtATimeToAServerThatIsDown) {
   Answer(201);
   loop_.RunFor(absl::Minutes(1));
   EXPECT_EQ(Count("created"), 100);
-  // It has been there since: the next failure is tried again soon.
+  // The server has answered since, so the next failure is retried soon.
   Answer(503);
   requests_.clear();
   Record("later");
@@ -228,7 +228,7 @@ TEST_F(RestEventRecorderTest, AnInternalErrorEndsThePause) {
   EXPECT_EQ(asked, 4u);
 }
 
-// The events fail one by one; the pauses go on growing.
+// The events fail one by one, and the pauses still grow.
 TEST_F(RestEventRecorderTest, RetriesAServerThatStaysDownMoreSlowly) {
   options_.max_tries = 2;
   Start();
@@ -276,7 +276,7 @@ TEST_F(RestEventRecorderTest, TheLongestRetryAfterOfSeveralIsWaitedFor) {
   }
 }
 
-// Of the server, and of the event itself.
+// Failures of the server, and failures of the event itself.
 TEST_F(RestEventRecorderTest, TriesAreBoundedAfterEachError) {
   options_.max_tries = 3;
   for (const int code : {503, 500}) {

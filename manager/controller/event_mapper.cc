@@ -5,11 +5,10 @@
 namespace mandate {
 namespace {
 
-// A slice ends at the first of these limits: then other tasks of the strand have
-// their turn.
+// A slice ends at the first of these limits, so that other tasks of the strand get a turn.
 constexpr absl::Duration kSlice = absl::Milliseconds(1);
 constexpr int kMaxOfASlice = 256;
-// Events that are taken from the backlog at once.
+// The number of events that are taken from the backlog at once.
 constexpr size_t kTake = 64;
 
 bool IsResync(const ObjectEvent& event) {

@@ -117,7 +117,7 @@ TEST_F(EventMapperTest, AReplayDoesNotRestartAPassThatWaitsForRoom) {
   EXPECT_TRUE(mapper_->refilling()) << "b is refused";
 }
 
-// The pass that is under way may be past the objects of the event.
+// The running pass may already be past the objects of the event.
 TEST_F(EventMapperTest, AnEventThatIsRefusedDuringAPassIsFollowedByAnother) {
   Create({Of(kThing)}, /*max_requests=*/2);
   Put(kThing, {"a", "b", "c"});

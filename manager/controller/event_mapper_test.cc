@@ -114,7 +114,7 @@ TEST_F(EventMapperTest, WakesAWorkerForEachRequestOfAnEvent) {
   EXPECT_EQ(pool_.posted(), 2u);
 }
 
-// The event with one request wakes the first worker, who is too few for those before it.
+// The event with one request wakes only one worker, which is too few for the requests before it.
 TEST_F(EventMapperTest, WakesAWorkerForEachRequestOfASlice) {
   Create({{{kThing, "", ""},
            [](const ObjectEvent& event, std::vector<Request>& requests) {

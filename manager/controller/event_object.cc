@@ -28,7 +28,7 @@ std::string Cut(std::string text, size_t limit) {
   return text;
 }
 
-// FNV-1a: the same in every process, unlike absl::Hash.
+// FNV-1a, which gives the same value in every process, unlike absl::Hash.
 uint64_t StableHash(std::string_view text) {
   uint64_t hash = 14695981039346656037u;
   for (const char c : text) {
@@ -37,7 +37,7 @@ uint64_t StableHash(std::string_view text) {
   return hash;
 }
 
-// A DNS subdomain, which the names of RBAC objects need not be.
+// A DNS subdomain. The names of RBAC objects need not be one.
 std::string Subdomain(std::string_view name) {
   const auto is_mark = [](char c) { return c == '-' || c == '.'; };
   std::string result;
@@ -132,7 +132,7 @@ bool IsTransient(const absl::Status& status) {
 bool IsOfTheServer(const absl::Status& status) {
   const bool of_the_server = absl::IsUnavailable(status) || absl::IsResourceExhausted(status) ||
                              absl::IsUnauthenticated(status);
-  // A webhook denies this event, with a code that it chooses.
+  // A webhook denies this event. It may choose any code.
   return of_the_server && !IsDeniedByWebhook(status);
 }
 

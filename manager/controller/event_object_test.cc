@@ -82,7 +82,7 @@ TEST(EventObjectTest, NamesAreInLowerCase) {
               testing::StartsWith("atoz."));
 }
 
-// Roles may be named as no event may.
+// Roles may have names that are invalid for events.
 TEST(EventObjectTest, NamesAreValidWhateverTheObjectsNameIs) {
   for (const std::string& name :
        {std::string("system:controller:foo"), std::string("Upper.Case"), std::string("-a-"),

@@ -97,7 +97,7 @@ TEST(FairQueueTest, AHangingFlowWaitsWhileOneItemMayBeSent) {
   EXPECT_EQ(TakeAll(queue, 1), "b1 ");
 }
 
-// The turn that it has by then is one among those that hang, and back.
+// By then its turn is among those of flows that hang, and it moves back.
 TEST(FairQueueTest, AFlowWithATurnBeginsAndCeasesToHang) {
   Queue queue({.places = 2, .slow = 2});
   for (const char* item : {"a1", "a2", "b1"}) queue.Push({item[0]}, item);
@@ -127,7 +127,7 @@ TEST(FairQueueTest, DropsTheNewestItemOfTheLongestFlow) {
   EXPECT_EQ(TakeAll(queue), "b1 ");
 }
 
-// Against a plain model: nothing is lost, nothing comes twice, and each flow is in order.
+// Compared with a simple model: no item is lost or comes twice, and each flow is in order.
 TEST(FairQueueTest, AnyOrderOfCalls) {
   for (unsigned seed = 0; seed < 200; ++seed) {
     SCOPED_TRACE(seed);

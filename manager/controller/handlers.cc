@@ -8,7 +8,7 @@
 namespace mandate {
 namespace {
 
-// Appends the requests that are not among those from `first` on.
+// Appends each request that is not yet among those from `first` on.
 void AppendNew(std::vector<Request> from, size_t first, std::vector<Request>& requests) {
   if (from.empty()) return;
   absl::flat_hash_set<Request> seen(requests.begin() + static_cast<std::ptrdiff_t>(first),
@@ -24,7 +24,7 @@ std::string_view GroupOf(std::string_view api_version) {
   return slash == std::string_view::npos ? std::string_view() : api_version.substr(0, slash);
 }
 
-// An owner is in the namespace of what it owns, or in none.
+// An owner is in the namespace of its dependent, or is cluster-scoped.
 void AppendOwners(const RawObject& object, const KindInfo& owner, bool controllers_only,
                   std::vector<Request>& found) {
   const ObjectHeader header = object.Header();
@@ -76,7 +76,7 @@ EventHandler EnqueueRawMap(RawMap map) {
   return [map = std::move(map)](const ObjectEvent& event, std::vector<Request>& requests) {
     const size_t first = requests.size();
     absl::Status status;
-    // An object that does not decode does not hide the requests of the other.
+    // If one object cannot be decoded, the requests of the other still count.
     for (const auto& object : {event.old, event.object}) {
       if (object == nullptr) continue;
       absl::StatusOr<std::vector<Request>> mapped = map(*object);

@@ -6,7 +6,7 @@
 namespace mandate {
 namespace {
 
-// Lets updates pass of which `changed(old, new)` holds, and everything else.
+// Accepts updates for which `changed(old, new)` holds, and all other events.
 template <class Changed>
 Predicate OnUpdate(Changed changed) {
   return [changed](const ObjectEvent& event) {

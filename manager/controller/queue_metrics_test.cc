@@ -16,7 +16,7 @@ const Family* Find(const std::vector<Family>& families, const std::string& name)
   return nullptr;
 }
 
-// Of a family's series: the value of `label` to the value of its gauge.
+// Maps the value of `label` to the gauge's value, for each series of a family.
 std::map<std::string, double> GaugesBy(const Family& family, const std::string& label) {
   std::map<std::string, double> result;
   for (const auto& metric : family.metric) {

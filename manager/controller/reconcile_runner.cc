@@ -54,7 +54,7 @@ Outcome ReconcileRunner::Turn::Run(const Request& request, absl::Time& now) {
     ++successes_;
     return {};
   }
-  // A reconciliation that the stop has cancelled is not a failure.
+  // A reconciliation that was cancelled by the stop is not a failure.
   if (context_.stop.stop_requested() && absl::IsCancelled(result.status())) return {};
 
   metrics_.error.Increment();
@@ -65,7 +65,7 @@ Outcome ReconcileRunner::Turn::Run(const Request& request, absl::Time& now) {
     metrics_.terminal_errors.Increment();
     return {};
   }
-  // The server knows better than our backoff when it has room again.
+  // The server knows better than our backoff when it can take requests again.
   return {Outcome::Next::kRetry, RetryAfter(result.status()).value_or(absl::ZeroDuration())};
 }
 
@@ -99,7 +99,7 @@ std::string ReconcileRunner::NewId() {
 
 void ReconcileRunner::LogError(const Request& request, const absl::Status& status,
                                absl::Duration took) {
-  // Without the payloads: absl::Status prints several of them in an order that changes, and a
+  // The text omits the payloads. absl::Status prints several payloads in varying order, and a
   // Retry-After differs each time.
   const size_t hash =
       std::hash<std::string>()(status.ToString(absl::StatusToStringMode::kWithNoExtraData));

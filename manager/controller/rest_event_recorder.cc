@@ -17,7 +17,7 @@
 #include "manager/object/api_error.h"
 
 namespace mandate {
-// Lives on the loop, but for the inbox.
+// It lives on the loop, except for the inbox.
 class RestEventRecorder::Core : public std::enable_shared_from_this<Core> {
  public:
   explicit Core(Options options)
@@ -69,7 +69,7 @@ class RestEventRecorder::Core : public std::enable_shared_from_this<Core> {
   void Drain();
   void Observe(EventContent content);
   void Expire();
-  // Whether it has observations that are not reported.
+  // Whether it has observations that are not yet reported.
   static bool IsBusy(const Series& series) { return series.queued || series.timer != nullptr; }
   void Tell(Series& series);
   void Enqueue(Series& series);
@@ -166,7 +166,7 @@ void RestEventRecorder::Core::Observe(EventContent content) {
 
 bool RestEventRecorder::Core::HasRoomFor(const Series& series) {
   if (series_.size() >= options_.max_series) return false;
-  // Events that wait for a retry take no room from others.
+  // Events that wait for a retry do not take room from others.
   if (queue_.waiting() + queue_.in_flight() < options_.max_queue) return true;
   const std::optional<Series*> other = queue_.DropFor(series.flow);
   if (!other.has_value()) return false;
@@ -175,7 +175,7 @@ bool RestEventRecorder::Core::HasRoomFor(const Series& series) {
   return true;
 }
 
-// Sends it when it may be sent.
+// Sends the series as soon as it may be sent.
 void RestEventRecorder::Core::Tell(Series& series) {
   if (series.next_update <= Now()) return Enqueue(series);
   EnqueueAt(series.next_update, series);
@@ -208,7 +208,7 @@ void RestEventRecorder::Core::Enqueue(Series& series) {
 }
 
 void RestEventRecorder::Core::SendNext() {
-  // After failures of the server one request finds out whether they are over.
+  // After failures of the server one request tests whether it works again.
   const size_t most = backoff_.failures() > 0 ? 1 : options_.max_in_flight;
   while (!closed_ && pause_timer_ == nullptr) {
     const auto next = queue_.Next(most);
@@ -257,7 +257,7 @@ void RestEventRecorder::Core::OnAnswer(Series& series, const absl::Status& statu
   series.tries = 0;
   series.hung = false;
   const bool create = series.told == 0;
-  // An event of this name exists only because an earlier try of ours reached the server.
+  // An event with this name exists only if one of our earlier tries reached the server.
   if (status.ok() || (create && IsAlreadyExists(status))) {
     (create ? created_ : updated_).Increment();
     series.told = count;
@@ -265,7 +265,7 @@ void RestEventRecorder::Core::OnAnswer(Series& series, const absl::Status& statu
     series.next_update = create ? Now() : Now() + options_.series_period;
     if (series.count > series.told) Tell(series);
   } else if (!create && IsNotFound(status)) {
-    // Events live for an hour or so: begin a new one.
+    // The server keeps events for about an hour, so a new one begins.
     series.told = 0;
     series.event = EventObject(series.content, reporter_, series.last_wall);
     series.count = 1;
@@ -295,7 +295,7 @@ void RestEventRecorder::Core::Pause(const absl::Status& status) {
     pause_end_ = absl::InfinitePast();
     delay = std::max(backoff_.Next(random_), delay);
   }
-  // Several were in flight: what the server asks for last may be more.
+  // Several requests were in flight, and a later answer may ask for a longer wait.
   if (Now() + delay <= pause_end_) return;
   pause_end_ = Now() + delay;
   pause_timer_ = loop().RunAt(pause_end_, [this] {
@@ -306,7 +306,7 @@ void RestEventRecorder::Core::Pause(const absl::Status& status) {
 
 void RestEventRecorder::Core::Fail(Series& series, const absl::Status& status) {
   failed_.Increment();
-  // Nothing can be created in a namespace that is going away; that is not a failure.
+  // No object can be created in a terminating namespace. That is not a failure.
   absl::Time& logged = logged_.try_emplace(status.code(), absl::InfinitePast()).first->second;
   if (!IsNamespaceTerminating(status) && Now() - logged >= options_.series_window) {
     logged = Now();

@@ -47,7 +47,7 @@ TEST_F(RestEventRecorderTest, RepetitionsBecomeASeries) {
   EXPECT_EQ(requests[0].target, "/apis/events.k8s.io/v1/namespaces/default/events/" + name);
   EXPECT_EQ(requests[0].content_type, "application/merge-patch+json");
   EXPECT_THAT(requests[0].body, StartsWith(R"({"series":{"count":2,"lastObservedTime":")"));
-  // The third and further ones wait for the period, and are told together.
+  // The third and later ones wait for the period and are reported together.
   for (int i = 0; i < 10; ++i) Record();
   EXPECT_TRUE(Take().empty());
   loop_.RunFor(absl::Seconds(30));
@@ -178,7 +178,7 @@ TEST_F(RestEventRecorderTest, FlushWaitsForAll) {
   EXPECT_FALSE(flushed);
   EXPECT_TRUE(loop_.RunUntil([&] { return flushed; }));
   EXPECT_EQ(requests_.size(), 2u);
-  // Also what a series was holding back.
+  // This includes the observations that a series was holding back.
   Record("two");
   Take();
   Record("two");

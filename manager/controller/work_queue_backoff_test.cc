@@ -1,4 +1,4 @@
-// When the queue hands out a request again that failed, or asked for a later time.
+// The time at which the queue hands out a request again that failed or asked for a later time.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -29,11 +29,11 @@ TEST_F(WorkQueueBackoffTest, ARetryWaitsAtLeastAsLongAsItIsAskedTo) {
   Add("a");
   queue_.Done(*Get(), {Outcome::Next::kRetry, absl::Seconds(7)}, now_);
   EXPECT_EQ(queue_.NextReady(), now_ + absl::Seconds(7));
-  // It is asked for less than the backoff: the backoff counts.
+  // The requested wait is shorter than the backoff, so the backoff counts.
   now_ = queue_.NextReady();
   queue_.Done(*Get(), {Outcome::Next::kRetry, kMs}, now_);
   EXPECT_EQ(queue_.NextReady(), now_ + 10 * kMs);
-  // For more than any backoff.
+  // The requested wait is longer than any backoff.
   now_ = queue_.NextReady();
   queue_.Done(*Get(), {Outcome::Next::kRetry, absl::Hours(24)}, now_);
   EXPECT_EQ(queue_.NextReady(), now_ + absl::Seconds(1000));
@@ -44,7 +44,8 @@ TEST_F(WorkQueueBackoffTest, RetryNowAndEventsAfterTheServerAskedToWait) {
   queue_.Done(*Get(), {Outcome::Next::kRetry, absl::Seconds(7)}, now_);
   queue_.RetryNow(now_);
   EXPECT_EQ(Get(), nullptr);
-  // News may be a revocation; and a failure before its time does not delay the retry.
+  // A new event may be a revocation, so it is handled at once. A failure before the retry's time
+  // does not delay the retry.
   Add("a");
   const WorkItem* item = Get();
   ASSERT_NE(item, nullptr);

@@ -1,4 +1,4 @@
-// Random operations against a model that says what each key is owed, and many threads at once.
+// Random operations compared with a model of what each key is owed; and many threads at once.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -37,7 +37,7 @@ class Fuzz {
       Step();
       if (testing::Test::HasFatalFailure()) return;
     }
-    // Nothing was lost: all that is owed comes out in the end.
+    // No request was lost: all owed ones come out in the end.
     now_ += absl::Hours(1000);
     if (Pick(4) == 0) return EndByShutDown();
     while (!held_.empty()) Finish(Outcome::Next::kNothing);
@@ -111,7 +111,7 @@ class Fuzz {
     }
   }
 
-  // What waits is dropped, and what is held is given back to nobody's use.
+  // Waiting items are dropped, and items that workers hold are given back without effect.
   void EndByShutDown() {
     queue_.ShutDown();
     EXPECT_TRUE(queue_.Add({{"ns", "0"}}, {}, now_));
@@ -189,7 +189,7 @@ TEST(WorkQueueFuzzTest, AgreesWithTheModel) {
   RunSeeds(200, [](uint64_t seed) { Fuzz(seed).Run(); });
 }
 
-// A key is never with two workers, and what its last add announced is always seen by a later round.
+// Two workers never have the same key, and a later round always sees what the last add announced.
 TEST(WorkQueueFuzzTest, ManyThreads) {
   constexpr int kKeys = 40;
   constexpr int kRounds = 20'000;

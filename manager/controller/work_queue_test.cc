@@ -197,7 +197,7 @@ TEST_F(WorkQueueTest, HoldsExactlyAsMuchAsItMay) {
   for (const size_t max_items : {2u, 300u, 5000u}) {
     WorkQueue queue({.max_items = max_items});
     size_t held = 0;
-    // Each twice, and some of them later.
+    // Each key twice, some of them with a later time.
     for (size_t i = 0; i < 4 * max_items; ++i) {
       const Request request = Req(std::to_string(i / 2));
       const bool taken = queue.Add(request, {.after = (i % 64 == 0 ? 1 : 0) * kMs}, now_);

@@ -6,7 +6,7 @@
 namespace mandate {
 namespace {
 
-// After this time a worker lets those of other controllers have their turn.
+// After this time a worker gives the workers of other controllers a turn.
 constexpr absl::Duration kTurn = absl::Milliseconds(1);
 
 }  // namespace

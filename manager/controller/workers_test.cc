@@ -139,7 +139,7 @@ TEST_F(WorkersTest, ReportsThatARequestWaitsForItsTime) {
   EXPECT_EQ(queue_.NextReady(), clock_.TimeNow() + absl::Seconds(1));
 }
 
-// Between its last look at the queue and its end the worker counts as running, and no other worker
+// Between its last look at the queue and its end the worker counts as running, so no other worker
 // is woken.
 TEST_F(WorkersTest, ARequestAddedWhileAWorkerEndsIsReconciled) {
   Workers* only = nullptr;

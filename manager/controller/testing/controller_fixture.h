@@ -1,4 +1,4 @@
-// A controller on simulated time, with a cache whose content and states the test sets.
+// A controller in simulated time. The test sets the content and the states of its cache.
 #ifndef MANAGER_CONTROLLER_TESTING_CONTROLLER_FIXTURE_H_
 #define MANAGER_CONTROLLER_TESTING_CONTROLLER_FIXTURE_H_
 
@@ -88,7 +88,7 @@ class ControllerTest : public testing::Test {
   static Source Of(const KindInfo& kind) {
     return {.demand = {kind, "", ""}, .handler = EnqueueObject(), .predicates = {}};
   }
-  // As the builder's For().
+  // A source like that of the builder's For().
   static Source Reconciled(const KindInfo& kind) {
     Source source = Of(kind);
     source.reconciled = true;
@@ -106,7 +106,7 @@ class ControllerTest : public testing::Test {
     role.mutable_metadata()->set_name(name);
     cache_.Put(role);
   }
-  // Inside a reconciler or a map: lets this much time pass.
+  // Lets this much time pass. For reconcilers and maps.
   void Wait(absl::Duration time) {
     Latch over;
     loop_.PostAt(loop_.clock().TimeNow() + time, [&] { over.Set(); });

@@ -1,4 +1,4 @@
-// A mapper on a cache that the test fills, in virtual time.
+// A mapper in virtual time, with a cache that the test fills.
 #ifndef MANAGER_CONTROLLER_TESTING_EVENT_MAPPER_FIXTURE_H_
 #define MANAGER_CONTROLLER_TESTING_EVENT_MAPPER_FIXTURE_H_
 
@@ -32,7 +32,7 @@ inline std::shared_ptr<const RawObject> Thing(const std::string& name, int versi
                         version, R"(")"));
 }
 
-// Counts what is posted, and runs nothing of it.
+// Counts the posted tasks without running them.
 class CountingPool : public Executor {
  public:
   void Post(Task task) override { tasks_.push_back(std::move(task)); }
@@ -42,7 +42,7 @@ class CountingPool : public Executor {
   std::vector<Task> tasks_;
 };
 
-// A mapper with a queue whose workers never come, so that it holds what was enqueued.
+// A mapper with a queue without workers, which keeps all enqueued requests.
 class EventMapperTest : public testing::Test {
  protected:
   EventMapperTest() { cache_.AllowReadsWithoutDemand(); }
@@ -91,7 +91,7 @@ class EventMapperTest : public testing::Test {
     return slices;
   }
   Names TakeMapped() { return std::exchange(mapped_, {}); }
-  // What the queue hands out, in its order.
+  // The requests that the queue hands out, in order.
   Names TakeQueued() {
     Names names;
     while (const WorkItem* item = queue_->Get(clock_.TimeNow())) {
@@ -109,7 +109,8 @@ class EventMapperTest : public testing::Test {
     RunSlices();
     EXPECT_EQ(TakeMapped(), (Names{"a", "b", "c"})) << "c is refused";
   }
-  // What it hands out until no refused request is left, each time after all it held.
+  // The requests that the queue hands out until no refused request is left. Each time it is emptied
+  // first.
   std::set<std::string> TakeRefilled() {
     std::set<std::string> queued;
     for (int rounds = 0; rounds < 100; ++rounds) {

@@ -1,4 +1,4 @@
-// A recorder of events on simulated time, and a server that answers as the test says.
+// An event recorder in simulated time, and a server whose answers the test sets.
 #ifndef MANAGER_CONTROLLER_TESTING_EVENT_RECORDER_FIXTURE_H_
 #define MANAGER_CONTROLLER_TESTING_EVENT_RECORDER_FIXTURE_H_
 
@@ -57,7 +57,7 @@ class RestEventRecorderTest : public testing::Test {
       return server(request);
     });
   }
-  // Of the namespace "bad" each event is answered so, and others are taken.
+  // The server answers each event of the namespace "bad" like this, and accepts the others.
   void RefuseBad(const absl::Status& status) {
     Serve([status](const RestRequest& request) -> absl::StatusOr<HttpResponse> {
       if (request.target.find("/namespaces/bad/") != std::string::npos) return status;

@@ -1,4 +1,4 @@
-// Objects and events out of a few words of JSON.
+// Objects and events from short JSON.
 #ifndef MANAGER_CONTROLLER_TESTING_OBJECTS_H_
 #define MANAGER_CONTROLLER_TESTING_OBJECTS_H_
 
@@ -13,7 +13,7 @@
 
 namespace mandate {
 
-// `metadata` is what stands between the braces: R"("name":"a","generation":2)".
+// `metadata` is the text between the braces: R"("name":"a","generation":2)".
 inline std::shared_ptr<const RawObject> RawWith(const std::string& metadata) {
   auto raw = ParseRawObject(R"({"metadata":{)" + metadata + "}}", Encoding::kJson);
   if (!raw.ok()) {

@@ -1,4 +1,4 @@
-// A work queue and a time that the test lets pass.
+// A work queue, with a time that the test advances.
 #ifndef MANAGER_CONTROLLER_TESTING_WORK_QUEUE_FIXTURE_H_
 #define MANAGER_CONTROLLER_TESTING_WORK_QUEUE_FIXTURE_H_
 
@@ -22,14 +22,14 @@ class WorkQueueTest : public testing::Test {
     return queue_.Add(Req(name), options, now_);
   }
   void Fail(const WorkItem& item) { queue_.Done(item, {Outcome::Next::kRetry, {}}, now_); }
-  // Fails the next item, and lets the time pass until its retry.
+  // Fails the next item, and advances time to its retry.
   void FailAndWait() {
     Fail(*Get());
     now_ = queue_.NextReady();
   }
   void Done(const WorkItem& item) { queue_.Done(item, {}, now_); }
   const WorkItem* Get() { return queue_.Get(now_); }
-  // The names that are handed out until none is ready; all done.
+  // The names that are handed out until none is ready. Each item is marked as done.
   std::vector<std::string> Drain() {
     std::vector<std::string> names;
     const WorkItem* item = Get();
