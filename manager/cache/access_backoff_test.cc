@@ -7,7 +7,7 @@ namespace {
 
 class AccessBackoffTest : public ::testing::Test {
  protected:
-  // The next delays are these, with up to a fifth more.
+  // The next delays are these, each longer by at most a fifth.
   void Expect(std::initializer_list<int> seconds) {
     for (const int s : seconds) {
       const absl::Duration delay = backoff_.Next(random_);

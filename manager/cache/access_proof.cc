@@ -49,8 +49,8 @@ void AccessProof::DropQuestions() {
 void AccessProof::Renew() {
   const std::string version = version_();
   if (version.empty()) return Check();
-  // One request instead of two, and a watch, which a quiet system sends anyway. The right to watch
-  // shows all that a list would show, so the right to list is not checked again.
+  // A short watch is one request instead of two, and a quiet system sends watches anyway. The right
+  // to watch shows everything that a list would show, so the right to list is not checked again.
   renewal_ = std::make_unique<WatchStream>(
       client_,
       WatchRequest(spec_, Encoding::kJson,
@@ -188,7 +188,8 @@ void AccessProof::NoteLost(const absl::Status& why) {
 void AccessProof::Proven() {
   error_backoff_.Reset();
   refused_backoff_.Granted();
-  // Early enough that a few failures still leave time, and not all proofs at once.
+  // It is early enough for a few retries, and differs between proofs, so that not all are renewed
+  // at once.
   next_check_.SetAfter(
       options_.t_revoke * std::uniform_real_distribution<double>(0.7, 0.85)(random_),
       [this] { Renew(); });

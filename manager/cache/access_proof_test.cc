@@ -61,7 +61,7 @@ class AccessProofTest : public ::testing::Test {
     EXPECT_EQ(proof.state(), State::kProven);
     return proof;
   }
-  // The watch that renews a proof; no server answers it.
+  // The watch that renews a proof. No server answers it.
   std::shared_ptr<FakeWatch> NextRenewal() {
     EXPECT_TRUE(loop_.RunUntil([&] { return renewals() > 0; }));
     return client_.watches().back();
@@ -277,7 +277,7 @@ TEST_F(AccessProofTest, AnAcceptedWatchIsAProof) {
   proof.NoteProven();
   EXPECT_EQ(proof.state(), State::kProven);
   EXPECT_EQ(reviews(), 0u);
-  // An answer that was asked for before it does not undo it; it is asked anew.
+  // The answer to an earlier question does not undo the proof; the question is asked again.
   proof.Check();
   proof.NoteProven();
   loop_.RunReady();
@@ -309,7 +309,7 @@ TEST_F(AccessProofTest, NothingHappensAfterItsEnd) {
   EXPECT_EQ(reviews(), 2u);
 }
 
-// In either order.
+// The reviews may come in either order.
 TEST_F(AccessProofTest, ADenialOutweighsAnError) {
   for (const char* unanswered : {"list", "watch"}) {
     SCOPED_TRACE(unanswered);
@@ -355,7 +355,7 @@ TEST_F(AccessProofTest, HintsAreBoundedAndNotLost) {
     loop_.RunFor(absl::Milliseconds(100));
   }
   EXPECT_LE(reviews(), 24u) << "two a second";
-  // Revoked just after the last answer, with a hint right then.
+  // The right is revoked just after the last answer, and a hint comes right then.
   loop_.RunFor(absl::Seconds(5));
   proof.Check();
   proof.Check();

@@ -43,7 +43,7 @@ absl::Status Check(const Cache::Options& options) {
 
 }  // namespace
 
-// Its public functions are thread-safe and post; the rest is for the loop's thread.
+// The public functions are thread-safe and post tasks. All others are for the loop's thread.
 class Cache::Registry : public WatchRegistry, public std::enable_shared_from_this<Registry> {
  public:
   explicit Registry(const Options& options)
@@ -87,7 +87,7 @@ class Cache::Registry : public WatchRegistry, public std::enable_shared_from_thi
     });
   }
 
-  // Closes every watch; nothing that was posted does anything any more.
+  // Closes every watch. Tasks that were posted have no effect any more.
   void Close() {
     closed_ = true;
     watches_.clear();
@@ -104,7 +104,7 @@ class Cache::Registry : public WatchRegistry, public std::enable_shared_from_thi
 
   using Watches = std::map<DemandSpec, std::unique_ptr<SharedWatch>, DemandLess>;
 
-  // From `it` on. Every watch sends requests, so that thousands take a while.
+  // Pokes from `it` on. Each watch sends requests, so thousands of them take a while.
   void PokeSlice(const std::string& component, Watches::const_iterator it) {
     for (int i = 0; i < options_.watches_per_turn && it != watches_.end(); ++i, ++it) {
       it->second->Poke(component);

@@ -1,6 +1,6 @@
-// Three components, shared watches, faults and changing rights: in the end everyone who may see has
-// seen everything, once; and at no time has anyone read what it had long lost the right to, or
-// anything while it was cut off.
+// Three components, shared watches, faults and changing rights. In the end each component with
+// access has seen every change once. At no time did a component read objects to which it had lost
+// its right long ago, or any objects while it was cut off.
 #include <gtest/gtest.h>
 
 #include <array>
@@ -24,8 +24,8 @@ DemandSpec SpecOf(std::string_view scope) {
   return {kWidget, std::string(scope.substr(0, slash)), std::string(scope.substr(slash + 1))};
 }
 
-// A component whose credential can be taken away: its watches end by a 401, and nothing more is
-// sent.
+// A component whose credential can be taken away. Then its watches end with a 401, and it sends no
+// more requests.
 class CutOffClient : public FakeRestClient {
  public:
   using FakeRestClient::FakeRestClient;
@@ -109,7 +109,7 @@ class Simulation {
     cache_->Poke();
     loop_.RunFor(absl::Minutes(11));
     CheckEnd();
-    // Nothing spins, in the worst weather.
+    // No component sends requests in a tight loop, whatever the faults are.
     const double minutes =
         (loop_.clock().TimeNow() - absl::FromUnixSeconds(1'700'000'000)) / absl::Minutes(1);
     for (const auto& client : clients_) {
@@ -230,7 +230,7 @@ class Simulation {
     return {std::string(object.name())};
   }
 
-  // An index answers as a list does, with the objects of that name.
+  // An index gives the same answer as a list, restricted to the objects of that name.
   void CheckIndex(const CacheView& view, std::string_view ns,
                   const absl::StatusOr<std::vector<ObjectPtr>>& list) {
     const std::string name = StrCat(die_() % 6);
@@ -298,7 +298,7 @@ class Simulation {
   std::unique_ptr<Cache> cache_;
   std::array<CacheView*, 3> views_;
   std::array<std::unique_ptr<Live>, 10> demands_;
-  // Since when a component may not read a namespace ("": everything).
+  // The time since which a component may not read a namespace ("": everything).
   std::map<std::pair<std::string, std::string>, absl::Time> revoked_;
 };
 
@@ -306,7 +306,7 @@ TEST(CacheSimulation, SharesWithoutLossDoublesOrLeaks) {
   Totals totals;
   const int64_t ran = RunSeeds(300, [&](uint64_t seed) { Simulation(seed).Run(totals); });
   if (ran < 100) return;
-  // What is meant to happen did happen.
+  // The intended faults did happen.
   EXPECT_GT(totals.cut_off, ran);
   EXPECT_GT(totals.demands, 3 * ran);
   EXPECT_GT(totals.reads, 30 * ran);

@@ -233,13 +233,13 @@ TEST_F(CacheTest, TheLastDemandClosesTheWatch) {
   EXPECT_EQ(Gauge("mandate_cache_demands", {{"identity", "a"}}), 0);
   EXPECT_EQ(Gauge("mandate_cache_objects", {{"kind", "widgets.example.com"}, {"scope", "cluster"}}),
             0);
-  // And a new one starts from nothing.
+  // A new demand starts without objects.
   server_.Put("foo/x");
   Demanded third = DemandAndSettle(view);
   EXPECT_EQ(third.Take(), "!+foo/x@101 Synced");
 }
 
-// As when a reconciler replaces its demands.
+// A reconciler does this if it replaces its demands.
 TEST_F(CacheTest, KeepsTheWatchForTheNextDemand) {
   CacheView& view = AddGranted(a_);
   Demanded first = DemandAndSettle(view);
@@ -308,7 +308,7 @@ TEST_F(CacheTest, SinksMayChangeDemandsInACall) {
   EXPECT_EQ(third.Take(), "!+foo/a@101 !+foo/b@102 !+foo/c@103 Synced");
 }
 
-// Their grants: read_grants_test.cc.
+// The tests of their grants are in read_grants_test.cc.
 TEST_F(CacheTest, ShortDemandsLeaveNoWatch) {
   CacheView& view = AddGranted(a_);
   for (int i = 0; i < 1000; ++i) {

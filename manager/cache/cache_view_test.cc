@@ -20,7 +20,7 @@ TEST(DemandSpecTest, NamesItsScope) {
   EXPECT_EQ((DemandSpec{kPod, "", "bar"}.ToString()), "pods \"bar\"");
 }
 
-// The object does not hide the others, and the read that wants it names it.
+// The object does not hide the others, and an error names it if a read wants it.
 TEST(CacheViewTest, ATypedReadNamesAnObjectThatItsTypeCannotHold) {
   SimulatedLoop loop;
   FakeCacheView fake(loop);

@@ -31,7 +31,7 @@ std::string MissingVerbs(const rbac::Mandate& mandate, const DemandSpec& spec) {
   return missing;
 }
 
-// The narrower demands for which the mandate has a rule: by their text, "pods in namespace foo".
+// The texts of the narrower demands for which the mandate has a rule: "pods in namespace foo".
 std::map<std::string, DemandSpec> DeclaredParts(const rbac::Mandate& mandate,
                                                 const DemandSpec& spec) {
   std::map<std::string, DemandSpec> parts;
@@ -55,7 +55,8 @@ std::map<std::string, DemandSpec> DeclaredParts(const rbac::Mandate& mandate,
   return parts;
 }
 
-// How to make the demand one that the mandate covers. Advice never widens what a component may do.
+// Advice how to change the demand so that the mandate covers it. It never widens the component's
+// permissions.
 std::string Advice(const rbac::Mandate& mandate, const DemandSpec& spec, std::string_view missing) {
   constexpr int kMost = 3;
   const std::map<std::string, DemandSpec> parts = DeclaredParts(mandate, spec);

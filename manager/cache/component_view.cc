@@ -46,7 +46,8 @@ namespace {
 
 using Grant = std::shared_ptr<ReadGrant>;
 
-// The scopes that can answer for a key, or (no name) for a list; the widest first.
+// The scopes that can answer for a key, or for a list if the key has no name. The widest comes
+// first.
 std::vector<DemandSpec> Scopes(const KindInfo& kind, std::string_view ns, std::string_view name) {
   std::vector<DemandSpec> scopes = {{kind, "", ""}};
   if (!ns.empty()) scopes.push_back({kind, std::string(ns), ""});
@@ -54,7 +55,7 @@ std::vector<DemandSpec> Scopes(const KindInfo& kind, std::string_view ns, std::s
   return scopes;
 }
 
-// What a call asks for; a cluster-scoped object has no namespace, whatever its key says.
+// The scope that a call asks for. A cluster-scoped object has no namespace, whatever its key says.
 DemandSpec Asked(const KindInfo& kind, std::string_view ns, std::string_view name = "") {
   return {kind, kind.scope == Scope::kCluster ? "" : std::string(ns), std::string(name)};
 }
@@ -65,7 +66,7 @@ absl::Status Uncovered(const RestClient& client, const DemandSpec& asked) {
              ": declare one before reading (For, Owns, Watches, or CacheView::Demand)"));
 }
 
-// The store that answers, or why none does.
+// The store that answers, or the reason why there is none.
 absl::StatusOr<std::shared_ptr<const ObjectStore>> Choose(const std::vector<Grant>& grants) {
   absl::Status forbidden;
   absl::Status unavailable;

@@ -15,7 +15,7 @@ void DemandFeed::Attach(const std::shared_ptr<const Source>& source, const Deman
     cursor_ = nullptr;
     catching_up_ = sink_ != nullptr;
     if (catching_up_) {
-      // Delivered at the end, which may come in this call.
+      // It is delivered at the end, which may come in this call.
       waiting_ = status;
       return Turn();
     }
@@ -85,7 +85,8 @@ void DemandFeed::Turn() {
 bool DemandFeed::TellSlice() {
   const ObjectLess less;
   const std::vector<ObjectPtr> now = source_->store->ListAfter(cursor_, source_->slice);
-  // The store may have more behind these: what was seen behind them is not compared yet.
+  // The store may have more objects after these. Objects that were seen after them are compared
+  // later.
   const bool whole = now.size() < source_->slice;
   const ObjectSet nothing;
   const ObjectSet& seen = seen_ != nullptr ? *seen_ : nothing;

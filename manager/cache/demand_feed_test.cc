@@ -18,7 +18,7 @@ const DemandStatus kDown = {DemandState::kStale, absl::UnavailableError("scripte
 
 class DemandFeedTest : public ::testing::Test {
  protected:
-  // A store of foo/00, foo/01 … and a feed that tells two objects a turn.
+  // A store with foo/00, foo/01 …, and a feed that delivers two objects a turn.
   explicit DemandFeedTest(size_t slice = 2) {
     source_ = std::make_shared<const DemandFeed::Source>(
         DemandFeed::Source{.loop = loop_,
@@ -34,7 +34,7 @@ class DemandFeedTest : public ::testing::Test {
     feed_->Deliver(store_->Put(Widget(key, ++version_, uid)));
   }
   void Remove(const std::string& key) { feed_->Deliver(store_->Remove(Widget(key, ++version_))); }
-  // One turn of the loop.
+  // Runs one turn of the loop.
   std::string Turn() {
     bool turned = false;
     loop_.Post([&] { turned = true; });
@@ -170,8 +170,8 @@ TEST_F(DemandFeedTest, HasItsStateAtOnceWithoutASink) {
   EXPECT_EQ(feed.status().state, DemandState::kSynced);
 }
 
-// Whatever happens in between, the sink hears each change once, in each object's order, and in the
-// end knows the store.
+// In every interleaving the sink gets each change once, in each object's order, and in the end it
+// knows the store.
 TEST_F(DemandFeedTest, DeliversEachChangeOnce) {
   for (uint32_t seed = 0; seed < 1000; ++seed) {
     SCOPED_TRACE(seed);

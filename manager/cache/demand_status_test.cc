@@ -12,7 +12,8 @@ namespace {
 // An API server that has just started denies everything until it has read its RBAC objects.
 class RestartTest : public CacheFixture {
  protected:
-  // The server is back at once; RBAC comes `late`. Returns how long the demand is without data.
+  // The server is back at once, and its RBAC objects come `late`. Returns how long the demand is
+  // without data.
   absl::Duration Restart(const Demanded& demand, absl::Duration late) {
     const absl::Time start = loop_.clock().TimeNow();
     for (const char* who : {"a", "b"}) server_.Revoke(who);
@@ -51,7 +52,7 @@ TEST_F(RestartTest, RetriesALastingRevocationSlowly) {
   a_.ForgetRequests();
   loop_.RunFor(absl::Hours(1));
   EXPECT_EQ(demand.state(), DemandState::kForbidden);
-  // A watch and a list each: six soon, then after 30 s, 60 s … 5 min.
+  // Each attempt is a watch and a list: six soon, then after 30 s, 60 s … 5 min.
   EXPECT_LT(a_.requests().size(), 2u * (6 + 4 + 12));
   EXPECT_GT(a_.requests().size(), 2u * 12);
 }
@@ -99,7 +100,7 @@ TEST_F(DemandStatusTest, AFirstListThatFailsShowsItsReason) {
   EXPECT_TRUE(demand.Take().ends_with("Synced"));
   EXPECT_FALSE(demand.handle->status().failed);
 
-  // And the second reason for which it is stale.
+  // This is the second reason for which it is stale.
   a_.watches().back()->Close();
   answer(503, "no route to the server");
   loop_.RunFor(absl::Seconds(10));
@@ -170,7 +171,8 @@ TEST_F(DemandStatusTest, AComponentOverItsByteLimitFailsAndOthersGoOn) {
     for (int i = 10; i < 20; ++i) server_.Put(StrCat("foo/", i));
     Demanded all = DemandAndSettle(view_a);
     ASSERT_EQ(all.state(), DemandState::kSynced);
-    // Its share is worth fifteen, and the common half thirty; what the server adds counts too.
+    // Its share holds fifteen objects, and the common half thirty. Members that the server adds
+    // count, too.
     for (int i = 20; i < 90; ++i) server_.Put(StrCat("bar/", i));
     loop_.RunFor(absl::Minutes(2));
     EXPECT_EQ(all.state(), DemandState::kStale);

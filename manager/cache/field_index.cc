@@ -46,7 +46,7 @@ std::vector<ObjectPtr> FieldIndex::TakeUnread(const ObjectSet& all, size_t most)
     result.push_back(it->object);
   }
   if (result.empty()) {
-    // Another reader has taken them, and may be slow.
+    // Another reader has taken the objects, and may be slow.
     for (auto it = taken_.begin(); it != taken_.end() && result.size() < most; ++it) {
       result.push_back(it->object);
     }

@@ -32,7 +32,7 @@ class FieldIndexTest : public testing::Test {
     taken_ = index_.TakeUnread(all_, most);
     return Text(taken_);
   }
-  // Everything is extracted with the same values.
+  // Extracts the same values from every object.
   void LearnAll(const Values& values) {
     while (!Take().empty()) {
       for (const ObjectPtr& object : taken_) index_.Learn(object, values);

@@ -1,4 +1,5 @@
-// Several components, one watch: the identity under which the watch continues after its sponsor's.
+// Several components with one watch: the identity under which the watch continues after its
+// sponsor's.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -13,14 +14,15 @@ namespace {
 
 using HandoverTest = SharingFixture;
 
-// The server never authorises an open watch again: the sponsor proves its access as other members.
+// The server never authorizes an open watch again, so the sponsor proves its access as other
+// members do.
 TEST_F(HandoverTest, AfterASponsorsRevocation) {
   JoinBoth();
   server_.Revoke("a");
   loop_.RunFor(absl::Minutes(5));
   EXPECT_EQ(Code(*view_a_), absl::StatusCode::kPermissionDenied);
   EXPECT_EQ(of_a_.Take(), "Forbidden");
-  // b goes on, on a watch of its own that resumed where a's was.
+  // b continues on a watch of its own, from the version of a's watch.
   EXPECT_TRUE(Reads(*view_b_));
   EXPECT_EQ(of_b_.Take(), "") << "nothing has changed for b";
   EXPECT_EQ(a_.live_watches(), 0u);
@@ -30,7 +32,7 @@ TEST_F(HandoverTest, AfterASponsorsRevocation) {
   PutAndSettle("foo/y");
   EXPECT_EQ(of_b_.Take(), "+foo/y@102");
   EXPECT_EQ(of_a_.Take(), "");
-  // And a comes back as a joiner.
+  // a comes back as a joining member.
   server_.Grant("a");
   PokeAndSettle("a");
   EXPECT_EQ(of_a_.Take(), "+foo/y@102 Synced");
@@ -156,7 +158,7 @@ TEST_F(HandoverTest, NotWhenTheTokenOfAnotherMemberIsRejected) {
   EXPECT_EQ(a_.live_watches(), 1u);
   EXPECT_EQ(b_.watches().size(), 0u);
   Settle();
-  // Also when the other member could take over.
+  // This holds also if the other member could take over.
   EXPECT_EQ(Reads(*view_b_), true);
   cache_->CutOff("c", absl::UnauthenticatedError("the server rejected the token of c"));
   Settle();
@@ -172,7 +174,7 @@ TEST_F(HandoverTest, WhenTheSponsorsPartOfTheBudgetIsUsedUp) {
   CreateAndAdd(options);
   JoinBoth();
   Demanded other = DemandAndSettle(*view_a_, "bar");
-  // Fifteen are a's share, and thirty the common half.
+  // a's share holds fifteen objects, and the common half thirty.
   for (int i = 10; i < 30; ++i) server_.Put(StrCat("bar/", i));
   Settle();
   EXPECT_EQ(b_.live_watches(), 0u);
@@ -183,7 +185,8 @@ TEST_F(HandoverTest, WhenTheSponsorsPartOfTheBudgetIsUsedUp) {
   other.handle.reset();
 }
 
-// The kind is absent for all members: the waits go on doubling, and no other member asks meanwhile.
+// The kind is absent for all members. So the waits still double, and no other member asks
+// meanwhile.
 TEST_F(HandoverTest, NotForAnAbsentKind) {
   GrantBoth();
   server_.SetServed(false);
@@ -246,7 +249,7 @@ TEST_F(HandoverTest, MembersTryEquallyOften) {
   EXPECT_NEAR(std::ranges::count(tries, 'a'), std::ranges::count(tries, 'b'), 2);
 }
 
-// Failures count in a row: the watch has worked since the first two.
+// Only consecutive failures count, and the watch has worked since the first two.
 TEST_F(HandoverTest, AWorkingWatchResetsTheCountOfFailures) {
   JoinBoth();
   for (int outage = 1; outage <= 2; ++outage) {
@@ -322,7 +325,7 @@ TEST_F(HandoverTest, ALingeringMemberThatIsDemandedAgainTakesOver) {
   EXPECT_EQ(of_a_.state(), DemandState::kForbidden);
 }
 
-// The watch continues under a proven member, and not under one whose proof has not come yet.
+// The watch continues under a member with a proof, and not under one that waits for its proof.
 TEST_F(HandoverTest, ToAMemberWithAProof) {
   GrantBoth();
   view_c_ = &AddGranted(c_);

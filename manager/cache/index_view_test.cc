@@ -1,4 +1,4 @@
-// Indexes through the views of components: visible exactly as lists are.
+// Indexes through the views of components. They show exactly what lists show.
 #include <gtest/gtest.h>
 
 #include "manager/cache/cache.h"
@@ -72,7 +72,7 @@ TEST_F(IndexViewTest, EachComponentSeesItsOwnIndexWithinItsOwnAccess) {
   server_.Put("foo/ax");
   CacheView& first = AddIndexed(a_);
   Demanded of_a = DemandAndSettle(first);
-  // The store is full when the second component joins, with another idea of the same field.
+  // The store is full when the second component joins, which extracts the same field differently.
   CacheView& second = AddGranted(b_);
   ASSERT_TRUE(second
                   .IndexField(kWidget, "letter",
@@ -92,7 +92,7 @@ TEST_F(IndexViewTest, EachComponentSeesItsOwnIndexWithinItsOwnAccess) {
   EXPECT_EQ(By(second, "x"), "PERMISSION_DENIED");
   EXPECT_EQ(LastKnownBy(second, "x"), "");
   EXPECT_EQ(By(first, "a"), "foo/ax@101");
-  // What changes meanwhile is in the index when the component may read again.
+  // The index has the changes of the meantime when the component may read again.
   server_.Put("foo/bx");
   server_.Grant("b");
   PokeAndSettle("b");

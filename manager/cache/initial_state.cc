@@ -13,11 +13,11 @@ InitialState::InitialState(Loop& loop, absl::Duration silence, std::function<voi
   timer_.Set(last_event_ + silence_, [this] { Listen(); });
 }
 
-// One timer a silence, not one an event.
+// There is one timer for each silence, and not one for each event.
 void InitialState::Listen() {
   const absl::Time limit = last_event_ + silence_;
   if (loop_.clock().TimeNow() >= limit) {
-    // It may destroy this, and so the function.
+    // It may destroy this object, and with it the function.
     const auto on_silence = on_silence_;
     return on_silence();
   }

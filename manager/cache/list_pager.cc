@@ -11,7 +11,7 @@
 
 namespace mandate {
 
-// Outlives the pager as long as the transport holds it.
+// It may outlive the pager, because the transport holds it.
 class ListPager::Page : public BodySink {
  public:
   using Admit = std::function<absl::Status(size_t)>;
@@ -27,7 +27,7 @@ class ListPager::Page : public BodySink {
     return reader_->Feed(bytes);
   }
 
-  // Of an answer that has come, and began with its head.
+  // The part of an answer after its head.
   size_t bytes() const { return reader_->bytes(); }
   absl::StatusOr<RawList> Take() { return std::move(*reader_).Finish(); }
 

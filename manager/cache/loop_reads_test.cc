@@ -1,4 +1,4 @@
-// A read that may wait is an error on the loop, on a real one as on a simulated one.
+// A read that may wait is an error on the loop, both on a real and on a simulated one.
 #include <gtest/gtest.h>
 
 #include "manager/cache/cache.h"
@@ -10,7 +10,7 @@
 namespace mandate {
 namespace {
 
-// Its server has no widgets, and says so in the first frame of each watch.
+// The server has no widgets, as the first frame of each watch says.
 class EmptyServerClient : public RestClient {
  public:
   explicit EmptyServerClient(Loop& loop) : loop_(loop) {}
@@ -57,8 +57,8 @@ void ExpectNamed(const absl::Status& status, std::string_view call) {
   }
 }
 
-// Each kind of read, with a component's own write that the watch never brings: a wait would never
-// end on the loop.
+// Tries each kind of read after a component's own write that the watch never brings. On the loop a
+// wait would never end.
 void ExpectErrorsAtOnce(const CacheView& view) {
   for (const absl::Time deadline : {absl::InfiniteFuture(), absl::FromUnixSeconds(4'000'000'000)}) {
     const CallContext waiting{.deadline = deadline, .stop = {}};

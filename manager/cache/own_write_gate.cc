@@ -44,7 +44,7 @@ prometheus::Counter& Outcome(const OwnWriteGate::Options& options, const char* o
 bool Shows(const ObjectStore& store, const OwnWrite& write) {
   const ObjectPtr object = store.Get(write.key.ns, write.key.name);
   if (!write.resource_version.empty() && !store.HasReached(write.resource_version)) {
-    // Events come before the bookmark that moves the whole store on.
+    // Events come before the bookmark that advances the whole store.
     if (object == nullptr || !ParseResourceVersion(object->resource_version()) ||
         IsOlder(object->resource_version(), write.resource_version)) {
       return false;
@@ -74,7 +74,7 @@ absl::StatusOr<StorePtr> OwnWriteGate::Pass(const CallContext& context, const Ki
   std::vector<OwnWrite> writes = writes_.Pending(kind, ns, name);
   if (writes.empty()) return store;
   const CallContext bounded = context.WithDeadline(clock_.TimeNow() + most_);
-  // After the wait another store may be the one that answers.
+  // After the wait another store may answer.
   while (!Shows(**store, writes)) {
     RETURN_IF_ERROR(Wait(bounded, kind, writes, choose));
     store = choose();
@@ -88,7 +88,7 @@ absl::StatusOr<StorePtr> OwnWriteGate::Pass(const CallContext& context, const Ki
 absl::Status OwnWriteGate::Wait(const CallContext& context, const KindInfo& kind,
                                 const std::vector<OwnWrite>& writes, const Choose& choose) const {
   const absl::Time before = clock_.TimeNow();
-  // Written by the last check, read after the wait.
+  // The last check writes it, and it is read after the wait.
   auto readable = std::make_shared<std::atomic<bool>>(true);
   absl::Status waited = waits_->Wait(context, kind, Describe(kind, writes),
                                      [writes, choose, readable]() -> std::optional<absl::Status> {

@@ -1,4 +1,4 @@
-// Reads through the gate: read_your_writes_test.
+// The tests of reads through the gate are in read_your_writes_test.
 #include "manager/cache/own_write_gate.h"
 
 #include <gtest/gtest.h>
@@ -8,7 +8,7 @@
 namespace mandate {
 namespace {
 
-// A store as of version 100 that has foo/x@90 with the UID "u".
+// A store at version 100 with foo/x@90, whose UID is "u".
 TEST(OwnWriteGateTest, Shows) {
   const struct {
     const char* name;
@@ -41,11 +41,11 @@ TEST(OwnWriteGateTest, Shows) {
     const OwnWrite write = {{"foo", row.key}, row.version, row.gone, 1};
     EXPECT_EQ(Shows(store, write), row.shows) << row.name;
   }
-  // An event comes before the version of the whole moves on.
+  // An event comes before the version of the whole store advances.
   store.Put(Widget("foo/x", 105, "u"));
   EXPECT_TRUE(Shows(store, {{"foo", "x"}, "105", "", 1}));
   EXPECT_FALSE(Shows(store, {{"foo", "y"}, "105", "", 1}));
-  // Nothing is known before the first list.
+  // Before the first list no object is known.
   EXPECT_FALSE(Shows(ObjectStore(), {{"foo", "x"}, "1", "", 1}));
 }
 

@@ -1,4 +1,5 @@
-// A sink that does not keep up pauses its demand: no event comes, and then the differences.
+// A sink that cannot keep up pauses its demand. Meanwhile no event comes; afterwards the
+// differences come.
 #include <gtest/gtest.h>
 
 #include "manager/cache/cache.h"

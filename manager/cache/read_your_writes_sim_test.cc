@@ -1,5 +1,5 @@
-// A component that writes and reads among others' writes, faults and changing rights: whatever it
-// reads shows what it has written before, or the read says why there is nothing to see.
+// A component that writes and reads, among writes of others, faults and changing rights. Each read
+// shows its earlier writes, or an error has the reason.
 #include <gtest/gtest.h>
 
 #include <map>
@@ -78,7 +78,7 @@ class Simulation {
   }
 
  private:
-  // What is known of an object.
+  // The facts that are known about an object.
   struct Known {
     int noted = 0;               // the newest version of the component's own that was answered
     std::set<std::string> gone;  // UIDs whose deletion was answered
@@ -141,7 +141,7 @@ class Simulation {
     known_[key].made = 0;
   }
 
-  // The object that the component reads; if that is gone or replaced, so says the answer.
+  // The object that the component reads. If it is gone or replaced, the answer says so.
   void Delete(const ObjectKey& key) {
     const auto object = view_->GetRaw({}, kWidget, key);
     if (!object.ok()) return;
@@ -154,7 +154,7 @@ class Simulation {
     });
   }
 
-  // Of a read that began when this was known.
+  // Checks a read that began when this was known.
   void Check(const ObjectKey& key, const Known& before, const RawObject* object) {
     if (object == nullptr) {
       EXPECT_GE(known_[key].deleted, before.noted) << key.ToString() << " is missing";
@@ -212,7 +212,7 @@ TEST(ReadYourWritesSimulation, ReadsShowOwnWrites) {
   Totals totals;
   const int64_t ran = RunSeeds(150, [&](uint64_t seed) { Simulation(seed).Run(totals); });
   if (ran < 100) return;
-  // What is meant to happen did happen.
+  // The intended faults did happen.
   EXPECT_GT(totals.reads, 50 * ran);
   EXPECT_GT(totals.answered, 20 * ran);
   EXPECT_GT(totals.seen, 3.0 * static_cast<double>(ran));

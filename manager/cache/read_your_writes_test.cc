@@ -1,5 +1,5 @@
-// Reads that include the component's own writes. Which writes a store shows:
-// own_write_gate_test.cc. In the simulation the waiting thread runs the loop meanwhile.
+// Reads that include the component's own writes. own_write_gate_test.cc tests which writes a store
+// shows. In the simulation the waiting thread runs the loop meanwhile.
 #include <gtest/gtest.h>
 
 #include "manager/cache/cache.h"
@@ -17,7 +17,7 @@ class ReadYourWritesTest : public CacheFixture {
     view_ = &Add(a_);
     server_.faults().delay = absl::Seconds(2);
   }
-  // As the component's typed calls do; returns the version.
+  // Writes as the component's typed calls do, and returns the version.
   std::string Put(const char* name, const char* ns = "foo") {
     const std::string version = std::to_string(server_.Put(std::string(ns) + "/" + name));
     a_.own_writes().Wrote(kWidget, {ns, name}, version);
@@ -63,7 +63,7 @@ class ReadYourWritesTest : public CacheFixture {
   CacheView* view_ = nullptr;
 };
 
-// With a demand for everything.
+// Has a demand for all namespaces.
 class SyncedReadYourWritesTest : public ReadYourWritesTest {
  protected:
   void SetUp() override {

@@ -39,7 +39,7 @@ void Reflector::UseClient(RestClient& client) {
   account_.MoveTo(client.component());
   counts_ = std::make_unique<WatchMetrics>(metrics_, spec_, client.component());
   counts_->SetStore(store_.size(), store_.bytes());
-  // The common backoff goes on: in an outage another identity fares no better.
+  // The common backoff goes on, because in an outage another identity fails, too.
   backoff_.ResetAccess();
   hinted_ = false;
   log_.Info("Watch handed over", {{"component", client.component()}});
@@ -150,8 +150,8 @@ void Reflector::OnWatchEvent(WatchEvent event) {
 void Reflector::OnApplied(WatchEventType type, std::string resource_version,
                           const std::vector<ObjectEvent>& changes) {
   ++uncounted_events_;
-  // Started at any version, a watch begins with ADDED events in no order: none of their versions
-  // says how far the store is.
+  // A watch that starts at any version begins with ADDED events in no order. So their versions do
+  // not tell the version of the store.
   if (type != WatchEventType::kAdded) versions_ordered_ = true;
   if (versions_ordered_) MoveTo(std::move(resource_version));
   if (!changes.empty()) owner_.OnObjects(changes);
@@ -182,7 +182,7 @@ void Reflector::OnWatchEnd(const WatchStream::End& end) {
     const bool cut = end.kind == Kind::kClosed && end.events > 0;
     if (!cut) return OnStreamingListFailed(end.status);
     Stop();
-    // A proxy may end streams before they are complete: pages are shorter.
+    // A proxy may end streams before they are complete. Pages are shorter.
     if (++streaming_cuts_ >= 2) return StartList();
     return Fail(absl::UnavailableError("the watch ended before its initial state was complete"),
                 Next::kPass);
@@ -294,7 +294,7 @@ void Reflector::OnQuietWatch() {
     return answer_timer_.SetAfter(left, [this] { OnQuietWatch(); });
   }
   Stop();
-  // A server that has never sent a bookmark may have had nothing to send.
+  // A server that has never sent a bookmark may have had no event to send.
   if (!bookmarks_seen_) return StartWatch();
   RestClient* const client = client_;
   SetStatus(DemandState::kStale,
@@ -314,7 +314,7 @@ void Reflector::OnSilence() {
   answer_timer_.SetAfter(is_silent ? options_.answer_grace : left, [this] { OnSilence(); });
   if (!is_silent) return;
   RestClient* const client = client_;
-  // A 403 or 404 was an answer: it stays until there is another one.
+  // A 403 or 404 was an answer. It stays until another one comes.
   if (status_.state != DemandState::kForbidden && status_.state != DemandState::kKindAbsent) {
     SetStatus(filled_ ? DemandState::kStale : DemandState::kPending,
               absl::UnavailableError(StrCat(
@@ -330,7 +330,7 @@ void Reflector::OnSilence() {
 
 void Reflector::SetStatus(DemandState state, absl::Status reason, bool failed) {
   if (state == status_.state && reason == status_.reason && failed == status_.failed) return;
-  // One line per transition: the reasons of one state may alternate.
+  // There is one log line per transition, because the reasons of one state may alternate.
   if (state != status_.state) {
     log_.Debug(
         1, "Watch changed its state",

@@ -1,4 +1,4 @@
-// What a reflector does when its client is denied access, has no identity, or is replaced.
+// A reflector whose client is denied access, has no identity, or is replaced.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -109,7 +109,7 @@ TEST_F(ReflectorAccessTest, AnAbsentKindIsWaitedFor) {
   EXPECT_EQ(TakeStates(), "Synced");
 }
 
-// The API server answers so while a CustomResourceDefinition goes and returns.
+// The API server gives this answer while a CustomResourceDefinition is deleted and created again.
 TEST_F(ReflectorAccessTest, TheReasonNamesAKindThatComesAndGoes) {
   StartSynced(10, {WidgetJson("a/x", 5)});
   CloseAfterTwoSeconds();

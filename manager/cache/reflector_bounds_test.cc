@@ -54,7 +54,7 @@ TEST_F(ReflectorBoundsTest, PagesAreAdmittedTogether) {
   EXPECT_EQ(admitted.back(), first.size() + second.size());
 }
 
-// Blanks alone never become an item.
+// Blanks never become an item.
 TEST_F(ReflectorBoundsTest, APageIsAdmittedAsItComes) {
   std::shared_ptr<BodySink> body;
   client_.HandleLate([&](const RestRequest& request, const auto&) { body = request.body_sink; });
@@ -130,7 +130,8 @@ TEST_F(ReflectorBoundsTest, AWatchIsBoundedInBytes) {
   EXPECT_EQ(state(), DemandState::kSynced);
 }
 
-// While the whole state comes again, what is held is the larger one of what was and what has come.
+// While the whole state comes again, the larger counts: the former state, or the part that has
+// come.
 TEST_F(ReflectorBoundsTest, ARelistIsHeldOnce) {
   const std::string x = WidgetJson("a/x", 5);
   StartAndOpen();
@@ -160,7 +161,7 @@ TEST_F(ReflectorBoundsTest, AFailureIsLongOnlyWhileTheBudgetIsUsedUp) {
   EXPECT_FALSE(is_long_);
 }
 
-// However long the whole list takes.
+// The whole list may take any time.
 TEST_F(ReflectorBoundsTest, WaitsForAListWhileItsBytesCome) {
   options_.watch_list = false;
   std::shared_ptr<BodySink> body;

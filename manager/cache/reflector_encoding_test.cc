@@ -196,7 +196,7 @@ TEST_F(ReflectorEncodingTest, AListBeyondABoundWaits) {
   }
 }
 
-// Each turn of the loop brings more than a turn reads at least.
+// Each turn of the loop brings more bytes than the minimum that a turn reads.
 TEST_F(ReflectorEncodingTest, AStormStaysWithinItsQueue) {
   options_.max_frame_bytes = 1000;
   options_.max_queue_bytes = size_t{512} << 10;

@@ -1,4 +1,4 @@
-// How a Reflector gets the whole state: by a watch that begins with it, or by a list.
+// A Reflector gets the whole state by a watch that begins with it, or by a list.
 #include <utility>
 
 #include "manager/cache/reflector.h"
@@ -48,7 +48,7 @@ void Reflector::OnStreamingListFailed(const absl::Status& why) {
   Stop();
   log_.Debug(2, "Streaming list failed", {{"error", why}});
   if (IsWorthRepeating(why)) return Fail(why, Next::kPass);
-  // Once: a server that says so of any version gets a list.
+  // It tries this once. If the server gives the same answer for any version, a list follows.
   if (IsExpired(why) && !std::exchange(version_unavailable_, true)) return StartStreamingList();
   StartList();
 }

@@ -6,7 +6,7 @@
 namespace mandate {
 namespace {
 
-// As deep as an API server stores objects.
+// The depth up to which an API server stores objects.
 std::string DeepJson(std::string_view key, int version) {
   std::string json = WidgetJson(key, version);
   json.pop_back();
@@ -53,7 +53,7 @@ TEST_P(ReflectorInvalidTest, StoresADeepObject) {
   EXPECT_EQ(state(), DemandState::kSynced);
 }
 
-// As in client-go. The store stays as it was.
+// As in client-go, the store stays as it was.
 TEST_P(ReflectorInvalidTest, AListWithAnItemThatIsNotAnObjectFails) {
   StartWith(10, {WidgetJson("a/x", 1)});
   TakeEvents();

@@ -1,5 +1,5 @@
-// How a reflector gets the whole state: by a watch, by a list, and again. Names are those of
-// client-go's tests where there is one.
+// A reflector gets the whole state by a watch or by a list, once and again. A test that exists in
+// client-go has the same name.
 #include <gtest/gtest.h>
 
 #include <string>
@@ -145,7 +145,7 @@ TEST_F(ReflectorListTest, ListsAfterTwoCutWatchLists) {
     EXPECT_EQ(TakeEvents(), "+a/x@5 +a/y@6") << "at once";
     Open();
     EXPECT_EQ(state(), DemandState::kSynced);
-    // And the next pass begins with a watch again.
+    // The next pass begins with a watch again.
     Expire();
     EXPECT_EQ(LastQuery("sendInitialEvents"), "true");
     const size_t before = lists();
@@ -166,14 +166,14 @@ TEST_F(ReflectorListTest, WatchListResourceVersion) {
   EXPECT_EQ(LastQuery("sendInitialEvents"), "true");
   EXPECT_EQ(LastQuery("resourceVersion"), "10") << "the last known version, which it must reach";
 
-  // The server has forgotten it: at once, from any version.
+  // The server has forgotten the version: the reflector starts at once, from any version.
   const absl::Time before = loop_.clock().TimeNow();
   Refuse(410, StatusJson(410, "Expired"));
   EXPECT_EQ(loop_.clock().TimeNow(), before);
   EXPECT_EQ(LastQuery("sendInitialEvents"), "true");
   EXPECT_EQ(LastQuery("resourceVersion"), "");
 
-  // Again: only a list can help; also at once.
+  // The server gives the same answer again: only a list helps, and it is sent at once, too.
   AddList(200, ListJson("20", {WidgetJson("a/y", 15)}));
   Refuse(410, StatusJson(410, "Expired"));
   EXPECT_EQ(lists(), 1u);
@@ -214,7 +214,7 @@ TEST_F(ReflectorListTest, PagesAreFollowed) {
   EXPECT_EQ(TakeEvents(), "+a/a@1 +a/b@2 +a/c@3 +a/d@4");
 }
 
-// Upstream asks for a state that is no older than the known one, which a lagging cache may answer.
+// Upstream asks for a state that is not older than the known one. A lagging cache may answer that.
 TEST_F(ReflectorListTest, RelistsAreConsistentReadsInPages) {
   StartSynced(10, {WidgetJson("a/x", 5)});
   Send(EventJson("MODIFIED", WidgetJson("a/x", 12)));

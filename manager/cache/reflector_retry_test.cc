@@ -1,5 +1,5 @@
-// What a reflector does after a failure: how long it waits, and whether it lists or watches then.
-// Names are those of client-go's tests where there is one.
+// A reflector after a failure: how long it waits, and whether it then lists or watches. A test that
+// exists in client-go has the same name.
 #include <gtest/gtest.h>
 
 #include <memory>

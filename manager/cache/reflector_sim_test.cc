@@ -1,5 +1,5 @@
-// A reflector against a server that lies in wait: whatever goes wrong on the way, in the end the
-// store is what the server has, and who was told of the changes knows the same.
+// A reflector and a server with random faults. Whatever fails on the way, in the end the store has
+// the server's objects, and a sink that followed the changes knows the same objects.
 #include <gtest/gtest.h>
 
 #include "manager/cache/reflector.h"
@@ -126,7 +126,7 @@ TEST(ReflectorSimulation, EndsWithTheServersObjects) {
   Totals totals;
   const int64_t ran = RunSeeds(300, [&](uint64_t seed) { RunSeed(seed, totals); });
   if (ran < 100) return;
-  // The faults are real ones.
+  // The faults did happen.
   EXPECT_GT(totals.relists, 10 * ran);
   EXPECT_GT(totals.handovers, ran);
   EXPECT_GT(totals.forbidden, ran);

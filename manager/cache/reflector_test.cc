@@ -1,5 +1,4 @@
-// How a reflector watches, goes on and ends. Names are those of client-go's tests where there is
-// one.
+// A reflector watches, continues and ends. A test that exists in client-go has the same name.
 #include "manager/cache/reflector.h"
 
 #include <gtest/gtest.h>
@@ -33,7 +32,7 @@ TEST_F(ReflectorTest, ResourceVersionUpdate) {
   EXPECT_EQ(LastQuery("watch"), "true");
 }
 
-// A watch from any version begins with what there is, in no order.
+// A watch from any version begins with the existing objects, in no order.
 TEST_F(ReflectorTest, VersionsOfUnorderedAddsAreNotPublished) {
   StartWithList(200, ListJson("", {}));
   EXPECT_EQ(LastQuery("resourceVersion"), "");
@@ -89,7 +88,7 @@ TEST_F(ReflectorTest, WatchTimeout) {
     LastWatch().Open();
   }
   EXPECT_GT(seen.size(), 30u) << "spread out";
-  // A server that does not end it: the guard does, 30 s later, and the watch goes on.
+  // If the server does not end the watch, the guard does so 30 s later, and a new watch continues.
   loop_.RunReady();
   FakeWatch& dead = LastWatch();
   const int seconds = std::stoi(LastQuery("timeoutSeconds"));
@@ -208,7 +207,7 @@ TEST_F(ReflectorTest, CountsItsObjects) {
   EXPECT_EQ(Metric("mandate_cache_bytes"), 0);
 }
 
-// In every phase: no task uses the reflector afterwards.
+// In every phase, no task uses the reflector afterwards.
 TEST_F(ReflectorTest, MayBeDestroyedAtAnyMoment) {
   for (int steps = 0; steps < 60; ++steps) {
     options_.watch_list = steps % 2 == 0;

@@ -32,7 +32,7 @@ void SharedWatch::Join(WatchComponent& component, std::shared_ptr<ReadGrant> gra
     return Rebalance();
   }
   if (reflector_ == nullptr) store_ = std::make_shared<ObjectStore>();
-  // The proof's callback outlives neither.
+  // The proof's callback does not outlive the member or the watch.
   auto slot = std::make_shared<WatchMember*>(nullptr);
   members_.push_back(std::make_unique<WatchMember>(WatchMember::Config{
       .component = component,
@@ -115,7 +115,7 @@ void SharedWatch::CutOff(std::string_view component, const absl::Status& why) {
   for (const auto& member : members_) {
     if (member->client().component() == component) member->proof().NoteLost(why);
   }
-  // Its watch has ended, or will: it is opened again only when there is a token.
+  // Its watch has ended or will end. It opens again only if there is a token.
   if (sponsor_ == nullptr || sponsor_->client().component() != component) return;
   if (WatchMember* successor = Successor()) StepDownFor(*successor);
 }
@@ -149,7 +149,8 @@ void SharedWatch::OnSilence() {
   WatchMember* successor = Successor();
   if (successor == nullptr || successor->Rests()) return;
   if (!successor->was_silent()) return StepDownFor(*successor);
-  // All have been tried. The present request is the oldest: it gets the longer time first.
+  // All members have been tried. The present request is the oldest, so it gets the longer time
+  // first.
   const auto longest =
       static_cast<int>(config_.reflector.max_answer_grace / config_.reflector.answer_grace);
   patience_ = std::max(1, std::min(patience_ * 4, longest));
@@ -175,7 +176,7 @@ void SharedWatch::OnStatus(const DemandStatus& status) {
   if (status.state == DemandState::kSynced) {
     live_since_ = now;
   } else {
-    // A watch of objects that seldom change brings no events, and works all the same.
+    // A watch of objects that seldom change brings no events although it works.
     if (now - live_since_ >= config_.reflector.answer_grace) OnHealth();
     live_since_ = absl::InfiniteFuture();
   }

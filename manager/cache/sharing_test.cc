@@ -1,4 +1,5 @@
-// Several components, one watch: the objects that each component sees, and when it loses them.
+// Several components with one watch: the objects that each component sees, and the time when it
+// loses them.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -202,7 +203,7 @@ TEST_F(SharingTest, SendsOnlyWatchesOnceConverged) {
   EXPECT_EQ(server_.live_watches(), 1u);
 }
 
-// Both of the sponsor, whose watch is still open, and of the other member.
+// This holds both for the sponsor, whose watch is still open, and for the other member.
 TEST_F(SharingTest, AHintAsksAgainForAnExpiredProof) {
   JoinBoth();
   server_.faults().refuse_review = 1;

@@ -70,7 +70,7 @@ void AppendChange(const ObjectPtr& old, const ObjectPtr& now, std::vector<Object
 
 void ObjectStore::Content::Put(ObjectPtr object) {
   bytes += object->bytes().size();
-  // Lists come in order.
+  // Lists are in order.
   const bool last = objects.empty() || ObjectLess()(*std::prev(objects.end()), object);
   const auto place = last ? objects.end() : objects.lower_bound(object);
   if (place == objects.end() || ObjectLess()(object, *place)) {
@@ -159,7 +159,7 @@ ObjectStore::Replaced ObjectStore::Replace(Content content, std::string resource
   }
   const bool many =
       is_first ? content.objects.size() > most_events : replaced.events.size() > most_events;
-  // It is cheaper then for an index to begin anew than to follow.
+  // Then it is cheaper to build an index again than to update it.
   const bool reindex = is_first || replaced.events.size() > before.size() / 2;
   std::vector<FieldIndex> former;  // destroyed without the lock
   {
@@ -183,7 +183,7 @@ ObjectStore::Replaced ObjectStore::Replace(Content content, std::string resource
 }
 
 ObjectSet::iterator ObjectStore::Find(const ObjectPtr& object) {
-  // Initial states come in order.
+  // Initial states are in order.
   const auto end = objects_.end();
   if (objects_.empty() || ObjectLess()(*std::prev(end), object)) return end;
   return objects_.lower_bound(object);

@@ -63,7 +63,7 @@ TEST(StoreIndexTest, FindsByValueAndNamespace) {
   EXPECT_EQ(Text(*store.ReadBy(*index, "green", "")), "a/y@6");
 }
 
-// An edit of labels is no new generation.
+// An edit of labels does not increase the generation.
 TEST(StoreIndexTest, FollowsTheLabelsOfAnObject) {
   const auto labelled = [](int version, std::string_view app) {
     return *ParseRawObject(
@@ -148,7 +148,8 @@ TEST(StoreIndexTest, FindsAnObjectWhoseFunctionThrowsByEachValue) {
   EXPECT_EQ(Text(*store.ReadBy(*index, "blue", "")), "a/bad@1");
 }
 
-// A reader stops between taking objects and bringing their values; another one goes on without it.
+// A reader stops after it has taken objects, before it brings their values. Another reader
+// continues without it.
 TEST(StoreIndexTest, ASlowReaderDoesNotDelayOthersOrOverwrite) {
   bool nested = false;
   const IndexDefinition* self = nullptr;

@@ -1,4 +1,5 @@
-// Several components, one watch: its sponsor gets no response, or a response that is not a watch.
+// Several components with one watch, whose sponsor gets no response, or a response that is not a
+// watch.
 #include <gtest/gtest.h>
 
 #include "manager/cache/cache.h"
@@ -10,7 +11,7 @@ namespace {
 
 class UnansweredTest : public SharingFixture {
  protected:
-  // Both demand; a cannot get the state, and b does in its place.
+  // Both have a demand. a cannot get the state, and b gets it instead.
   void ExpectThatBTakesOver() {
     of_a_ = Demand(*view_a_);
     of_b_ = Demand(*view_b_);
@@ -27,7 +28,7 @@ class UnansweredTest : public SharingFixture {
     EXPECT_EQ(of_b_.state(), DemandState::kSynced);
     EXPECT_EQ(b_.live_watches(), 1u);
   }
-  // Watches are accepted, and bring a proxy's page, after a while.
+  // Watches are accepted, and bring a proxy's page after a while.
   void ServePageTo(FakeRestClient& client, absl::Duration after = absl::ZeroDuration()) {
     client.OnWatch([this, after](const std::shared_ptr<FakeWatch>& watch) {
       watch->Open();
@@ -42,7 +43,7 @@ class UnansweredTest : public SharingFixture {
   }
 };
 
-// As when it waits for a free connection.
+// This happens if it waits for a free connection.
 TEST_F(UnansweredTest, TheSponsorsWatchGetsNoResponse) {
   JoinBoth();
   a_.OnWatch(nullptr);
@@ -161,7 +162,7 @@ TEST_F(UnansweredTest, AMemberThatWasSilentEarlierTakesOver) {
   NoViolations();
 }
 
-// As from a proxy that answers each request with its own page.
+// A proxy may answer each request with its own page.
 TEST_F(UnansweredTest, TheSponsorsResponsesAreInvalid) {
   JoinBoth();
   ServePageTo(a_);

@@ -10,7 +10,7 @@
 
 namespace mandate {
 
-// `result` is written once, before the latch is set, and read after.
+// `result` is written once, before the latch is set, and read afterwards.
 struct WaitSet::Waiter {
   explicit Waiter(Loop& loop) : deadline(loop) {}
 
@@ -32,7 +32,7 @@ struct WaitSet::Waiter {
 
 namespace {
 
-// Ends a wait whose task was destroyed unrun: the loop has stopped.
+// Ends a wait whose task was destroyed before it ran, because the loop has stopped.
 template <class Waiter>
 class Ticket {
  public:

@@ -42,7 +42,8 @@ TEST_F(WaitSetTest, WaitsForAnEventOfItsKind) {
 }
 
 TEST_F(WaitSetTest, ChecksAgainWhenTheWaitIsRegistered) {
-  // It comes true after the first look, before the wait is registered, and no event follows.
+  // The condition becomes true after the first check and before the wait is registered, and no
+  // event follows.
   loop_.Post([this] { answer_ = absl::OkStatus(); });
   EXPECT_TRUE(Wait().ok());
 }
@@ -92,7 +93,7 @@ TEST_F(WaitSetTest, AKnownResultIsReturnedAlsoAfterTheDeadline) {
   EXPECT_TRUE(Wait({.deadline = absl::InfinitePast(), .stop = {}}).ok());
 }
 
-// The waiting thread gives the waiter back, and no timer may be taken back there.
+// The waiting thread removes the waiter. No timer may be cancelled on that thread.
 TEST_F(WaitSetTest, AWaitThatHasEndedHasNoTimer) {
   At(absl::Seconds(1), [this] {
     answer_ = absl::OkStatus();

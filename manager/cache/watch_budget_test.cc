@@ -12,7 +12,7 @@ namespace {
 
 class WatchBudgetTest : public ::testing::Test {
  protected:
-  // 1000 bytes for a, b, c, d and e: a share of 100 each, and 500 for all.
+  // 1000 bytes for a, b, c, d and e: each has a share of 100, and 500 are common.
   WatchBudgetTest() {
     for (const char* name : {"a", "b", "c", "d", "e"}) budget_.AddComponent(name);
   }
@@ -70,7 +70,7 @@ TEST_F(WatchBudgetTest, AHandOverMovesTheHeldBytes) {
   EXPECT_FALSE(account.Set(601).ok());
 }
 
-// While nobody goes on after an error, all of them together stay within the budget.
+// As long as no component continues after an error, all of them together stay within the budget.
 TEST_F(WatchBudgetTest, TheSumIsBounded) {
   std::mt19937 die(1);
   std::map<std::string, std::unique_ptr<WatchBudget::Account>> accounts;

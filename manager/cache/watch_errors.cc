@@ -8,12 +8,12 @@
 namespace mandate {
 namespace {
 
-// No server has answered: the connection was refused or reset, or TLS failed.
+// The error did not come from a server: the connection was refused or reset, or TLS failed.
 bool IsNoConnection(const absl::Status& status) {
   return absl::IsUnavailable(status) && HttpCode(status) == 0;
 }
 
-// A CustomResourceDefinition is new, or returns: 429.
+// A 429 because a CustomResourceDefinition is new, or was created again.
 bool IsInitializing(const absl::Status& status) {
   return IsTooManyRequests(status) &&
          status.message().find("storage is (re)initializing") != absl::string_view::npos;
@@ -27,7 +27,7 @@ bool IsTooLargeResourceVersion(const absl::Status& status) {
   for (const auto& cause : api->details().causes()) {
     if (cause.reason() == "ResourceVersionTooLarge") return true;
   }
-  // API servers before 1.18.6 name no cause.
+  // API servers before 1.18.6 do not name a cause.
   return api->message().find("Too large resource version") != std::string::npos;
 }
 

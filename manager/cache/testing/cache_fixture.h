@@ -64,7 +64,7 @@ class CacheFixture : public ::testing::Test {
     server_.Grant(std::string(client.component()));
     return Add(client);
   }
-  // Lets everything that takes no time happen, and what the poke interval holds back.
+  // Runs all ready tasks, and those that the poke interval holds back.
   void Settle() { loop_.RunFor(absl::Seconds(2)); }
   Demanded DemandAndSettle(CacheView& view, std::string ns = "", std::string name = "") {
     Demanded demanded = Demand(view, std::move(ns), std::move(name));
@@ -132,7 +132,7 @@ class SharingFixture : public CacheFixture {
     server_.Grant("a");
     server_.Grant("b");
   }
-  // Both synced, on one watch that runs as a.
+  // Both are synced, on one watch that runs as a.
   void JoinBoth() {
     GrantBoth();
     of_a_ = DemandAndSettle(*view_a_);

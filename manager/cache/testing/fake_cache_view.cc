@@ -68,7 +68,7 @@ struct FakeCacheView::Shared {
     return Find(spec.kind).status;
   }
 
-  // Whether a demand that covers this is live, or was and may show what it saw.
+  // Whether a demand that covers this is live, or was live and may show its last known objects.
   bool IsKnown(const KindInfo& kind, const ObjectKey& scope) {
     MutexLock lock(mutex);
     return std::any_of(demands.begin(), demands.end(), [&](const auto& demanded) {
@@ -176,8 +176,8 @@ std::string FakeCacheView::NextVersion() {
   return StrCat(++shared_->version);
 }
 
-// Compares the objects that the demand has seen with the present ones. So it misses no change and
-// gets no change twice, however tests and tasks interleave.
+// Compares the objects that the demand has seen with the present ones. So it gets each change
+// exactly once, however tests and tasks interleave.
 void FakeCacheView::Shared::Deliver(const std::shared_ptr<Demanded>& demanded) {
   std::vector<ObjectEvent> events;
   bool say_state = false;

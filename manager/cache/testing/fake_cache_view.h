@@ -18,8 +18,9 @@
 
 namespace mandate {
 
-// Demands are synced unless SetState() says otherwise. Demand() and the reads are thread-safe; what
-// changes content and states is for the loop's thread, which a SimulatedLoop's test always is on.
+// Demands are synced unless SetState() says otherwise. Demand() and the reads are thread-safe.
+// Functions that change the content or the states are for the loop's thread, on which a test with a
+// SimulatedLoop always is.
 class FakeCacheView : public CacheView {
  public:
   explicit FakeCacheView(Loop& loop);  // outlives this and its handles
@@ -37,14 +38,14 @@ class FakeCacheView : public CacheView {
   }
   void Remove(const KindInfo& kind, const ObjectKey& key);
 
-  // Of all demands of the kind, present and future. A demand that becomes synced again first gets
-  // the changes that it missed, and then kSynced.
+  // Sets the status of all demands of the kind, also of later ones. A demand that becomes synced
+  // again first gets the changes that it missed, and then kSynced.
   void SetStatus(const KindInfo& kind, DemandStatus status);
   // The same; a reason is that of a failure.
   void SetState(const KindInfo& kind, DemandState state, absl::Status reason = absl::OkStatus());
-  // Of the demands for exactly this.
+  // Sets the state of the demands for exactly this.
   void SetState(const DemandSpec& spec, DemandState state, absl::Status reason = absl::OkStatus());
-  // Reads then need no demand.
+  // Afterwards reads need no demand.
   void AllowReadsWithoutDemand() { reads_need_demand_ = false; }
 
   // `hook` runs at the beginning of each pause of a demand.
@@ -54,7 +55,7 @@ class FakeCacheView : public CacheView {
   std::vector<DemandSpec> demands() const;
 
   std::unique_ptr<DemandHandle> Demand(DemandSpec spec, std::shared_ptr<DemandSink> sink) override;
-  // Own writes are what Put() and Remove() say: reads wait for nothing.
+  // Reads never wait: Put() and Remove() take effect at once.
   absl::StatusOr<std::shared_ptr<const RawObject>> GetRaw(const CallContext& context,
                                                           const KindInfo& kind,
                                                           const ObjectKey& key) const override;
@@ -66,7 +67,7 @@ class FakeCacheView : public CacheView {
   std::shared_ptr<const RawObject> GetLastKnown(const KindInfo& kind,
                                                 const ObjectKey& key) const override;
 
-  // An index is a scan here, with the same answers.
+  // An index is a scan here, which gives the same answers.
   using CacheView::IndexField;
   absl::Status IndexField(const KindInfo& kind, std::string_view field,
                           IndexExtract extract) override;

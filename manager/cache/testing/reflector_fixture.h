@@ -1,4 +1,4 @@
-// One reflector on a scripted server and virtual time.
+// One reflector, in virtual time, with a scripted server.
 #ifndef MANAGER_CACHE_TESTING_REFLECTOR_FIXTURE_H_
 #define MANAGER_CACHE_TESTING_REFLECTOR_FIXTURE_H_
 
@@ -18,7 +18,8 @@
 
 namespace mandate {
 
-// Lists answer from `lists`, in order, then with kUnavailable; watches are the test's to serve.
+// Lists are answered from `lists`, in order, and then with kUnavailable. The test serves the
+// watches.
 class ReflectorFixture : public ::testing::Test, protected Reflector::Owner {
  protected:
   ReflectorFixture() {
@@ -104,7 +105,7 @@ class ReflectorFixture : public ::testing::Test, protected Reflector::Owner {
     LastWatch().Close(std::move(status));
     loop_.RunReady();
   }
-  // A watch that ends earlier is a very short one.
+  // A watch that ends earlier counts as very short.
   void CloseAfterTwoSeconds() {
     loop_.RunFor(absl::Seconds(2));
     Close();
@@ -130,7 +131,7 @@ class ReflectorFixture : public ::testing::Test, protected Reflector::Owner {
     loop_.RunReady();
     return wait;
   }
-  // The next waits are these seconds, longer by less than `jitter` of them.
+  // The next waits have these seconds, plus less than the part `jitter` of them.
   void ExpectWaits(std::initializer_list<double> waits, double jitter) {
     for (const double seconds : waits) {
       const absl::Duration wait = NextRequest();

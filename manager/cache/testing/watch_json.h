@@ -22,7 +22,7 @@ inline constexpr KindInfo kWidget = {.group = "example.com",
 std::string WidgetJson(std::string_view key, int version, std::string_view uid = "");
 ObjectPtr Widget(std::string_view key, int version, std::string_view uid = "");
 
-// What a list of these, in this order, brings.
+// The events that a list of these objects, in this order, gives.
 ObjectStore::Content ContentOf(const std::vector<ObjectPtr>& objects);
 
 std::string ListJson(std::string_view resource_version, const std::vector<std::string>& items,
@@ -34,7 +34,7 @@ std::string ErrorJson(int code, std::string_view reason, std::string_view messag
 // A metav1.Status.
 std::string StatusJson(int code, std::string_view reason, std::string_view message = "scripted");
 
-// "default/a@5 default/b@6": what is there, at which version.
+// "default/a@5 default/b@6": the objects with their versions.
 std::string Text(const std::vector<ObjectPtr>& objects);
 std::string Text(const ObjectSet& objects);
 // "+default/a@5" added, "~" updated, "-" deleted, joined by spaces; "!" before those of the first

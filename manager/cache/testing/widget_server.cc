@@ -66,7 +66,7 @@ apiserver::ServerOptions OptionsOf(uint64_t seed, int64_t first_revision) {
   return options;
 }
 
-// So that the objects that are there from the start end at kStart.
+// Chosen so that the last initial object has the revision kStart.
 int64_t FirstRevision() {
   static const int64_t kFirst = [] {
     SimulatedLoop loop;
@@ -81,7 +81,7 @@ ObjectKey KeyOfText(const std::string& key) {
   return {key.substr(0, slash), key.substr(slash + 1)};
 }
 
-// Strikes with all the probability that `rules` has, each as likely as the next.
+// One of `rules` applies with this probability in total; each is equally likely.
 void AddEvenly(apiserver::Faults& to, double probability, std::vector<FaultRule> rules) {
   if (probability <= 0) return;
   const double share = probability / static_cast<double>(rules.size());
@@ -115,7 +115,7 @@ class WidgetServer::CallExchange : public apiserver::Exchange {
   const FakeRestClient::Reply reply_;
 };
 
-// Sends in pieces of any size, which take their time, in order.
+// Sends pieces of any size, in order, each with a delay.
 class WidgetServer::WatchExchange : public apiserver::Exchange {
  public:
   WatchExchange(apiserver::Request request, std::shared_ptr<FakeWatch> watch, WidgetServer& server)
@@ -133,7 +133,7 @@ class WidgetServer::WatchExchange : public apiserver::Exchange {
   void Write(std::string bytes) override {
     if (over_) return;
     over_ = server_.Roll(server_.faults_.cut);
-    // Cut within a frame, as networks do.
+    // Cuts within a frame, as networks do.
     if (over_) bytes.resize(server_.random_() % bytes.size());
     for (size_t start = 0; start < bytes.size();) {
       const size_t size = 1 + server_.random_() % 300;
@@ -165,7 +165,7 @@ class WidgetServer::WatchExchange : public apiserver::Exchange {
     const absl::Status errors[] = {apiserver::TooManyRequests("scripted", 1),
                                    apiserver::InternalError("scripted"),
                                    apiserver::ExpiredError("scripted")};
-    // What was cut ends here, and is none.
+    // The frame that was cut ends here, and is invalid.
     Later([frame = "\n" + apiserver::WriteErrorEvent(errors[die % 3], Encoding::kJson)](
               FakeWatch& watch) { watch.Send(frame); });
     WriteEnd();

@@ -1,5 +1,5 @@
-// The double of an API server (testing/apiserver) behind FakeRestClients, with one custom kind,
-// kWidget, and components that come and go in who may read it.
+// The double of an API server (testing/apiserver) behind FakeRestClients. It has one custom kind,
+// kWidget, and components that gain and lose the right to read it.
 //
 //   WidgetServer server(loop, seed);
 //   server.Serve(client);
@@ -28,7 +28,7 @@ namespace mandate {
 // Single-threaded. Outlives its tasks on the loop, and its clients' watches.
 class WidgetServer {
  public:
-  // Each a probability, of one request or frame.
+  // Each is the probability for one request or frame.
   struct Faults {
     double refuse_watch = 0;   // 410, 429, 500, no connection
     double refuse_list = 0;    // the same, and 404
