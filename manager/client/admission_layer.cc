@@ -63,7 +63,7 @@ void AdmissionLayer::OnResult(const ClientCallPtr& call, Done done,
     --in_flight_;
     postponed_.push_back({call, std::move(done)});
   }
-  // The bytes that had come are free.
+  // The bytes that had come are returned to the budget.
   StartQueued();
   if (!postponed) std::move(done)(std::move(result));
 }

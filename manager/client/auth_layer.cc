@@ -82,8 +82,8 @@ void AuthLayer::OnError(const TokenPtr& token, std::string_view method, std::str
   if (guard_.IsOwed(method, target)) options_.on_forbidden();
 }
 
-// An extension's 401 says that the extension did not believe the API server, or its own clock: the
-// token may be as good as ever for everything else.
+// An extension's 401 means that the extension did not trust the API server, or that its clock is
+// wrong. The token may still be valid for everything else.
 void AuthLayer::OnUnauthenticated(const TokenPtr& token, std::string_view target,
                                   const absl::Status& error) {
   if (IsServedByApiServer(target)) return OnCredentialLost(token.get(), error);
@@ -103,7 +103,7 @@ void AuthLayer::OnCredentialLost(const Token* token, const absl::Status& error) 
   if (token == nullptr) return CancelWatches(error);
   options_.identity->tokens()->Invalidate(*token);
   for (WatchSession* session : std::set<WatchSession*>(watches_)) {
-    // A late 401 to an old token says nothing about watches of a newer one.
+    // A late 401 for an old token does not concern watches of a newer one.
     if (session->token() != nullptr && session->token()->acquired <= token->acquired) {
       session->End(error);
     }

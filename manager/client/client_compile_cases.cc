@@ -1,4 +1,4 @@
-// Compiled once for each case (compile_fail.bzl), never run.
+// It is compiled once for each case (compile_fail.bzl), and never runs.
 #include "manager/client/client.h"
 #include "manager/identity/identity.h"
 #include "manager/object/kinds/coordination_v1.h"
@@ -22,7 +22,7 @@ template <class T>
 concept Updates = requires(Client<kAuditor> client, CallContext context, T object) {
   client.Update(context, object);
 };
-// Whoever asks is told, without an error.
+// A requires-expression gets an answer instead of an error.
 static_assert(Updates<coordinationv1::Lease> && !Updates<rbacv1::ClusterRole>);
 
 void Test(Client<kAuditor>& client, const CallContext& context, rbacv1::ClusterRole role,

@@ -1,4 +1,4 @@
-// How a typed client lists.
+// Lists of a typed client.
 #include <gmock/gmock.h>
 
 #include "manager/client/testing/typed_client_fixture.h"

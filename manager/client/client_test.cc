@@ -224,7 +224,7 @@ TEST_F(ClientTest, ADeleteIsRepeatedOnlyIfItsUidSaysWhichObject) {
   EXPECT_EQ(Sent(), 6u);
 }
 
-// Whether the typed calls exist, asked without compiling them.
+// Whether the typed calls exist, without compiling a call.
 constexpr std::string_view kGroup[] = {"rbac.authorization.k8s.io"};
 constexpr std::string_view kBindingsOnly[] = {"rolebindings"};
 constexpr std::string_view kRolesOnly[] = {"clusterroles"};

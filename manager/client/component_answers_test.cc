@@ -1,4 +1,4 @@
-// How many bytes of answers a component's client holds.
+// The number of bytes of answers that a component's client holds.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -37,7 +37,8 @@ struct PiecewiseTransport : Transport {
     return nullptr;
   }
 
-  // Brings bytes to the newest call of `target`; ends it when nobody takes them.
+  // Sends bytes to the newest call of `target`, and ends the call if its client does not accept
+  // them.
   void Bring(std::string_view target, size_t bytes) {
     Under& call = Find(target);
     if (absl::Status status = call.sink->OnBody(std::string(bytes, 'x')); !status.ok()) {
@@ -169,7 +170,7 @@ TEST_F(ComponentAnswersTest, APostponedCallEndsAtItsDeadline) {
   loop.RunFor(absl::Minutes(10));
   EXPECT_THAT(Ended(), testing::UnorderedElementsAre("/api/v1/pods", "/api/v1/nodes"));
   EXPECT_EQ(Level("queue"), 0);
-  // The bytes of a call that has ended are free, though its answer still comes.
+  // The bytes of a call that has ended are free although its answer still comes.
   Start("/api/v1/secrets");
   transport.Bring("/api/v1/pods", 60);
   transport.Bring("/api/v1/nodes", 60);
@@ -193,7 +194,7 @@ TEST_F(ComponentAnswersTest, APostponedCallThatIsCancelledIsNotSentAgain) {
   EXPECT_THAT(transport.Open(), IsEmpty());
 }
 
-// Else it might be tried for ever.
+// Otherwise it might be retried for ever.
 TEST_F(ComponentAnswersTest, APostponedCallHasNoMoreAttemptsThanAnother) {
   options.max_attempts = 3;
   options.backoff.initial = absl::Seconds(5);

@@ -18,7 +18,7 @@ FakeReply Refused() {
 FakeReply Cut() { return FakeReply::Error(absl::UnavailableError("connection reset")); }
 
 struct ComponentRetryTest : ClientFixture {
-  // Fails the first `failures` attempts so.
+  // Fails the first `failures` attempts like this.
   void FailFirst(int failures, FakeReply with) {
     fake.ForgetRequests();
     server = [left = failures, with = std::move(with)](const HttpRequest&) mutable {
@@ -109,7 +109,7 @@ TEST_F(ComponentRetryTest, ALongWaitIsTheCallers) {
   EXPECT_EQ(Met("retry_after"), 1);
 }
 
-// A server that asks for quiet gets it: what is in flight waits, and nothing else is sent.
+// If a server asks to wait, the requests in flight wait, and no other request is sent.
 TEST_F(ComponentRetryTest, AThousandCreatesAgainstAServerThatAsksForQuiet) {
   const absl::Time quiet_until = loop.clock().TimeNow() + absl::Seconds(12);
   size_t refused = 0;
@@ -133,7 +133,7 @@ TEST_F(ComponentRetryTest, AThousandCreatesAgainstAServerThatAsksForQuiet) {
   EXPECT_EQ(Sent(), created + refused);
 }
 
-// What is known of a write that failed.
+// The result of a write that failed.
 
 struct OutcomeRow {
   const char* what;

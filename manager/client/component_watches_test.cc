@@ -38,7 +38,7 @@ struct ComponentWatchTest : ClientFixture {
   std::unique_ptr<Stream> Open(std::shared_ptr<RecordingSink> sink) {
     return client().Watch(Get("/api/v1/pods?watch=1"), std::move(sink));
   }
-  // Opened and answered with 200.
+  // A watch that is open and was answered with 200.
   std::unique_ptr<Stream> Watching(std::shared_ptr<RecordingSink> sink) {
     auto handle = Open(sink);
     loop.RunFor(absl::Seconds(1));
@@ -200,8 +200,8 @@ TEST_F(ComponentWatchTest, AFirst401EndsTheWatchesOfThatTokenAndOlder) {
   EXPECT_TRUE(fake.stream(0).cancelled());
 }
 
-// An extension behind the API server answers for itself: whether the token is still good is the API
-// server's to say.
+// An extension behind the API server speaks only for itself. Only the API server decides whether
+// the token is valid.
 TEST_F(ComponentWatchTest, A401OfAnExtensionIsCheckedWithTheApiServer) {
   auto handle = Watching(sink);
   int reviews = 0;

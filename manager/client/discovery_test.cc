@@ -17,7 +17,7 @@ namespace {
 using testing::ElementsAre;
 using testing::IsEmpty;
 
-// A resource as the server lists it, with what else it says of one.
+// A resource as the server lists it, with further members.
 constexpr char kCore[] = R"({
   "kind": "APIGroupDiscoveryList", "apiVersion": "apidiscovery.k8s.io/v2", "metadata": {},
   "items": [{"metadata": {"creationTimestamp": null}, "versions": [{
@@ -48,14 +48,14 @@ TEST(ParseDiscoveryTest, ScopesOfEveryGroup) {
   ASSERT_TRUE(groups.ok()) << groups.status();
   EXPECT_THAT(core->incomplete, IsEmpty());
   EXPECT_THAT(groups->incomplete, ElementsAre("stale.example.com"));
-  EXPECT_EQ(groups->scopes,
-            (ResourceScopes{{{"apps", "deployments"}, Scope::kNamespaced},
-                            // The preferred version's; what only an older one has counts.
-                            {{"example.com", "widgets"}, Scope::kCluster},
-                            {{"example.com", "gears"}, Scope::kNamespaced}}));
+  EXPECT_EQ(groups->scopes, (ResourceScopes{{{"apps", "deployments"}, Scope::kNamespaced},
+                                            // The preferred version counts, and a resource that
+                                            // only an older version has.
+                                            {{"example.com", "widgets"}, Scope::kCluster},
+                                            {{"example.com", "gears"}, Scope::kNamespaced}}));
 }
 
-// Of each, the one good resource is read.
+// From each answer the one valid resource is read.
 TEST(ParseDiscoveryTest, SkipsMalformedEntries) {
   const std::string_view odd[] = {
       R"({"scope": "Cluster"})",
@@ -120,7 +120,7 @@ class DiscoveryTest : public testing::Test {
     if (absl::IsUnavailable(scope.status())) return kUnknown;
     return *scope == Scope::kCluster ? kCluster : kNamespaced;
   }
-  // How many requests were sent since it was asked last.
+  // The number of requests since the last call.
   size_t Sent() {
     const size_t count = client_.requests().size();
     client_.ForgetRequests();
@@ -169,7 +169,7 @@ TEST_F(DiscoveryTest, AsksForTheUnknownNoMoreOftenThanItsInterval) {
   loop_.RunFor(absl::Seconds(1));
   EXPECT_EQ(Ask("new.example.com", "things"), kCluster);
   EXPECT_EQ(Sent(), 2u);
-  // What went meanwhile is forgotten.
+  // Resources that were removed meanwhile are forgotten.
   EXPECT_EQ(Ask("apps", "deployments"), kNotServed);
   EXPECT_EQ(Sent(), 0u);
 }
@@ -202,7 +202,7 @@ TEST_F(DiscoveryTest, AFailureKeepsKnownResources) {
   }
 }
 
-// Before anything is known, and after a failure, nobody can tell whether it is served.
+// It is unknown whether a resource is served before the first answer, and after a failure.
 TEST_F(DiscoveryTest, UnknownIsNotNotFound) {
   groups_code_ = 500;
   EXPECT_EQ(Ask("", "pods"), kUnknown);
@@ -214,7 +214,7 @@ TEST_F(DiscoveryTest, UnknownIsNotNotFound) {
   EXPECT_EQ(Ask("stale.example.com", "things"), kUnknown);
 }
 
-// The server behind an APIService is down: its group is listed, and says nothing.
+// The server behind an APIService is down. Its group is listed without resources.
 TEST_F(DiscoveryTest, AGroupThatIsEmptyForNowIsNotForgotten) {
   ASSERT_EQ(Ask("example.com", "widgets"), kCluster);
   ASSERT_EQ(Ask("apps", "deployments"), kNamespaced);
@@ -226,7 +226,8 @@ TEST_F(DiscoveryTest, AGroupThatIsEmptyForNowIsNotForgotten) {
   EXPECT_EQ(Ask("apps", "deployments"), kNotServed) << "this group is gone";
 }
 
-// Several reconcilers need it at once: one asks, nobody waits for its answer, and none is wrong.
+// Several reconcilers need it at once. One of them asks, no other waits for its answer, and all get
+// the right result.
 TEST_F(DiscoveryTest, OneOfManyCallersAsks) {
   for (uint64_t seed = 0; seed < 50; ++seed) {
     SimulatedLoop loop;

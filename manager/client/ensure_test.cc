@@ -1,4 +1,4 @@
-// On the double, whose managedFields are those of the real server
+// The tests use the double, whose managedFields equal the real server's
 // (testing/conformance/rows/ensure.yaml).
 #include "manager/client/ensure.h"
 
@@ -283,7 +283,7 @@ TEST_F(EnsureTest, RecoversFromACrashBetweenTheTwoRequests) {
   EXPECT_EQ(Writes(), 1u);
 }
 
-// What others put there.
+// Fields of other managers.
 
 TEST_F(EnsureTest, RemovesFieldsOfOthersInOneConditionalWrite) {
   auto made = Must(client_.Ensure(context_, Role({"pods"}), nullptr));

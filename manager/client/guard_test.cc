@@ -35,7 +35,7 @@ constexpr rbac::Mandate kMandate = {.component = "scope-instance", .rules = kRul
 struct Case {
   const char* method;
   const char* target;
-  // Null: allowed; else what the refusal says of the request, and the marker.
+  // Null: allowed. Otherwise the refusal's words for the request, and the marker.
   const char* request = nullptr;
   const char* marker = nullptr;
 };
@@ -117,7 +117,7 @@ TEST(GuardTest, ModesOffAndWarnSendEverything) {
   EXPECT_GT(refused, 0u);
 }
 
-// What a real API server says to the same rows: guard_cluster_test.
+// guard_cluster_test sends the same rows to a real API server.
 TEST(GuardTest, DecidesTheRows) {
   const Guard guard(kGuarded, GuardMode::kEnforce);
   for (const GuardRow& row : kGuardRows) {

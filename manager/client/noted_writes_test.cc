@@ -1,4 +1,4 @@
-// Which answers to a write are noted, and how.
+// The answers to writes that are noted for reads.
 #include <gtest/gtest.h>
 
 #include "manager/client/object_client.h"

@@ -70,7 +70,7 @@ void OwnWrites::Wrote(const KindInfo& kind, const ObjectKey& key,
 void OwnWrites::Deleted(const KindInfo& kind, const ObjectKey& key, std::string_view uid) {
   if (uid.empty()) return;
   MutexLock lock(mutex_);
-  // An older write stays: until the cache has seen it, "not there" may be "not there yet".
+  // An older write stays. Until the cache has seen it, an absent object may just not have come yet.
   Touch(kind, key).gone = std::string(uid);
 }
 

@@ -48,11 +48,11 @@ TEST(ResourceTargetTest, Table) {
        "",
        {},
        "/apis/rbac.authorization.k8s.io/v1/clusterroles/system:node"},
-      // Whatever a name holds, it stays one segment.
+      // A name with any characters stays one segment.
       {kPod, {"a/b", "..?x=#%"}, "", {}, "/api/v1/namespaces/a%2Fb/pods/..%3Fx%3D%23%25"},
       {kPod, {"foo", ".."}, "", {}, "/api/v1/namespaces/foo/pods/%2E%2E"},
       {kPod, {".", "web"}, "", {}, "/api/v1/namespaces/%2E/pods/web"},
-      // The ends of each range that needs no escape, and what stands next to it.
+      // The ends of each range that needs no escape, and their neighbours.
       {kPod, {"foo", "azAZ09-_~"}, "", {}, "/api/v1/namespaces/foo/pods/azAZ09-_~"},
       {kPod, {"foo", "@[`{"}, "", {}, "/api/v1/namespaces/foo/pods/%40%5B%60%7B"},
       {kPod, {"foo", "a.b"}, "", {}, "/api/v1/namespaces/foo/pods/a.b"},
@@ -62,7 +62,7 @@ TEST(ResourceTargetTest, Table) {
   }
 }
 
-// What the server understands is what was meant.
+// The server reads the intended name.
 TEST(ResourceTargetTest, TheServerReadsTheNameBack) {
   for (const char* name : {"web", "system:node", "a%2Fb", "ü", "a b", "..x"}) {
     const auto request = rbac::AttributesOf("GET", ResourceTarget(kPod, {"foo", name}));

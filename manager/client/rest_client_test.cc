@@ -8,7 +8,7 @@
 namespace mandate {
 namespace {
 
-// Answers, or drops the callback as a loop that stopped does.
+// It answers, or drops the callback as a stopped loop does.
 struct FakeClient : RestClient {
   void Send(const CallContext&, RestRequest, Done done) override {
     ++sent;

@@ -12,7 +12,7 @@
 namespace mandate {
 namespace {
 
-// `error` as the call's result.
+// Ends the call with `error`.
 absl::Status Marked(const ClientCall& call, absl::Status error) {
   if (!call.sent) return NotSent(std::move(error));
   if (call.request.method == "GET" || (!call.ambiguous && !call.awaiting)) return error;
@@ -49,7 +49,7 @@ void RetryLayer::Attempt(const ClientCallPtr& call) {
 void RetryLayer::OnResult(const ClientCallPtr& call, absl::StatusOr<HttpResponse> result) {
   if (call->finished()) return;
   const bool sent = std::exchange(call->awaiting, false);
-  // Without a place or a token another attempt would be no better.
+  // Without a place or a token another attempt would fail, too.
   if (result.ok() || !sent || !RetryLater(call, result.status())) Finish(call, std::move(result));
 }
 
@@ -70,7 +70,7 @@ bool RetryLayer::RetryLater(const ClientCallPtr& call, const absl::Status& error
     return false;
   }
   const absl::Time when = options_.Now() + std::max(call->backoff->Next(random_), asked);
-  // Waiting for nothing helps nobody: the caller gets the error while it still has time.
+  // The wait would be useless. So the caller gets the error while it still has time.
   if (when >= call->context.deadline) return false;
   call->last_error = error;
   metrics_.Retried(code == 0 ? "<error>" : std::to_string(code), method, reason);
@@ -105,7 +105,7 @@ void RetryLayer::Finish(ClientCallPtr call, absl::StatusOr<HttpResponse> result)
   RestClient::Done done = call->pending.Take();
   calls_.erase(call);
   next_.End(call);
-  // Last: the caller may destroy this client.
+  // This comes last, because the caller may destroy this client.
   std::move(done)(std::move(result));
 }
 

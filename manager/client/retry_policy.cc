@@ -34,19 +34,19 @@ RetryReason WhyRetry(int code, const absl::Status& error, bool idempotent) {
     const bool asked = idempotent && RetryAfter(error).has_value();
     return asked ? RetryReason::kServerAsked : RetryReason::kNone;
   }
-  // Bounds of ours and deadlines are errors without an answer, too.
+  // Our own bounds and deadlines are errors without an answer, too.
   if (code != 0 || !absl::IsUnavailable(error)) return RetryReason::kNone;
   if (WasNotSent(error)) return RetryReason::kNotSent;
   return idempotent ? RetryReason::kConnection : RetryReason::kNone;
 }
 
 bool MayHaveBeenDone(int code, const absl::Status& error) {
-  // An answer below 500 says no. One above may be a proxy's, or come after the write.
+  // An answer below 500 is a denial. A higher one may come from a proxy, or after the write.
   return code >= 500 || (code == 0 && !WasNotSent(error));
 }
 
 absl::Status Ambiguous(absl::Status status) {
-  // Only the last attempt was certainly not sent: an earlier one may have been carried out.
+  // Only the last attempt was certainly not sent. An earlier one may have been carried out.
   if (WasNotSent(status)) status = absl::Status(status.code(), status.message());
   status.SetPayload(kAmbiguousUrl, absl::Cord());
   return status;

@@ -54,7 +54,7 @@ void WatchSession::Release() {
 
 StreamSink::Flow WatchSession::OnOpen(const HttpResponse& head) {
   if (ended_) return Flow::kCancel;
-  // Whatever the callee does, this object lives until the call is over.
+  // This object lives until the call is over, whatever the callee does.
   const auto self = shared_from_this();
   if (owner_ != nullptr) owner_->OnWatchAnswered(head);
   if (ended_) return Flow::kCancel;

@@ -23,7 +23,7 @@ FetchResult Failure(FetchOutcome outcome) {
                                         : absl::UnavailableError("try later")};
 }
 
-// Answers after `delay` with what `answer` says; by default a token of `life`.
+// Answers after `delay` with `answer`; by default with a token of `life`.
 struct FakeFetcher : TokenFetcher {
   struct InFlight {
     int now = 0;
@@ -80,7 +80,7 @@ struct CachingTokenSourceTest : testing::Test {
 
   absl::Time Now() { return loop.clock().TimeNow(); }
 
-  // What a caller gets, and how long it had to wait.
+  // The result of a caller, and its wait.
   Result Get(absl::Duration patience = absl::Seconds(10)) {
     std::optional<Result> result;
     const absl::Time start = Now();
@@ -153,7 +153,7 @@ TEST_F(CachingTokenSourceTest, RenewalsOfIdentitiesStartedTogetherAreSpread) {
   }
   std::sort(renewals.begin(), renewals.end());
   EXPECT_GT(renewals.back() - renewals.front(), absl::Minutes(5));
-  // No more than a fair share in any ten seconds: 200 over six minutes are 6.
+  // At most a fair share in any ten seconds: 6 of 200 that are spread over six minutes.
   for (size_t i = 20; i < renewals.size(); ++i) {
     EXPECT_GT(renewals[i] - renewals[i - 20], absl::Seconds(10));
   }
@@ -238,7 +238,7 @@ TEST_F(CachingTokenSourceTest, PermanentErrorsAnswerAtOnceAndSlowDownToMinutes) 
   }
   EXPECT_LE(fetcher->fetches, 36) << "requests in an hour of a caller per second";
   EXPECT_GE(fetcher->fetches, 20);
-  // Put right, it recovers by itself.
+  // When the cause is fixed, it recovers by itself.
   fetcher->answer = nullptr;
   loop.RunFor(absl::Minutes(3));
   EXPECT_NE(source->Cached(), nullptr);
@@ -267,7 +267,7 @@ TEST_F(CachingTokenSourceTest, TowardsItsEndAFailingRenewalIsRetriedSoonerButNot
     least = std::min(least, fetcher->starts[i] - fetcher->starts[i - 1]);
   }
   EXPECT_GE(least, absl::Milliseconds(800) + fetcher->delay);
-  // Without regard to the end, the last pauses are of 20 to 30 s.
+  // If the token's end did not count, the last pauses would take 20 to 30 s.
   EXPECT_GE(std::count_if(fetcher->starts.begin(), fetcher->starts.end(),
                           [&](absl::Time start) { return start > end - absl::Seconds(20); }),
             6);
@@ -299,7 +299,8 @@ TEST_F(CachingTokenSourceTest, AStormOf401sDoesNotBecomeAStormOfFetches) {
     }
   }
   EXPECT_LE(fetcher->fetches, 45) << "in an hour in which the server rejects every token";
-  // Once tokens are good again, one proves itself and the next rejection is answered at once.
+  // When tokens are valid again and one was used for long enough, the next rejection is answered at
+  // once.
   loop.RunFor(absl::Minutes(10));
   const int before = fetcher->fetches;
   source->Invalidate(*source->Cached());

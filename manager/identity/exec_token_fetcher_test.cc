@@ -178,7 +178,7 @@ TEST_F(ExecTokenFetcherTest, DestructionDropsItsCallbacks) {
   EXPECT_EQ(held.use_count(), 1);
 }
 
-// As base has it: one run at a time, early enough, and again when the server rejects what it got.
+// As base uses it: one run at a time, early enough, and again if the server rejects the token.
 TEST_F(ExecTokenFetcherTest, UnderACachingSourceItRunsForNewTokensOnly) {
   const auto print = [this] {
     Prints(StrCat(R"({"token":"sEcReT)", runs, R"(","expirationTimestamp":")",

@@ -20,7 +20,7 @@ namespace {
 
 using ::testing::HasSubstr;
 
-// Nobody else can make the key that opens base, nor a copy of an identity.
+// No other code can make a BaseKey, or copy an identity.
 static_assert(!std::is_default_constructible_v<BaseKey>);
 static_assert(!std::is_aggregate_v<BaseKey>);
 static_assert(!std::is_copy_constructible_v<ComponentIdentity>);
@@ -176,7 +176,7 @@ TEST_F(IdentityPlaneTest, BaseMayUseAnExecPlugin) {
     ASSERT_EQ(fake.requests().size(), 2u);
     EXPECT_EQ(fake.requests()[0].token,
               certificate ? std::nullopt : std::optional<std::string>("printed"));
-    // And the components' tokens travel as tokens, on connections without a certificate.
+    // The components' tokens are sent on connections without a certificate.
     const auto token = one->tokens()->Cached();
     const HttpRequest request = one->Request(token.get(), "GET", "/version");
     EXPECT_TRUE(std::holds_alternative<BearerToken>(request.credential));
@@ -198,7 +198,7 @@ TEST_F(IdentityPlaneTest, RequestsCarryExactlyTheirOwnToken) {
   EXPECT_EQ(std::get<BearerToken>(request.credential).token, token->value);
   EXPECT_EQ(request.user_agent, one->user_agent());
   EXPECT_TRUE(request.headers.empty());
-  // Without a token there is no other credential to fall through to.
+  // Without a token no other credential is used.
   const HttpRequest none = one->Request(nullptr, "GET", "/version");
   EXPECT_EQ(std::get<BearerToken>(none.credential).token, nullptr);
 }
@@ -219,7 +219,7 @@ TEST_F(IdentityPlaneTest, OnlyBaseUsesAClientCertificate) {
             "mandate-manager-scope-instance");
 }
 
-// Whatever the endpoint comes with: a certificate is base's when base is one, and nobody's else.
+// A certificate of the endpoint belongs to base alone, and only if base authenticates with it.
 TEST_F(IdentityPlaneTest, ComponentsNeverUseTheEndpointsCertificate) {
   options.clusters[0].endpoint.client_certificate =
       ClientCertificate{.certificate_pem = "C", .key_pem = std::make_shared<const Secret>("K")};

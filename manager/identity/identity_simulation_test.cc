@@ -59,7 +59,7 @@ class Simulation {
     while (loop_.clock().TimeNow() < end) {
       Act();
       loop_.RunFor(absl::Milliseconds(Uniform(0, 240'000)));
-      // The answers that are under way are checked when they come; these are ready now.
+      // Answers under way are checked when they come. These callers have their answer now.
       for (ComponentIdentity* identity : identities_) CheckCached(*identity);
     }
     faults_ = false;
@@ -229,7 +229,7 @@ TEST(IdentitySimulationTest, KeepsItsRulesUnderRandomFaults) {
     refused += simulation.refused();
   });
   if (ran < 100) return;
-  // The schedules were worth something.
+  // The schedules did contain failures and renewals.
   EXPECT_GT(issued, 20 * ran);
   EXPECT_GT(refused, 10 * ran);
 }

@@ -8,7 +8,7 @@
 namespace mandate {
 namespace {
 
-// No API server issues tokens for a shorter time; such a token would make us ask without end.
+// No API server issues tokens for a shorter time. With such a token we would ask without end.
 constexpr absl::Duration kMinLife = absl::Minutes(1);
 constexpr absl::Duration kMaxLife = absl::Hours(24 * 366);
 

@@ -121,7 +121,7 @@ TEST_F(TokenRequesterTest, ACertificateIsBaseWhenThereIsNoToken) {
   EXPECT_EQ(fake.requests()[0].token, std::nullopt);
 }
 
-// What the API server answers to a TokenRequest, each with its cause.
+// The API server's answers to a TokenRequest, each with its cause.
 struct Refusal {
   const char* name;
   int code;
@@ -336,7 +336,7 @@ TEST_F(TokenRequesterTest, ErrorsNameMissingOptions) {
   EXPECT_TRUE(refuses([](auto& o) { o.service_account = ""; }));
 }
 
-// Has no token until it is asked for one.
+// It has no token until it is asked for one.
 struct SlowTokenSource : TokenSource {
   explicit SlowTokenSource(Loop& l) : loop(l) {}
   std::shared_ptr<const Token> Cached() override { return nullptr; }

@@ -60,12 +60,12 @@ absl::Status Open(Pipe& pipe) {
   if (pipe2(fds, O_CLOEXEC) != 0) return NoRoom("make a pipe");
   pipe.read.Reset(fds[0]);
   pipe.write.Reset(fds[1]);
-  // Only our end is non-blocking: the child's may block.
+  // Only our end is non-blocking; the child's may block.
   fcntl(pipe.read.get(), F_SETFL, O_NONBLOCK);
   return absl::OkStatus();
 }
 
-// Reads what is there; more may follow. False: the end.
+// Reads the available bytes; more may follow. False at the end.
 bool Drain(Pipe& pipe, size_t keep) {
   char buffer[8 << 10];
   bool more = true;
@@ -193,7 +193,7 @@ class Child {
   }
 
  private:
-  // Waits until the program has ended, not for other processes that hold its pipes open.
+  // Waits until the program has ended, but not for other processes that hold its pipes open.
   absl::Status Await() {
     while (true) {
       if (context_.stop.stop_requested()) return absl::CancelledError("cancelled");

@@ -22,7 +22,7 @@ namespace {
 
 using testing::HasSubstr;
 
-// What a person would type into sh; the code under test knows no shell.
+// A command for sh. The code under test uses no shell.
 ChildOptions Shell(const std::string& script) {
   return {.command = "sh", .args = {"-c", script, "sh"}};
 }
@@ -63,7 +63,7 @@ TEST(ChildProcessTest, AddsOrReplacesVariables) {
 
 TEST(ChildProcessTest, HasNoInputNoDescriptorsNoBlockedSignalsAndItsOwnGroup) {
   EXPECT_EQ(Ran(Shell("cat; echo end"))->output, "end\n");
-  // The three, and the one that ls reads the folder by.
+  // The three standard ones, and the one by which ls reads the folder.
   const int ours = open("/dev/null", O_RDONLY);  // not O_CLOEXEC
   EXPECT_EQ(Ran({.command = "ls", .args = {"/proc/self/fd"}})->output, "0\n1\n2\n3\n");
   close(ours);
@@ -108,7 +108,7 @@ TEST(ChildProcessTest, EndsWithItsContextAndSoDoItsChildren) {
   std::stop_source stop;
   pid_t child = 0;
   pid_t grandchild = 0;
-  // Stops it once both are there.
+  // Stops it when both exist.
   std::jthread stopper([&] {
     std::ifstream(pipe) >> child >> grandchild;
     stop.request_stop();
@@ -120,7 +120,7 @@ TEST(ChildProcessTest, EndsWithItsContextAndSoDoItsChildren) {
   EXPECT_EQ(result.status().code(), absl::StatusCode::kCancelled);
   ASSERT_GT(grandchild, 0);
   EXPECT_EQ(kill(child, 0), -1) << "it was reaped";
-  // Killed; who reaps it now is init's business.
+  // It was killed, and init reaps it.
   std::string state;
   const absl::Time end = Clock::Real().TimeNow() + absl::Seconds(10);
   do {
@@ -146,7 +146,7 @@ TEST(ChildProcessTest, LeavesNoDescriptorOpen) {
   const auto before = open_now();
   run_all();
   EXPECT_EQ(open_now(), before);
-  // Nor 0, when that is the first that is free.
+  // Not 0, either, if that is the first free one.
   const int standard_input = dup(STDIN_FILENO);
   close(STDIN_FILENO);
   run_all();
@@ -161,10 +161,10 @@ TEST(ChildProcessTest, DoesNotWaitForProcessesLeftBehind) {
   const std::string answers = folder + "/answers";
   ASSERT_EQ(mkfifo(asks.c_str(), 0600), 0);
   ASSERT_EQ(mkfifo(answers.c_str(), 0600), 0);
-  // Both ways, so that nobody waits for the other to open.
+  // It is open both for reading and writing, so that neither side waits for the other.
   const int ask = open(asks.c_str(), O_RDWR | O_CLOEXEC);
   const int answer = open(answers.c_str(), O_RDWR | O_CLOEXEC);
-  // It keeps the pipes that the output comes through.
+  // It keeps the pipes of the output.
   const auto result =
       Ran(Shell(StrCat("{ read -r word < ", asks, "; echo $word > ", answers, "; } & echo left")));
   ASSERT_TRUE(result.ok()) << result.status();
