@@ -59,8 +59,8 @@ bool ActiveCall::OnBody(std::string_view bytes) {
 
 bool ActiveCall::TakeHeadAlone() {
   // A server that rejects a request before it has read the body answers and then resets the stream
-  // (RFC 9113, 8.1: NO_ERROR). libcurl 7.88 drops what it has not delivered by then. An API
-  // server's 401 to a POST is almost always cut short so, and only its code matters.
+  // (RFC 9113, 8.1: NO_ERROR). libcurl 7.88 drops the bytes that it has not delivered by then. This
+  // happens to almost every 401 that an API server answers to a POST, and only its code matters.
   if (!has_head_ || response_.code < 400) return false;
   response_.body.clear();
   return true;

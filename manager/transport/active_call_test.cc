@@ -16,7 +16,7 @@ namespace {
 
 using testing::HasSubstr;
 
-// Takes so many bytes and no more.
+// Accepts this many bytes.
 class Sink : public BodySink {
  public:
   explicit Sink(size_t most) : most_(most) {}

@@ -12,7 +12,7 @@ void ActiveRequest::End(absl::Status status) {
 
 void ActiveRequest::EndEarly(absl::Status status) {
   if (ended_) return;
-  // A function that OnEnd() calls may drop the last reference.
+  // A function that OnEnd() calls may drop the last reference to this.
   const std::shared_ptr<ActiveRequest> self = shared_from_this();
   DropSilently();
   OnEnd(Marked(std::move(status)));

@@ -53,7 +53,7 @@ void ActiveStream::Cancel() {
   if (ended()) return;
   no_head_.reset();
   DropSilently();
-  // Never inside the destructor of the client's Stream.
+  // It never runs inside the destructor of the client's Stream.
   loop_.Post([self = std::static_pointer_cast<ActiveStream>(shared_from_this())] {
     self->gate_.Close(self->Marked(absl::CancelledError("the stream was cancelled")));
   });

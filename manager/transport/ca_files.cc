@@ -12,7 +12,7 @@ namespace {
 
 constexpr size_t kMaxBytes = 1 << 20;
 
-// Nullopt: the file cannot be read, or holds no certificate.
+// Nullopt if the file cannot be read or has no certificate.
 std::optional<std::string> ReadPem(const std::string& path) {
   const absl::StatusOr<std::string> text = ReadFile(path, kMaxBytes);
   if (!text.ok()) return std::nullopt;

@@ -11,10 +11,10 @@
 namespace mandate {
 namespace {
 
-// A request that servers have refused this often is not sent again.
+// After this many refusals by servers a request is not sent again.
 constexpr int kMaxResends = 8;
 
-// Any response will do, an error too: its content is ignored. Loop thread only.
+// Any response shows life, also an error. Its content is ignored. Loop thread only.
 class ActiveProbe : public ActiveRequest {
  public:
   using ActiveRequest::ActiveRequest;
@@ -117,7 +117,7 @@ void Connection::Finish(const ClientCodec::Completion& completion) {
   Release(active);
   if (result.refused) {
     NoteFull();
-    // The codec sends nothing more on a connection that refused a request after it was sent.
+    // The codec sends no more requests on a connection that refused one after it was sent.
     result.sent ? limiter_.Drain() : limiter_.Refused();
   }
   limiter_.End(result.sent);
@@ -140,8 +140,8 @@ bool Connection::Return(const ClientCodec::Completion& completion) {
   if (result.sent) {
     if (active.resends >= kMaxResends) return false;
     if (!result.unserved) {
-      // Not a byte came back on a connection that had served others: it was closed after the
-      // request went out. Only a GET may be served twice, and it is sent again once.
+      // No byte came back on a connection that had served other requests: it was closed after this
+      // request was sent. Only a GET may be served twice. It is sent again once.
       if (result.heard || first || active.resent_blindly || active.request().method != "GET") {
         return false;
       }
@@ -150,7 +150,8 @@ bool Connection::Return(const ClientCodec::Completion& completion) {
     ++active.resends;
     ++context_.stats.resends;
   }
-  // A request that was not sent cannot return for ever: each new connection takes one at least.
+  // A request that was not sent cannot return for ever, because each new connection takes at least
+  // one.
   owner_.Requeue(completion.active);
   return true;
 }
@@ -184,7 +185,8 @@ void Connection::Reap() {
 }
 
 void Connection::NoteOverdue() {
-  // A connection that brings data for others works: the server may be slow with one request.
+  // A connection that brings data for other requests works. The server may be slow with one
+  // request.
   if (dead() || doubtful_ || keepalive_.silence() < context_.options.patience) return;
   doubtful_ = true;
   ++context_.stats.connections_doubted;
@@ -202,7 +204,7 @@ void Connection::OnHeard() {
 }
 
 void Connection::Flush() {
-  // Nothing else is on the connection: closing it tells the server.
+  // The connection has no other requests, so closing it tells the server.
   if (!dead() && !codec_->Flush() && limiter_.active() == 0) {
     Kill(absl::UnavailableError("the connection was closed"));
   }
@@ -282,7 +284,7 @@ bool Connection::SendProbe() {
   const bool possible =
       connected_ && !active_.empty() && multiplexed() && state() != StreamLimiter::State::kDraining;
   if (!possible) return false;
-  // The last probe may have got half a response, which showed life only at that time.
+  // The last probe may have got half a response, which showed life at that time only.
   if (probing_ != nullptr) codec_->Remove(*std::exchange(probing_, nullptr));
   // With the credential of the newest request on the connection: a revoked credential has none, and
   // its 401 would come with a GOAWAY for all.

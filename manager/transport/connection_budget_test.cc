@@ -1,4 +1,4 @@
-// Which connection a request is put on, and when a connection is closed: step by step.
+// The choice of a connection for a request, and the end of a connection, step by step.
 #include "manager/transport/connection_budget.h"
 
 #include <functional>
@@ -69,11 +69,11 @@ class ConnectionBudgetTest : public ::testing::Test {
     return active;
   }
 
-  // The first requests of `count` connections, which are open then.
+  // Sends the first requests of `count` connections, which are then open.
   void Connect(size_t count) {
     for (size_t i = 0; i < count; ++i) {
       Submit("/first/" + std::to_string(i));
-      // So long that others no longer wait for the connection.
+      // A time after which others no longer wait for the connection.
       loop_.RunFor(options_.patience);
     }
     ASSERT_EQ(network_.size(), count);
@@ -164,7 +164,7 @@ TEST_F(ConnectionBudgetTest, ARequestCancelledInTheQueueTakesNoPlace) {
   EXPECT_EQ(network_.size(), 1u);
 }
 
-// /slow is on the connection all the while, and /next comes after `what`.
+// /slow stays on the connection, and /next comes after `what`.
 TEST_F(ConnectionBudgetTest, AConnectionInDoubtGetsNoNewRequests) {
   struct Row {
     const char* name;
@@ -273,7 +273,7 @@ TEST_F(ConnectionBudgetTest, ARequeuedRequestKeepsItsTurn) {
   network_.codec(home).Send("/1");
   network_.codec(home).End("/1", kRefused);
   loop_.RunReady();
-  // That connection takes nothing more; another is made, for the one that came first.
+  // That connection takes no more requests. Another one is made for the first waiting request.
   ASSERT_EQ(network_.size(), 5u);
   EXPECT_THAT(network_.codec(4).added(), ElementsAre("/1"));
 }
@@ -322,7 +322,7 @@ TEST_F(ConnectionBudgetTest, APoolThatGotAConnectionWaitsBehindTheOthersForTheNe
   EXPECT_THAT(network_.codec(5).added(), ElementsAre("/modest"));
 }
 
-// Over HTTP/1.1 a connection is one place. Base, which renews the Lease, is a user like others.
+// Over HTTP/1.1 a connection is one place. Base, which renews the Lease, gets no preference.
 TEST_F(ConnectionBudgetTest, GreedyComponentsLeavePlacesForTheNext) {
   options_.streams_per_connection = 2;  // one, and one for the probe
   UseNewBudget(64);
@@ -341,7 +341,7 @@ TEST_F(ConnectionBudgetTest, GreedyComponentsLeavePlacesForTheNext) {
 
 class FullConnectionTest : public ConnectionBudgetTest {
  protected:
-  // Three requests run, and a fourth found no room: the server's limit, or GOAWAY.
+  // Three requests run, and a fourth found no room, because of the server's limit or a GOAWAY.
   void Fill() {
     Connect(1);
     for (const char* target : {"/a", "/b", "/c", "/d"}) Submit(target);

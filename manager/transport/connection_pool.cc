@@ -12,11 +12,12 @@
 namespace mandate {
 namespace {
 
-// An eighth of the places on connections is kept for components that have one at most. A larger
-// reserve would cost too much over HTTP/1.1, a smaller one a few greedy components would use up.
+// An eighth of the places on connections is reserved for components that have at most one. A larger
+// reserve would cost too much over HTTP/1.1. A few greedy components would use up a smaller one.
 constexpr size_t kMostKept = 8;
 
-// Rendezvous hashing. It gives the same in every process, so a simulated run can be repeated.
+// Rendezvous hashing. It gives the same result in every process, so a simulated run can be
+// repeated.
 uint64_t Weight(uint64_t identity, uint64_t connection) {
   uint64_t bits = identity ^ (connection * 0x9e3779b97f4a7c15u);
   bits = (bits ^ (bits >> 30)) * 0xbf58476d1ce4e5b9u;
@@ -144,7 +145,7 @@ void ConnectionPool::RemoveDead() {
 Connection* ConnectionPool::Choose(const HttpRequest& request) const {
   Connection* best = nullptr;
   uint64_t best_weight = 0;
-  // Not by the token, which changes while the component stays the same.
+  // The key does not have the token, which changes while the component stays the same.
   const uint64_t component = std::hash<std::string>()(request.user_agent);
   for (const auto& [id, connection] : connections_) {
     if (connection->room() == 0) continue;

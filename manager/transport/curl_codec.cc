@@ -67,7 +67,7 @@ CurlCodec::~CurlCodec() {
 }
 
 absl::Status CurlCodec::Add(std::shared_ptr<ActiveRequest> active) {
-  // An untested libcurl may have sent it in any case.
+  // An untested libcurl may have sent it anyway.
   if (!tested_) active->NoteSent();
   const ActiveRequest* const key = active.get();
   ASSIGN_OR_RETURN(
@@ -173,10 +173,10 @@ TransferResult CurlCodec::ResultOf(Transfer& transfer, CURLcode code) {
 }
 
 bool CurlCodec::Flush() {
-  // libcurl 7.88 keeps RST_STREAM in a buffer until something else is written to the connection;
-  // until then the server goes on serving a watch that nobody reads. Pausing and resuming the
-  // sending side of another request, which has nothing more to send, writes the buffer out. The
-  // receiving side must not be paused: libcurl would hoard data.
+  // libcurl 7.88 keeps RST_STREAM in a buffer until other bytes are written to the connection.
+  // Until then the server still serves a watch that no client reads. To flush the buffer, another
+  // request pauses and resumes its sending side, on which no bytes are left. The receiving side
+  // must not be paused, because libcurl would store data without a bound.
   if (!std::exchange(unflushed_, false)) return true;
   for (const auto& [easy, transfer] : transfers_) {
     if (transfer->sent() && curl_easy_pause(easy, CURLPAUSE_SEND) == CURLE_OK) {

@@ -70,9 +70,9 @@ Meaning MeaningOf(CURLcode code) {
   }
 }
 
-// libcurl recognises a bad certificate by OpenSSL's SSL_R_CERTIFICATE_VERIFY_FAILED if that is the
-// first error in OpenSSL's queue. When another CA of the same name made the signature, the code
-// that verifies signatures has queued its error before.
+// libcurl recognizes a bad certificate by OpenSSL's SSL_R_CERTIFICATE_VERIFY_FAILED if that is the
+// first error in OpenSSL's queue. If another CA of the same name signed it, the code that verifies
+// signatures has queued its error before.
 bool IsOfTheCertificate(CURLcode code, std::string_view detail) {
   if (code != CURLE_SSL_CONNECT_ERROR) return false;
   for (const std::string_view part : {"asn1 encoding", "rsa", "elliptic curve"}) {

@@ -23,7 +23,7 @@ bool CurlList::Append(std::string& line) {
 bool CurlList::AppendHeader(std::string_view name, std::string_view prefix,
                             std::string_view value) {
   std::string line;
-  // No second allocation: it would leave a copy of half a token.
+  // There must be no second allocation, which would leave a copy of half a token.
   line.reserve(name.size() + 2 + prefix.size() + value.size());
   line.append(name).append(":");
   if (!value.empty()) line.append(" ").append(prefix).append(value);

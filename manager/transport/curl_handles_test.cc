@@ -18,7 +18,7 @@ using ::testing::ElementsAre;
 
 constexpr std::string_view kToken = "a-token-that-nobody-may-find";
 
-// libcurl's memory, as it is when it is given back.
+// The content of libcurl's memory when it is freed.
 int freed_with_token = 0;
 int freed = 0;
 
@@ -58,7 +58,7 @@ TEST(CurlList, KeepsLines) {
 }
 
 TEST(CurlList, LeavesNoTokenInFreedMemory) {
-  // The watch itself works: a list that is not ours gives the token back as it is.
+  // A check of the test itself: a list that is not ours frees memory that still has the token.
   curl_slist_free_all(curl_slist_append(nullptr, std::string(kToken).c_str()));
   ASSERT_EQ(freed_with_token, 1);
   freed_with_token = freed = 0;

@@ -28,8 +28,8 @@ TEST(CurlSupport, AsksTheLibraryItself) {
   EXPECT_EQ(std::string(curl_version()).rfind("libcurl/" + here, 0), 0u) << here;
 }
 
-// The other tests of this room show that the conclusions hold, with this library: a row of theirs
-// that fails after an update says which does not.
+// The other tests of this room show that the conclusions hold with this library. After an update, a
+// failing row of theirs tells which one does not.
 TEST(CurlSupport, TheseTestsRunOnATestedVersion) {
   EXPECT_TRUE(CurlSupport{CurlVersionHere()}.tested())
       << CurlVersionText(CurlVersionHere())

@@ -49,7 +49,7 @@ void CheckVersion(const HttpOptions& options) {
 }  // namespace
 
 // The state that tasks and connections need. It outlives the transport until the loop has removed
-// everything.
+// them.
 class HttpTransport::Core : public std::enable_shared_from_this<Core> {
  public:
   Core(Loop& loop, Options options)
@@ -69,7 +69,7 @@ class HttpTransport::Core : public std::enable_shared_from_this<Core> {
     return status;
   }
 
-  // Watches are long-lived and many: they must never keep a call from a connection.
+  // Watches are many and long-lived. They must never keep a call from a connection.
   ConnectionBudget& calls() { return calls_; }
   ConnectionBudget& streams() { return streams_; }
 

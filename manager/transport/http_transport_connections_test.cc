@@ -22,7 +22,7 @@ TEST_F(HttpTransportConnectionsTest, SpreadsWatchesOverFewConnections) {
   Start();
   std::vector<Watch> watches = OpenMany(250);
   ASSERT_TRUE(AllOpen(watches));
-  // 99 on each: one stream is kept for the probe.
+  // 99 on each connection, because one stream is kept for the probe.
   EXPECT_EQ(Stats().sockets_opened, 3u);
   EXPECT_EQ(Stats().connections, 3u);
   EXPECT_EQ(Stats().active, 250u);
@@ -62,10 +62,10 @@ TEST_F(HttpTransportConnectionsTest, FiftyTokensShareAConnection) {
 
 TEST_F(HttpTransportConnectionsTest, WatchesNeverKeepACallWaiting) {
   Start({.streams_per_connection = 3, .max_stream_connections = 3});
-  // Each on a connection whose other place another component has.
+  // Each is on a connection whose other place belongs to another component.
   std::vector<Watch> watches = OpenMany(6);
   ASSERT_TRUE(AllOpen(watches));
-  // They fill what there is.
+  // They fill the existing connections.
   std::vector<Watch> one_more = OpenMany(1);
   EXPECT_EQ(Stats().waiting, 1u);
   const std::string connection = Ask(Request("/"));
@@ -104,7 +104,7 @@ TEST_F(HttpTransportConnectionsTest, ACertificateNeverSharesAConnectionWithAToke
   HttpRequest by_certificate = Request("/");
   by_certificate.credential = EndpointCertificate{};
   EXPECT_EQ(Ask(by_certificate), "1 admin ");
-  // The same endpoint, certificate and all.
+  // The same endpoint, with the same certificate.
   EXPECT_EQ(Ask(Request("/", "token")), "2  Bearer token");
   EXPECT_EQ(Ask(by_certificate), "1 admin ");
   EXPECT_EQ(Ask(Request("/", "other")), "2  Bearer other");

@@ -1,5 +1,5 @@
-// Answers that come with the end of their stream, and of the connection: what the server said is
-// heard, and what it may have done is not asked for twice.
+// Answers that come with the end of their stream or of the connection. The client gets the server's
+// answer, and does not repeat a request that may have been served.
 #include <memory>
 #include <string>
 #include <utility>
@@ -38,22 +38,21 @@ class HttpTransportEarlyTest : public TransportFixture {
 };
 
 TEST_F(HttpTransportEarlyTest, DeliversAnAnswerThatComesBeforeTheWholeBody) {
-  // RFC 9113, 8.1: a server may answer early, and ask for the rest not to be sent. Go's does, when
-  // a handler returns without having read the body.
+  // RFC 9113, 8.1: a server may answer early, and ask the client not to send the rest. Go's server
+  // does so if a handler returns without reading the body.
   Start({.code = 413, .body = "too large"});
   for (const char* method : {"POST", "PUT", "PATCH"}) {
     const auto answer = Call(Write(method, 8 << 20), Within(absl::Seconds(20)));
     ASSERT_TRUE(answer.ok()) << answer.status();
     EXPECT_EQ(answer->code, 413);
-    // Its body may be lost, by libcurl, but never a part of it.
+    // libcurl may lose the whole body, but never a part of it.
     EXPECT_THAT(answer->body, AnyOf("", "too large"));
   }
   EXPECT_EQ(server_->stats().requests, 0u);
 }
 
-// An API server's 401 to a POST comes before the body is read: GOAWAY, the head, the body,
-// RST_STREAM; the four of them in as many TLS records as its buffers and the machine's load make
-// of them.
+// An API server's 401 to a POST comes before the body is read: GOAWAY, the head, the body and
+// RST_STREAM. Its buffers and the machine's load decide how many TLS records these four take.
 TEST_F(HttpTransportEarlyTest, DeliversA401CutAnywhere) {
   Start({.code = 401, .body = kStatus, .at_once = true});
   const int whole = 100;  // bytes; more than the four frames have
@@ -91,7 +90,8 @@ TEST_F(HttpTransportEarlyTest, DeliversAnErrorToARequestOfAnySize) {
 }
 
 TEST_F(HttpTransportEarlyTest, ALostSuccessIsNotRequestedAgain) {
-  // The server may cut a request short that it has served; its answer is lost with its stream.
+  // The server may end the stream of a request that it has served. Then the answer is lost with the
+  // stream.
   Start({.code = 201, .body = kStatus, .at_once = true});
   for (int i = 1; i <= 10; ++i) {
     const auto answer = Call(Write("POST", 1000), Within(absl::Seconds(20)));
@@ -107,8 +107,8 @@ TEST_F(HttpTransportEarlyTest, ALostSuccessIsNotRequestedAgain) {
 }
 
 TEST_F(HttpTransportEarlyTest, AResetWriteIsNotRepeatedWhileAnothersAnswerIsLarge) {
-  // INTERNAL_ERROR is how Go's server says that a handler panicked: it may have written before. The
-  // large answer has libcurl stop reading the connection in the middle, again and again.
+  // Go's server sends INTERNAL_ERROR if a handler panicked, which may have written before. Because
+  // of the large answer libcurl repeatedly stops reading the connection in the middle.
   constexpr int kWrites = 8;
   StartServer([this](std::shared_ptr<ServerStream> stream) {
     CountUp(stream->request().method + " " + stream->request().target);

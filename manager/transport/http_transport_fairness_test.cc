@@ -1,4 +1,4 @@
-// Too few connections for all that want one: calls, clusters and components each have their share.
+// Too few connections for all requests: calls, clusters and components each have their share.
 #include <functional>
 #include <list>
 #include <map>
@@ -32,7 +32,7 @@ class HttpTransportFairnessTest : public ::testing::Test {
     transport_ = *HttpTransport::CreateOn(loop_, options, network_->NewCodec());
   }
 
-  // What starts with /watch is never answered to the end.
+  // The answer to a target that starts with /watch never ends.
   HttpRequest Request(const std::string& server, const std::string& component,
                       const std::string& target) {
     auto endpoint = std::make_shared<Endpoint>();
@@ -51,7 +51,7 @@ class HttpTransportFairnessTest : public ::testing::Test {
                      [done = std::move(done)](absl::StatusOr<HttpResponse>) { done(); });
   }
 
-  // Asks, and waits no longer than `limit` for the answer.
+  // Sends a request, and waits at most `limit` for the answer.
   absl::Status Answer(const std::string& server, const std::string& component,
                       absl::Duration limit = absl::Seconds(5)) {
     absl::Status status = absl::UnknownError("no end");
@@ -62,7 +62,7 @@ class HttpTransportFairnessTest : public ::testing::Test {
     return status;
   }
 
-  // Calls that take as long as they may.
+  // Calls that take until their deadline.
   void Hang(const std::string& server, const std::string& component, int count) {
     for (int i = 0; i < count; ++i) {
       transport_->Call({}, Request(server, component, "/watch/"),
@@ -129,7 +129,7 @@ TEST_F(HttpTransportFairnessTest, APoolThatAlwaysWantsConnectionsKeepsNoneFromOt
   for (int i = 0; i < 5; ++i) Flood("https://busy");
   loop_.RunFor(absl::Seconds(10));
   EXPECT_GT(flooded_, 10);
-  // Whichever stands first in the map of pools.
+  // It holds for any order of the pools in the map.
   for (const std::string server : {"https://a", "https://b", "https://c", "https://d"}) {
     const int before = flooded_;
     bool done = false;
@@ -235,7 +235,7 @@ TEST_P(HttpTransportShareTest, FreedPlacesGoToWaitingComponents) {
   Watch("https://a", "greedy", 100);
   loop_.RunFor(absl::Seconds(10));
   const int most = opened_["greedy"];
-  // As many of those that wait as have ended, and none is forgotten.
+  // As many waiting watches start as others have ended, and none is forgotten.
   EndWatches("greedy", 5);
   EXPECT_TRUE(loop_.RunUntil([&] { return opened_["greedy"] == most + 5; }, absl::Seconds(10)));
 }

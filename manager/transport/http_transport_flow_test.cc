@@ -1,4 +1,4 @@
-// How much comes, and what is cut short.
+// The amount of data that comes, and answers that are cut short.
 #include <atomic>
 #include <memory>
 #include <string>
@@ -15,7 +15,7 @@
 namespace mandate {
 namespace {
 
-// Keeps at most so many bytes, as a cache's queue that nobody empties: then it cancels.
+// Keeps at most this many bytes and then cancels, like a cache's queue that is never emptied.
 class BoundedSink : public CollectingSink {
  public:
   explicit BoundedSink(size_t bound) : bound_(bound) {}
@@ -43,7 +43,7 @@ TEST_F(HttpTransportFlowTest, ASlowReaderCancelsAndDelaysNoOther) {
   ASSERT_EQ(streams.size(), 2u);
   for (int i = 0; i < 64; ++i) streams[1]->Send(std::string(1 << 20, 'y'));
   for (int i = 0; i < 100; ++i) streams[0]->Send("z");
-  // Those behind it on the same connection are not kept waiting by what it does not take.
+  // Requests behind it on the same connection do not wait for the bytes that it does not take.
   EXPECT_TRUE(Eventually([&] { return quick.sink->data().size() == 101; }));
   EXPECT_EQ(EndOf(slow).code(), absl::StatusCode::kCancelled);
   EXPECT_LE(slow.sink->data().size(), size_t{1} << 20);
@@ -59,7 +59,7 @@ TEST_F(HttpTransportFlowTest, AReaderThatKeepsUpGetsEverything) {
   Watch small = Open(Request("/watch"));
   ASSERT_TRUE(Eventually([&] { return small.sink->data() == "1" && large.sink->data() == "1"; }));
   const std::vector<std::shared_ptr<ServerStream>> streams = TakeKept();
-  // More than any window, and never paused.
+  // It is larger than any window, and never paused.
   for (int i = 0; i < 48; ++i) streams[0]->Send(std::string(1 << 20, 'y'));
   streams[1]->Send("z");
   EXPECT_TRUE(Eventually([&] {
@@ -67,7 +67,7 @@ TEST_F(HttpTransportFlowTest, AReaderThatKeepsUpGetsEverything) {
   }));
 }
 
-// Notes what a body's sink is told; refuses what is beyond its bound.
+// Records the calls of a body's sink, and refuses bytes beyond its bound.
 class CollectingBody : public BodySink {
  public:
   explicit CollectingBody(size_t bound) : bound_(bound) {}
@@ -115,7 +115,7 @@ TEST_F(HttpTransportFlowTest, ABodyGoesToItsSink) {
   EXPECT_EQ(call("/", some).status(), absl::OutOfRangeError("enough"));
   EXPECT_LE(some->body.size(), size_t{1} << 20);
 
-  // What is no success has its body as ever.
+  // An answer that is not a success has its body as usual.
   const auto none = std::make_shared<CollectingBody>(0);
   const auto refusal = call("/refused", none);
   ASSERT_TRUE(refusal.ok()) << refusal.status();
@@ -136,7 +136,8 @@ TEST_F(HttpTransportFlowTest, ABodyBeyondTheTransportsBoundGoesToItsSinkAllTheSa
   EXPECT_EQ(Call(Request("/")).status().code(), absl::StatusCode::kResourceExhausted);
 }
 
-// How a connection ends under an answer, over which protocol, and whether its length was said.
+// The way in which a connection ends during an answer, the protocol, and whether the answer has a
+// length.
 struct Cut {
   bool http2;
   bool with_length;

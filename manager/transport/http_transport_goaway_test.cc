@@ -1,5 +1,5 @@
-// Requests whose connection gets a GOAWAY, resets or refuses their streams, or is closed, with a
-// real server.
+// Requests on a connection that gets a GOAWAY, resets or refuses their streams, or is closed, with
+// a real server.
 #include <memory>
 #include <string>
 #include <utility>
@@ -86,7 +86,8 @@ using HttpTransportShutdownTest = HttpTransportGoAwayTest;
 TEST_F(HttpTransportShutdownTest, AGracefulShutdownInTwoStepsLosesNothing) {
   Start();
   const auto calls = Hold(2, "POST");
-  // As Go's server does: nothing is left out at first, then what came too late is.
+  // Go's server does this: its first GOAWAY excludes no request, the second excludes those that
+  // came too late.
   server_->GoAway({.last = 0x7fffffff});
   EXPECT_EQ(Ask("/new"), "2");
   server_->GoAway();
@@ -141,7 +142,7 @@ class HttpTransportResetTest : public HttpTransportGoAwayTest {
       const bool first = CountUp(request.method + " " + request.target) == 1;
       if (!first || request.target == "/") return stream->Respond(200, "answer");
       if (!after_head) return stream->Reset(code);
-      // Of an answer whose length was not said, libcurl takes NO_ERROR for the end.
+      // If an answer has no length, libcurl takes NO_ERROR for its end.
       stream->Open(200, {{"content-length", "1000"}});
       stream->Send("half of");
       Keep(std::move(stream));
@@ -232,7 +233,7 @@ TEST_F(HttpTransportLossTest, StreamsSurviveGoAwayAndNewOnesGoElsewhere) {
 }
 
 TEST_F(HttpTransportLossTest, CallsSurviveGoAwayAfterEveryAnswer) {
-  // As an API server's 401 does.
+  // An API server's 401 does this.
   StartServer([this](std::shared_ptr<ServerStream> stream) {
     stream->Respond(401, "{}");
     server_->GoAway();
@@ -270,7 +271,7 @@ TEST_F(HttpTransportLossTest, ARefusedRequestIsSentAgainAndNotForEver) {
 }
 
 TEST_F(HttpTransportLossTest, RequestsThatGoAwayExcludesAreNotLost) {
-  // What an API server does after a 401, while others' requests are under way.
+  // An API server does this after a 401, while other requests are in flight.
   StartServer([this](std::shared_ptr<ServerStream> stream) {
     const ServerRequest& request = stream->request();
     CountUp(request.method + request.target);
@@ -311,7 +312,7 @@ TEST_F(HttpTransportLossTest, AConnectionClosedUnderARequestRepeatsReadsOnly) {
   const auto post = Call(Request("/close", "t", "POST"));
   EXPECT_EQ(post.status().code(), absl::StatusCode::kUnavailable) << post.status();
   EXPECT_THAT(std::string(post.status().message()), HasSubstr("whether the request was served"));
-  // Not even libcurl sent it again.
+  // libcurl did not send it again, either.
   EXPECT_EQ(Ask(Request("/")), "3");
   EXPECT_EQ(CountOf("POST /close"), 1);
 }

@@ -1,4 +1,4 @@
-// A file of its own: libcurl reads the environment once in a process.
+// The test needs a process of its own, because libcurl reads the environment once in a process.
 #include <stdlib.h>
 
 #include <filesystem>

@@ -1,4 +1,4 @@
-// Which failures are marked as certainly not served, against a real server.
+// The failures that are marked as certainly not served, with a real server.
 #include <functional>
 #include <memory>
 #include <string>
@@ -17,7 +17,7 @@ namespace {
 
 class HttpTransportNotSentTest : public TransportFixture {
  protected:
-  // Targets say what to do; the first request for /then-… meets the first half of it.
+  // A target names the server's behaviour. The first request for /then-… gets its first half.
   void Start(HttpOptions options = {}) {
     StartServer([this](std::shared_ptr<ServerStream> stream) {
       const std::string target = stream->request().target;
@@ -148,7 +148,7 @@ TEST_F(HttpTransportNotSentTest, AnUntestedLibcurlMarksNothing) {
   const absl::Status nobody = Ask("/");
   EXPECT_EQ(nobody.code(), absl::StatusCode::kUnavailable) << nobody;
   EXPECT_FALSE(WasNotSent(nobody));
-  // This is no business of libcurl's.
+  // libcurl does not do this.
   EXPECT_TRUE(WasNotSent(Ask("no path")));
 }
 

@@ -1,5 +1,5 @@
-// Random operations against random faults, in virtual time: whatever happens, the transport keeps
-// its word. A seed is one schedule, and repeats:
+// Random operations with random faults, in virtual time. The transport keeps its contract in every
+// case. A seed is one schedule, which can be repeated:
 //   hack/bazel test //manager/transport:http_transport_property_test --test_env=SEED=17
 #include <algorithm>
 #include <cstdio>
@@ -28,10 +28,10 @@ namespace {
 constexpr int kServers = 3;
 constexpr int kOperations = 150;
 
-// How often what happened, by name.
+// The number of events, by their names.
 using Totals = std::map<std::string, size_t>;
 
-// One run, and what it finds broken.
+// One run, and the violations that it finds.
 class World {
  public:
   explicit World(uint64_t seed)
@@ -85,7 +85,7 @@ class World {
   }
 
  private:
-  // What is asked, and what came of it.
+  // A request and its result.
   struct Asked {
     std::string target;
     std::string method = "GET";
@@ -160,7 +160,7 @@ class World {
     return options;
   }
 
-  // Each seed has some of the faults only: those that are rare must not hide behind the others.
+  // Each seed has only some of the faults, so that rare ones do not hide behind the others.
   FakeNetwork::Options RandomNetwork(uint64_t seed) {
     const auto sometimes = [this](int most) { return Chance(50) ? Number(0, most) : 0; };
     FakeNetwork::Options options;
@@ -242,7 +242,7 @@ class World {
     AskedStream& asked = *streams_.emplace_back(std::make_unique<AskedStream>());
     asked.target = absl::StrCat("/watch/", streams_.size());
     asked.began = loop_.clock().TimeNow();
-    // Somebody else keeps it too: it is owed its end.
+    // Another owner keeps the sink, too, so it must get its end.
     sinks_.push_back(std::make_shared<Sink>(*this, asked));
     asked.stream = transport_->Open(Request("GET", asked.target), sinks_.back());
     asked.inside = false;
@@ -284,7 +284,8 @@ class World {
   void LetEverythingEnd() {
     network_.Heal();
     quiet_ = true;
-    // What hangs is found: by then it was silent for long enough, and probed in vain.
+    // Hanging connections are found: by then they were silent for long enough, and a probe got no
+    // answer.
     loop_.RunFor(3 * options_.silence_limit + options_.probe_timeout);
     const size_t hanging = network_.HangingSince(
         loop_.clock().TimeNow() - 2 * options_.silence_limit - options_.probe_timeout);
@@ -349,7 +350,7 @@ class World {
            absl::StrCat(stream.target, " had no head in time"));
   }
 
-  // First come, first served, of each component in each pool.
+  // Each component's requests are served in order in each pool.
   void CheckOrder() {
     for (const auto& [pool, targets] : network_.admitted()) {
       int last = 0;
@@ -385,7 +386,7 @@ TEST(HttpTransportProperty, KeepsTheContractUnderRandomFaults) {
   });
   for (const auto& [name, count] : totals) std::printf("%s: %zu\n", name.c_str(), count);
   if (ran < 100) return;
-  // Nothing of it passes because it never happens.
+  // Each kind of event did happen.
   const auto seeds = static_cast<size_t>(ran);
   for (const char* name : {"probes", "refusals", "resets", "closed", "GOAWAY", "stalls", "resends",
                            "connections lost", "connections drained", "refused for waiting",

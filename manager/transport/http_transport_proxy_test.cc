@@ -59,7 +59,7 @@ TEST_F(HttpTransportProxyTest, CallsAndWatchesPassThrough) {
   }
   Watch watch = Open(Request("/watch"));
   EXPECT_TRUE(Has(watch, "2"));
-  // A tunnel each for calls and watches.
+  // There is one tunnel for calls and one for watches.
   EXPECT_EQ(proxy_->heads().size(), 2u);
   EXPECT_EQ(server_->stats().accepted, 2u);
 }

@@ -15,7 +15,7 @@
 
 namespace {
 
-// Set: whoever looks up slow.test waits for the other, and finds nothing.
+// If set, a lookup of slow.test waits for the other one, and fails.
 mandate::Latch looked_up, answered;
 
 }  // namespace
@@ -55,7 +55,7 @@ TEST_F(HttpTransportResolveTest, CancellingALookupDoesNotBlockTheLoop) {
   const auto other = StartCall(Request("/"));
   EXPECT_TRUE(Eventually([&] { return other->done.IsSet(); }));
   EXPECT_TRUE(Eventually([this] { return Stats().connections == 1; }));
-  // The next one for that name is not held up by the last, which still has no answer.
+  // The next lookup of that name does not wait for the last one, which still has no answer.
   endpoint_ = slow;
   const auto again = Call(Request("/"), Within(absl::Milliseconds(100)));
   EXPECT_EQ(again.status().code(), absl::StatusCode::kDeadlineExceeded);

@@ -24,7 +24,7 @@ size_t CountOpenFiles() {
   return count - 3;  // ".", ".." and the folder itself
 }
 
-// Of this process, in bytes.
+// The memory of this process, in bytes.
 double ResidentMemory() {
   std::ifstream file("/proc/self/statm");
   double total = 0, resident = 0;
@@ -57,8 +57,7 @@ class HttpTransportScaleTest : public TransportFixture {
 
 TEST_F(HttpTransportScaleTest, FiveThousandWatchesMissNothingOnFiftyConnections) {
   constexpr int kWatches = 5000, kEvents = 10;
-  // One more stream on each is kept for the probe; and a slow machine is no reason for more of
-  // them.
+  // One more stream on each is kept for the probe. A slow machine does not cause more connections.
   Start({.streams_per_connection = 101, .patience = absl::Minutes(1)});
   const size_t files_before = CountOpenFiles();
   const double memory_before = ResidentMemory();
@@ -71,7 +70,7 @@ TEST_F(HttpTransportScaleTest, FiveThousandWatchesMissNothingOnFiftyConnections)
   EXPECT_EQ(server_->stats().accepted, 50u);
   EXPECT_EQ(server_->stats().open_streams, size_t{kWatches});
   EXPECT_EQ(server_->stats().most_streams_on_a_connection, 100u);
-  // Both ends are in this process; and libcurl has a pair of its own for each connection, to wake
+  // Both ends are in this process. libcurl also makes a pair of sockets for each connection to wake
   // curl_multi_poll, which is not used.
   EXPECT_EQ(files, 4 * 50u);
 #if !defined(__SANITIZE_ADDRESS__) && !defined(_GLIBCXX_TSAN)

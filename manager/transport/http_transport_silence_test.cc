@@ -1,5 +1,4 @@
-// Servers that say nothing, at every stage of a connection, and connections whose other end is
-// gone.
+// Servers that are silent, at every stage of a connection, and connections whose other end is gone.
 #include <arpa/inet.h>
 #include <linux/filter.h>
 #include <netinet/in.h>
@@ -28,7 +27,7 @@ using ::testing::Not;
 constexpr absl::Duration kShort = absl::Milliseconds(200);
 constexpr absl::Duration kLong = absl::Hours(1);
 
-// A port where connections are asked for in vain: nothing is refused, and nothing comes back.
+// A port that neither accepts nor refuses connections: no packet comes back.
 class LostPort {
  public:
   LostPort() : fd_(socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0)) {
@@ -47,7 +46,7 @@ class LostPort {
   }
   ~LostPort() { close(fd_); }
   std::string url() const { return StrCat("https://127.0.0.1:", port_); }
-  // Otherwise this process (in a sandbox) may not do that.
+  // Otherwise the kernel does not allow it in this process (in a sandbox).
   bool lost() const { return lost_; }
 
  private:
@@ -99,7 +98,7 @@ TEST_F(HttpTransportSilenceTest, TheHandshakeNeverEnds) {
 }
 
 TEST_F(HttpTransportSilenceTest, NothingComesAfterTheHandshake) {
-  // Not even SETTINGS. Of calls and watches only the probe finds it out, in good time.
+  // Not even SETTINGS come. For calls and watches only the probe finds this out in time.
   Start({.time_to_headers = kLong, .silence_limit = kShort, .probe_timeout = kShort});
   server_->SetAccepting(H2Server::Accepting::kMute);
   EXPECT_THAT(BothFail(), HasSubstr("not even an answer to a probe"));
@@ -119,8 +118,8 @@ TEST_F(HttpTransportSilenceTest, TheBodyStalls) {
   BothWork();
 }
 
-// Nothing is closed, and nothing goes through any more: the deadline of a call tells, long before
-// silence would.
+// The connection is open, and no packet passes any more. The deadline of a call shows it long
+// before silence would.
 TEST_F(HttpTransportSilenceTest, ACallThatRunsOutOfTimeHasTheWatchesProbed) {
   Start({.silence_limit = kLong, .probe_timeout = kShort, .patience = absl::Milliseconds(100)});
   Watch watch = OpenOne();
@@ -159,8 +158,8 @@ TEST_F(HttpTransportSilenceTest, TheOtherEndIsGoneAndTheKernelFindsIt) {
   Start({.silence_limit = kLong, .probe_timeout = kLong, .tcp_user_timeout = kShort});
   Watch watch = OpenOne();
   if (!server_->BlackHole()) GTEST_SKIP() << "the kernel forbids it";
-  // Something has to be under way that is not acknowledged; not a byte came of it, so that it is
-  // asked for again.
+  // A request must be in flight that is not acknowledged. No byte of its answer came, so it is sent
+  // again.
   Watch next = Open(Request("/watch"));
   EXPECT_EQ(EndOf(watch).code(), absl::StatusCode::kUnavailable);
   EXPECT_THAT(std::string(EndOf(watch).message()), Not(HasSubstr("no connection")));
@@ -174,7 +173,7 @@ TEST_F(HttpTransportSilenceTest, AnIdleConnectionWhoseOtherEndIsGone) {
   Start({.silence_limit = kShort, .probe_timeout = kShort});
   EXPECT_TRUE(Call(Request("/")).ok());
   if (!server_->BlackHole()) GTEST_SKIP() << "the kernel forbids it";
-  // Whether it arrived nobody knows.
+  // It is unknown whether the request arrived.
   const auto post = Call(Request("/", "t", "POST"));
   EXPECT_EQ(post.status().code(), absl::StatusCode::kUnavailable) << post.status();
   EXPECT_TRUE(Call(Request("/")).ok());
@@ -205,7 +204,7 @@ TEST_F(HttpTransportKeepaliveTest, AServerThatHangsLosesAllItsStreams) {
     EXPECT_THAT(std::string(EndOf(watch).message()), HasSubstr("not even an answer"));
   }
   EXPECT_EQ(Stats().connections_lost, 1u);
-  // A new connection is a new chance.
+  // A new connection may work.
   std::vector<Watch> next = OpenMany(1);
   ASSERT_TRUE(AllOpen(next));
   EXPECT_EQ(server_->stats().accepted, 2u);
@@ -235,7 +234,7 @@ TEST_F(HttpTransportKeepaliveTest, HalfAProbeAnswerDoesNotEndProbing) {
   StartTransport(kQuickProbes);
   std::vector<Watch> watches = OpenMany(1);
   ASSERT_TRUE(AllOpen(watches));
-  // Each is answered by a head alone, which shows that the server is there.
+  // Each gets only the head of an answer, which shows that the server works.
   ASSERT_TRUE(Eventually([this] { return Stats().probes >= 3; }));
   EXPECT_FALSE(watches[0].sink->closed().has_value());
   server_->SetStalled(true);

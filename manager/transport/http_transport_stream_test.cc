@@ -1,4 +1,4 @@
-// Streams: what a sink sees, and that it sees no more.
+// Streams: the calls that a sink gets, and that it gets none afterwards.
 #include <functional>
 #include <memory>
 #include <string>
@@ -79,7 +79,7 @@ TEST_F(HttpTransportStreamTest, TheServerLearnsOfACancellationAtOnceThoughOthers
   second.stream.reset();
   EXPECT_EQ(EndOf(second).code(), absl::StatusCode::kCancelled);
   EXPECT_TRUE(Eventually([this] { return Kept(1)->closed(); }));
-  // Their connection serves on.
+  // Their connection still serves requests.
   Kept(0)->Send("two");
   EXPECT_TRUE(Has(first, "1two"));
   Kept(2)->Send("three");
@@ -201,13 +201,13 @@ TEST_F(HttpTransportStreamTest, ABadRequestIsClosedLater) {
   EXPECT_EQ(EndOf(watch).code(), absl::StatusCode::kInvalidArgument);
 }
 
-// Wherever a stream is, destroying it ends it, once and for all.
+// Destroying a stream ends it for good, at every stage.
 enum class Stage { kQueue, kConnecting, kHandshake, kMute, kHead, kBody, kClosing };
 
 class HttpTransportStreamStageTest : public HttpTransportStreamTest,
                                      public ::testing::WithParamInterface<Stage> {
  protected:
-  // Leaves a stream in the stage.
+  // Brings a stream to the stage.
   Watch Reach() {
     Start({.streams_per_connection = 2, .max_stream_connections = 1});
     if (GetParam() == Stage::kHandshake) server_->SetAccepting(H2Server::Accepting::kIgnore);
@@ -235,7 +235,7 @@ class HttpTransportStreamStageTest : public HttpTransportStreamTest,
         break;
       case Stage::kClosing:
         EXPECT_TRUE(Has(watch, "1"));
-        // Its end is under way, and may be there first.
+        // Its end is on the way, and may arrive first.
         for (const auto& stream : TakeKept()) stream->End();
         break;
     }

@@ -163,7 +163,7 @@ TEST_F(HttpTransportTest, FollowsNoRedirects) {
     stream->Respond(302, "", {{"location", "https://127.0.0.1:1/"}});
   });
   StartTransport();
-  // libcurl would obey it, and tell a stranger the token.
+  // libcurl would follow it, and send the token to another server.
   setenv("https_proxy", "http://127.0.0.1:1", /*overwrite=*/1);
   setenv("ALL_PROXY", "http://127.0.0.1:1", /*overwrite=*/1);
   const auto answer = Call(Request("/"));
@@ -199,7 +199,7 @@ TEST_F(HttpTransportTest, ChecksTheServersCertificate) {
   Start();
   ASSERT_TRUE(Call(Request("/")).ok());
 
-  // Also one of the same name, as those of most clusters are.
+  // This includes a CA of the same name, as most clusters' CAs have.
   for (const char* name : {"other CA", "test CA"}) {
     ChangeEndpoint([&](Endpoint& endpoint) { endpoint.ca_pem = TestCa(name).certificate_pem(); });
     const auto answer = Call(Request("/", "the.token"));
@@ -231,13 +231,13 @@ TEST_F(HttpTransportTest, ChecksTheServersName) {
   EXPECT_EQ("https://" + ok->body, endpoint_->server);
 }
 
-// A deadline or a stop reaches a call wherever it is.
+// A deadline or a stop ends a call at every stage.
 enum class Stage { kBefore, kHandshake, kQueue, kHead, kBody };
 
 class HttpTransportStageTest : public HttpTransportTest,
                                public ::testing::WithParamInterface<Stage> {
  protected:
-  // Leaves a call in the stage.
+  // Brings a call to the stage.
   std::shared_ptr<AsyncCall> Reach(const CallContext& context) {
     Start({.streams_per_connection = 2, .max_call_connections = 1});
     if (GetParam() == Stage::kHandshake) server_->SetAccepting(H2Server::Accepting::kIgnore);
@@ -267,7 +267,7 @@ TEST_P(HttpTransportStageTest, AStopEndsTheCallOnce) {
   const auto call = Reach(context);
   source.request_stop();
   EXPECT_EQ(Await(call).status().code(), absl::StatusCode::kCancelled) << call->result.status();
-  // The server learns of it, and whatever else it says reaches nobody.
+  // The server learns of it, and the rest of its answer is dropped.
   EXPECT_TRUE(Eventually(
       [this] { return Stats().waiting == 0 && Stats().active == (first_ == nullptr ? 0 : 1); }));
   EXPECT_EQ(call->times_done, 1);

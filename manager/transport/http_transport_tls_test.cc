@@ -1,4 +1,4 @@
-// Trust: certificates that rotate on either side, and servers that are not who they should be.
+// Trust: certificates that rotate on either side, and servers with a wrong identity.
 #include <arpa/inet.h>
 #include <stdlib.h>
 #include <sys/socket.h>
@@ -25,7 +25,7 @@ using ::testing::HasSubstr;
 
 const std::vector<std::string> kNames = {"IP:127.0.0.1"};
 
-// Closes each connection at its first bytes, as a server does that is being killed.
+// Closes each connection at its first bytes, like a server that is being killed.
 class CutsHandshakes {
  public:
   CutsHandshakes() : listener_(socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0)) {
@@ -70,7 +70,7 @@ class HttpTransportTlsTest : public TransportFixture {
   }
 
   void WriteCa(const std::string& pem) {
-    // As projected volumes rotate: the whole file at once.
+    // Projected volumes rotate like this: the whole file at once.
     std::ofstream(ca_file_ + ".new") << pem;
     EXPECT_EQ(rename((ca_file_ + ".new").c_str(), ca_file_.c_str()), 0);
   }
@@ -86,7 +86,8 @@ TEST_F(HttpTransportTlsTest, UsesARotatedCaForNewConnections) {
   Watch old = OpenOne("1");
   EXPECT_EQ(Ask(), "2");
 
-  // The server's comes first: whoever still trusts the old CA alone gets no new connection.
+  // The server's certificate changes first. A client that still trusts only the old CA gets no new
+  // connection.
   server_->SetCertificate(next_ca_.IssueServer(kNames));
   ASSERT_TRUE(Eventually([this] { return Stats().connections == 1; }));
   EXPECT_THAT(Ask(), HasSubstr("check that the configured CA is this server's"));
@@ -96,12 +97,12 @@ TEST_F(HttpTransportTlsTest, UsesARotatedCaForNewConnections) {
   EXPECT_EQ(Stats().ca_rotations, 1u);
   const std::string connection = std::to_string(server_->stats().accepted + 1);
   Watch next = OpenOne(connection);
-  // The old one was verified when it was made, and stays.
+  // The old connection was verified when it was made, and stays.
   for (const auto& stream : TakeKept()) stream->Send("+");
   EXPECT_TRUE(Has(old, "1+"));
   EXPECT_FALSE(old.sink->closed().has_value());
 
-  // The old CA goes.
+  // The old CA is removed.
   WriteCa(next_ca_.certificate_pem());
   ASSERT_TRUE(Eventually([this] {
     Ask();

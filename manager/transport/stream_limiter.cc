@@ -47,7 +47,7 @@ void StreamLimiter::HeadCame(bool multiplexed) {
 
 void StreamLimiter::Refused() {
   if (state_ != State::kOpen) return;
-  // More streams than that ran here before: the connection takes no more at all.
+  // More streams than that ran here before, so the connection takes no more requests.
   if (on_connection_ == 0 || on_connection_ < most_on_connection_) return Drain();
   // This is either the server's limit, of which one is kept free for the probe, or GOAWAY. The next
   // attempt, after some streams have ended, will show which.

@@ -34,7 +34,7 @@ uint16_t PortOf(const std::string& head) {
              : 0;
 }
 
-// What comes next; empty: the other end has closed.
+// The next bytes; empty if the other end has closed.
 std::string Receive(int socket) {
   std::string bytes(16 * 1024, '\0');
   const ssize_t count = recv(socket, bytes.data(), bytes.size(), 0);

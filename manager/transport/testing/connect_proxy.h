@@ -19,8 +19,8 @@ class ConnectProxy {
 
   std::string url() const { return "http://127.0.0.1:" + std::to_string(port_); }
 
-  // Its response from now on. Empty: never any. A response that starts with "HTTP/1.1 200" opens a
-  // tunnel to the requested port of 127.0.0.1; any other ends the connection.
+  // Sets the proxy's response. Empty: it never answers. A response that starts with "HTTP/1.1 200"
+  // opens a tunnel to the requested port of 127.0.0.1; any other ends the connection.
   void AnswerWith(std::string head);
 
   // The text that clients sent, up to the blank line.

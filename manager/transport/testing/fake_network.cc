@@ -11,7 +11,7 @@
 
 namespace mandate {
 
-// Behaves as CurlCodec does to the connection above it. Steps are timers, which hold it weakly.
+// Behaves like CurlCodec towards the connection above it. Steps are timers, which hold it weakly.
 class FakeNetwork::FakeCodec : public ClientCodec {
  public:
   FakeCodec(FakeNetwork& network, Observer& observer) : network_(network), observer_(observer) {
@@ -47,7 +47,7 @@ class FakeNetwork::FakeCodec : public ClientCodec {
     const bool sent = at->second.sent;
     requests_.erase(at);
     unflushed_ = unflushed_ || sent;
-    // HTTP/1.1 has no other way to end a request.
+    // HTTP/1.1 cannot end a request in another way.
     if (sent && !multiplexed_) state_ = State::kGone;
     return sent;
   }
@@ -90,7 +90,7 @@ class FakeNetwork::FakeCodec : public ClientCodec {
   }
 
   void Later(absl::Duration delay, std::function<void()> step) {
-    // In a task of its own: a codec does nothing inside a call of another.
+    // It runs in a task of its own, because a codec must not act inside a call of another.
     auto timer = std::make_shared<std::unique_ptr<Loop::Timer>>();
     *timer = network_.loop_.RunAt(network_.loop_.clock().TimeNow() + delay,
                                   weak_.Bind([this, step = std::move(step), id = next_timer_] {
@@ -226,7 +226,7 @@ class FakeNetwork::FakeCodec : public ClientCodec {
     Inside([&] {
       observer_.OnHeard();
       wanted = at->second.active->OnBody(watch ? "x" : target);
-      // More may have come already.
+      // More requests may have come already.
       if (wanted && watch && network_.Happens(50)) wanted = at->second.active->OnBody("x");
     });
     if (!wanted) return GiveUp(id);

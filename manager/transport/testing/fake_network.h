@@ -24,7 +24,7 @@ namespace mandate {
 // open and send "x" now and then. Single-threaded.
 class FakeNetwork {
  public:
-  // How many in a hundred…
+  // The percentage of…
   struct Faults {
     int connect_refused = 0;  // connections: refused
     int connect_silent = 0;   // …: the handshake never ends
@@ -59,7 +59,7 @@ class FakeNetwork {
   // The network outlives its codecs.
   ClientCodecFactory NewCodec();
 
-  // From now on nothing fails.
+  // Ends all faults.
   void Heal() { options_.faults = {}; }
 
   // How often servers acted on a target.

@@ -75,7 +75,7 @@ absl::StatusOr<H2Server::SslContext> H2Server::NewSslContext(const Options& opti
     X509_STORE_add_cert(SSL_CTX_get_cert_store(context.get()), certificate);
     SSL_CTX_add_client_CA(context.get(), certificate);
     X509_free(certificate);
-    // As an API server does: a token may come instead of a certificate.
+    // An API server does this, because a token may come instead of a certificate.
     SSL_CTX_set_verify(context.get(), SSL_VERIFY_PEER, nullptr);
     SSL_CTX_set_session_id_context(context.get(), reinterpret_cast<const unsigned char*>("t"), 1);
   }
@@ -208,7 +208,7 @@ void H2Server::ForEachConnection(const std::function<void(TlsConnection&)>& work
 
 void H2Server::GoAway(ServerSession::GoAwayFrame frame) {
   ForEachConnection([frame](TlsConnection& connection) { connection.GoAway(frame); });
-  // The goodbye has been written by the time this runs.
+  // The GOAWAY has been written before this runs.
   if (!loop_->IsCurrent()) OnLoop([] {});
 }
 
