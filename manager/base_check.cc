@@ -19,7 +19,7 @@ namespace {
 
 constexpr absl::Duration kRetryAfter = absl::Seconds(1);
 
-// Whether one of the subject's organisations, which are the user's groups, is `group`.
+// Whether `group` is one of the subject's organizations, which are the user's groups.
 bool IsInGroup(X509& certificate, std::string_view group) {
   const X509_NAME* subject = X509_get_subject_name(&certificate);
   int at = -1;

@@ -1,4 +1,4 @@
-// How long the events of one component take while another is in trouble, compared with before.
+// Compares the latency of one component's events before and during another component's trouble.
 //   hack/bazel run //manager:bulkhead_benchmark
 //
 // Exit code 1: the 99th percentile of a row has become more than kMostGrowth times as long. The

@@ -1,6 +1,7 @@
-// One component's trouble stays its own (invariant 5): a row for each thing that components share.
-// The trouble does not end before the row is over, so a shared thing that is not split makes the
-// row hang. How long the quiet component's events take meanwhile: bulkhead_benchmark.
+// One component's trouble does not affect another (invariant 5). There is a row for each resource
+// that components share. The trouble lasts until the row ends, so a shared resource that is not
+// split makes the row hang. bulkhead_benchmark measures the latency of the quiet component's
+// events.
 #include <gtest/gtest.h>
 
 #include "manager/testing_bulkhead.h"

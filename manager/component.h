@@ -1,5 +1,5 @@
 // One component as its controllers and webhooks see it: its own client, its own view of the cache,
-// its own event recorder, and what all share.
+// its own event recorder, and the parts that all components share.
 #ifndef MANAGER_COMPONENT_H_
 #define MANAGER_COMPONENT_H_
 
@@ -17,8 +17,8 @@
 
 namespace mandate {
 
-// Borrows everything from the Manager, which outlives it. Immutable; what it refers to is
-// thread-safe where it says so.
+// Borrows everything from the Manager, which outlives it. Immutable. The objects that it refers to
+// document their own thread safety.
 struct Component {
   const rbac::Mandate& mandate;
   RestClient& client;

@@ -17,12 +17,13 @@
 
 namespace mandate {
 
-// /healthz and /livez say whether the process lives, /readyz whether each component can work,
-// /metrics counts. Serves until it is destroyed. Thread-safe.
+// /healthz and /livez tell whether the process lives, /readyz whether each component can work.
+// /metrics has the metrics. Serves until it is destroyed. Thread-safe.
 class HealthServers {
  public:
   struct Options {
-    // "host:port", the port 0 being any free one; "0": not served. Equal ones share a server.
+    // "host:port", where port 0 means any free port; "0": not served. Equal addresses share a
+    // server.
     std::string health_address = {};
     std::string metrics_address = {};
     std::string grpc_address = {};

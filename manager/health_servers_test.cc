@@ -51,7 +51,7 @@ Answer Get(const std::string& address, const std::string& target) {
   return {response.result_int(), response.body()};
 }
 
-// The code of the answer over TLS. The certificate is not verified: that is another test's.
+// The code of the answer over TLS. Another test verifies the certificate.
 unsigned GetByTls(const std::string& address, const std::string& target) {
   const size_t colon = address.rfind(':');
   asio::io_context io;
@@ -67,7 +67,8 @@ unsigned GetByTls(const std::string& address, const std::string& target) {
   return response.result_int();
 }
 
-// What grpc.health.v1.Health/Check answers for the process: 1 serving, 2 not; 0: no answer.
+// The answer of grpc.health.v1.Health/Check for the process: 1 serving, 2 not serving; 0: no
+// answer.
 int CheckByGrpc(const std::string& address) {
   grpc::GenericStub stub(grpc::CreateChannel(address, grpc::InsecureChannelCredentials()));
   grpc::ClientContext context;
@@ -101,7 +102,7 @@ class HealthServersTest : public testing::Test {
     servers_ = *std::move(servers);
     return absl::OkStatus();
   }
-  // The address that the log tells: "Serving metrics" at …
+  // The address in the log line "Serving metrics".
   std::string AddressOf(const std::string& what) const {
     const std::string line = log_->Last("Serving " + what);
     const std::string key = " address=";

@@ -30,7 +30,7 @@ TEST(CallOnLoopTest, ReturnsWhatTheFunctionReturns) {
   static_assert(std::is_void_v<decltype(CallOnLoop(loop, [] {}))>);
 }
 
-// Neither copied nor default constructible, as a function and as its result.
+// A function, and a result, that can neither be copied nor default constructed.
 TEST(CallOnLoopTest, MovesOnly) {
   struct Result {
     explicit Result(int n) : number(std::make_unique<int>(n)) {}
@@ -57,7 +57,7 @@ TEST(CallOnLoopTest, RunsOnTheLoopsThreadWhileTheCallerWaits) {
   EventLoop& loop = **created;
   EXPECT_FALSE(loop.IsCurrent());
   EXPECT_TRUE(CallOnLoop(loop, [&] { return loop.IsCurrent(); }));
-  // What the calls share needs no lock: each waits for its own, and the loop runs one at a time.
+  // The calls' shared data needs no lock, because the loop runs one call at a time.
   int count = 0;
   std::vector<std::thread> callers;
   for (int i = 0; i < 4; ++i) {

@@ -11,18 +11,18 @@
 namespace mandate {
 namespace {
 
-// API servers send each watch a bookmark about once a minute: a connection with watches that stays
-// silent for longer is worth a probe, and an idle system sends none.
+// API servers send each watch a bookmark about once a minute. So a connection with watches is
+// probed only if it is silent for longer, and an idle system sends no probes.
 constexpr absl::Duration kSilenceLimit = absl::Seconds(90);
 
-// How long events that were recorded before the end may take to be sent.
+// The time limit for sending the events that were recorded before the end.
 constexpr absl::Duration kFlushEvents = absl::Seconds(2);
 
 }  // namespace
 
 absl::Status Manager::Parts::StopEverything() {
   absl::Status result = Lost();
-  // Nothing more may be done then: what runs is cancelled and not waited for.
+  // No more work is allowed then. Running work is cancelled without waiting for its end.
   const absl::Duration grace =
       result.ok() ? options.graceful_shutdown_timeout : absl::ZeroDuration();
   const absl::Time deadline = loop->clock().TimeNow() + grace;
@@ -34,14 +34,14 @@ absl::Status Manager::Parts::StopEverything() {
     runs = runs || absl::IsDeadlineExceeded(status);
     result.Update(status);
   }
-  // The Lease goes last: the next leader may act at once. While a reconciler still runs it is
-  // ours: it ends with the process, and runs out.
+  // The Lease is released last, because the next leader may act at once. While a reconciler still
+  // runs, the Lease stays ours until it expires after the end of the process.
   if (elector != nullptr && !runs && Lost().ok()) {
     Latch released;
     loop->Post([&] { elector->Stop([&] { released.Set(); }); });
     loop->Await(released);
   }
-  // Somebody else may lead already: nothing more is written.
+  // Another process may lead already, so this one writes nothing more.
   if (Lost().ok()) FlushEvents();
   result.Update(Lost());
   return result;

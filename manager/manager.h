@@ -50,26 +50,27 @@ struct ManagerOptions {
   std::string health_address = "127.0.0.1:8081";
   std::string metrics_address = "127.0.0.1:8080";
   std::string grpc_health_address = "0";
-  // Metrics over HTTPS, to whom Kubernetes says may `get` /metrics: the component metrics-auth
-  // (telemetry/access_reviewer.h), which must be there, asks it. They have an address of their own.
+  // Serves metrics over HTTPS, to users that may `get` /metrics. The component metrics-auth
+  // (telemetry/access_reviewer.h), which must exist, asks the API server. The metrics then have an
+  // address of their own.
   bool metrics_secure = false;
   ServingCertificate::Options metrics_certificate = {};
 
   // Bounds of connections. `silence_limit` and `log` are the Manager's own.
   HttpOptions transport = {};
 
-  // How long the kubeconfig's exec plugin may take, each time.
+  // The time limit of one run of the kubeconfig's exec plugin.
   absl::Duration plugin_timeout = absl::Seconds(30);
-  // How long the API server may take to answer the first request of all, once there is a
+  // The time limit of the first request to the API server, from the time when there is a
   // credential.
   absl::Duration startup_timeout = absl::Seconds(15);
-  // How long running reconcilers and the election get to end.
+  // The time that running reconcilers and the election have to end.
   absl::Duration graceful_shutdown_timeout = absl::Seconds(30);
-  // A turn of the event loop that takes longer is reported, with what took it: leases, tokens and
-  // every watch wait for it.
+  // A turn of the event loop that takes longer is reported with its cause, because leases, tokens
+  // and every watch wait for it.
   absl::Duration loop_turn_limit = absl::Seconds(1);
-  // How much all watches may hold together, encoded (cache/cache.h), and so how much one kind
-  // may at most. By default a quarter of what the container may use.
+  // The limit of the encoded objects of all watches together (cache/cache.h), and so of one kind,
+  // too. By default a quarter of the container's memory.
   size_t max_watch_bytes = DefaultMaxWatchBytes(MemoryLimit());
   uint64_t seed = 0;  // of jitter and ids; a different one for each process
   Logger log;
@@ -78,10 +79,10 @@ struct ManagerOptions {
 // Not thread-safe; Run() may be stopped from any thread through its token.
 class Manager {
  public:
-  // Builds everything and asks the API server, as base, who we are; starts nothing else. Errors:
-  // kInvalidArgument names the option; kUnavailable: the server cannot be reached, or does not
-  // tell whose base's credential is; kFailedPrecondition: it is an administrator's;
-  // kUnauthenticated: it does not accept base's credential.
+  // Builds everything and asks the API server for base's user; starts nothing else. Errors:
+  // kInvalidArgument names the option. kUnavailable: the server cannot be reached, or does not tell
+  // base's user. kFailedPrecondition: base's credential is an administrator's. kUnauthenticated:
+  // the server does not accept base's credential.
   static absl::StatusOr<std::unique_ptr<Manager>> Create(ManagerOptions options,
                                                          std::vector<ComponentSpec> components);
   ~Manager();
@@ -90,8 +91,8 @@ class Manager {
   // `stop` is requested, and stops them in reverse: controllers, the lease, health. OK after a
   // clean stop. kAborted: leadership was lost, and the process must end, as another may already
   // act. kFailedPrecondition: base's credential is another user's, or an administrator's.
-  // kDeadlineExceeded: something still ran at the end of the graceful timeout; the Lease
-  // is kept until the process ends, and others take it when it runs out.
+  // kDeadlineExceeded: some work still ran at the end of the graceful timeout. The Lease is kept
+  // until the process ends, and another process takes it when it expires.
   absl::Status Run(std::stop_token stop);
 
  private:

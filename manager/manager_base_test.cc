@@ -1,4 +1,4 @@
-// How a Manager checks its own credential.
+// The checks that a Manager makes of its own credential.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -26,7 +26,7 @@ constexpr char kNotKnown[] = "The permissions of the manager's own credential ar
 
 constexpr rbac::Mandate kIdle = {"idle", {}};
 
-// A Manager whose only component has nothing to do.
+// A Manager with one component, which does nothing.
 class ManagerBaseTest : public testing::Test {
  protected:
   ManagerBaseTest() { test_.options.health_address = "127.0.0.1:0"; }
@@ -80,7 +80,7 @@ class ManagerBaseTest : public testing::Test {
     Run();
     const std::string holder = test_.Holder();
     std::ofstream(path) << kAdminToken;
-    // The file is read again when its token is not accepted any more.
+    // The file is read again when its token is no longer accepted.
     test_.server().OnLoop(
         [](ServerCore& core) { core.access().authenticator().Revoke(kBaseToken); });
     const absl::Status result = test_.Join();
@@ -102,7 +102,7 @@ TEST_F(ManagerBaseTest, RejectsACredentialThatMayDoAnything) {
   const absl::Status status = Create(kAdminToken).status();
   EXPECT_TRUE(absl::IsFailedPrecondition(status)) << status;
   EXPECT_THAT(std::string(status.message()), HasSubstr("\"admin\""));
-  // Without RBAC nobody is denied anything.
+  // Without RBAC the server denies no request.
   test_.options.identity_mode = IdentityMode::kSingle;
   EXPECT_TRUE(Create(kAdminToken).ok());
 }

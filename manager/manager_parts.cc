@@ -20,10 +20,11 @@ namespace {
 // Of the one cluster of these components.
 constexpr char kHome[] = "home";
 
-// Scrapers are few, and what is reviewed is remembered.
+// There are few scrapers, and reviews are cached.
 constexpr int kReviewThreads = 2;
 
-// "hostname_0123456789abcdef": the process, for people: holder of the Lease, source of events.
+// "hostname_0123456789abcdef": the name of the process, as the holder of the Lease and the source
+// of events.
 std::string InstanceName(std::mt19937_64& random) {
   char host[256] = "";
   gethostname(host, sizeof(host) - 1);
@@ -48,7 +49,7 @@ void Manager::Parts::Shutdown() {
     base_power_loop.reset();
     by_name.clear();  // tokens go on changing; there is nobody left to tell
   });
-  // Reconcilers have ended (Run) or never began; what waits for a thread is dropped.
+  // Reconcilers have ended (Run) or never began. Tasks that wait for a thread are dropped.
   preflight_threads.reset();
   workers.clear();
   components.clear();
@@ -69,7 +70,7 @@ void Manager::Parts::Shutdown() {
 absl::Status Manager::Parts::BuildLoop() {
   ASSIGN_OR_RETURN(loop,
                    EventLoop::Create({.turn_limit = options.loop_turn_limit, .log = options.log}));
-  // A thread of its own: it has something to say when the loop has not.
+  // It has a thread of its own, because it reports when the loop is busy.
   ASSIGN_OR_RETURN(watchdog_loop, EventLoop::Create({.thread_name = "watchdog"}));
   watchdog = std::make_unique<LoopWatchdog>(LoopWatchdog::Options{.loop = watchdog_loop.get(),
                                                                   .activity = &loop->activity(),
@@ -96,7 +97,7 @@ absl::Status Manager::Parts::BuildIdentities(const std::vector<ComponentSpec>& s
   plane.accept_certificate = [](const ClientCertificate& certificate) {
     return RefuseAdministrator(certificate);
   };
-  // Base has a token that is checked; what comes before that is checked with it.
+  // Base has a token, and checks it. Earlier tokens are checked together with it.
   plane.on_new_base_token = [this](const std::string&) {
     if (base_user_check != nullptr) base_user_check->OnNewToken();
   };
@@ -158,7 +159,7 @@ absl::StatusOr<std::unique_ptr<ComponentClient>> Manager::Parts::NewClient(
 
 absl::Status Manager::Parts::BuildComponents(const std::vector<ComponentSpec>& specs) {
   for (size_t i = 0; i < specs.size(); ++i) {
-    // For the strand; those of the reconcilers are added when it is known how many run at once.
+    // One thread for the strand. Those for the reconcilers are added when their number is known.
     workers.push_back(std::make_unique<ThreadPool>(1));
     EventRecorder* events = &no_events;
     const rbac::RuleView& record = rbac::kEventsRule;
@@ -221,7 +222,7 @@ absl::Status Manager::Parts::JudgeBasePower(const absl::StatusOr<BasePower>& pow
     options.log.Info("The permissions of the manager's own credential are known now");
   }
   if (!power.ok()) return absl::OkStatus();
-  // Where nobody is denied anything there is no other mode, and no other credential.
+  // A cluster that denies nothing has no other mode, and no weaker credential.
   if (options.identity_mode != IdentityMode::kSingle) {
     RETURN_IF_ERROR(RefuseAnything(*power, base_user, options.ns));
   }
@@ -291,8 +292,8 @@ absl::Status Manager::Parts::BuildElector() {
 }
 
 void Manager::Parts::BuildPreflights() {
-  // One for each, and one for base: a component whose token does not come keeps its thread for a
-  // whole pass, and no other's waits for that.
+  // One thread for each component, and one for base. A component without a token keeps its thread
+  // for a whole pass, and no other component waits for that.
   preflight_threads = std::make_unique<ThreadPool>(static_cast<int>(components.size()) + 1);
   for (const auto& component : components) {
     PreflightOptions asked{
@@ -326,7 +327,7 @@ void Manager::Parts::BuildTokenChecks() {
   if (!options.bind_tokens_to_secrets || options.identity_mode != IdentityMode::kToken) return;
   const absl::Duration period = options.token_check_period;
   for (const auto& component : components) {
-    // Spread over the period.
+    // The first checks are spread over the period.
     const double part = static_cast<double>(token_checks.size() + 1) / components.size();
     token_checks.push_back(std::make_unique<TokenCheck>(TokenCheck::Options{
         .client = &component->client(), .period = period, .first = period * part}));

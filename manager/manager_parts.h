@@ -30,7 +30,8 @@
 
 namespace mandate {
 
-// Declared in the order of creation. What belongs to the loop is destroyed on it (Shutdown).
+// Members are declared in the order of creation. Those that belong to the loop are destroyed on it
+// (Shutdown).
 struct Manager::Parts {
   explicit Parts(ManagerOptions o);
   ~Parts() { Shutdown(); }
@@ -42,7 +43,8 @@ struct Manager::Parts {
                                                              const rbac::Mandate& mandate);
   absl::Status BuildComponents(const std::vector<ComponentSpec>& specs);
   absl::Status CheckBase();
-  // Handles base's permissions, or why they are unknown. Error: the manager must not run with base.
+  // Handles base's permissions, or the reason why they are unknown. An error means that the manager
+  // must not run with this credential.
   absl::Status JudgeBasePower(const absl::StatusOr<BasePower>& power);
   void BuildBasePowerLoop();
   // Empty: base's permissions are known.
@@ -55,7 +57,8 @@ struct Manager::Parts {
   void Recheck(std::string_view component);
   void OnTokenStatus(const ComponentIdentity& identity, const TokenStatus& status);
   absl::Status StopEverything();
-  // Why all work must stop: leadership is lost, or base's credential is another user's.
+  // The reason why all work must stop: leadership is lost, or base's credential belongs to another
+  // user.
   absl::Status Lost();
   void Lose(const absl::Status& why);
   void FlushEvents();

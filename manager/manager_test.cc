@@ -29,7 +29,7 @@ constexpr rbac::MandateRule kKeeperRules[] = {{{kReads, kCore, kConfigMaps, {}, 
                                               {rbac::kEventsRule, "", false}};
 constexpr rbac::Mandate kKeeper = {"keeper", kKeeperRules};
 
-// Has nothing to do.
+// It does nothing.
 constexpr rbac::Mandate kIdle = {"idle", {}};
 
 // A Manager with a component that reconciles one ConfigMap, and an idle one.

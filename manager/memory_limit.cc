@@ -11,11 +11,11 @@
 namespace mandate {
 namespace {
 
-// What version 1 says where there is no limit: the largest multiple of a page.
+// The value of version 1 without a limit: the largest multiple of a page.
 constexpr uint64_t kUnlimited = uint64_t{1} << 60;
 constexpr size_t kWithoutLimit = size_t{1} << 30;
 
-// The least limit in files of this name, from the group's folder up to the mount.
+// The smallest limit in files of this name, from the group's folder up to the mount.
 std::optional<size_t> LeastAbove(const std::string& mount, std::string group, const char* file) {
   std::optional<size_t> least;
   while (true) {

@@ -1,4 +1,4 @@
-// How much memory the process may use, and what follows for its bounds.
+// The memory that the process may use, and the bounds that follow from it.
 #ifndef MANAGER_MEMORY_LIMIT_H_
 #define MANAGER_MEMORY_LIMIT_H_
 
@@ -13,8 +13,9 @@ namespace mandate {
 // becomes. nullopt: no limit, or none that can be read. `root` is where /proc and /sys are.
 std::optional<size_t> MemoryLimit(const std::string& root = "");
 
-// How much of one kind a watch may hold, encoded, by default: a quarter of the limit, since a watch
-// that lists again holds both states, and the process needs room for others; without a limit 1 GiB.
+// The default limit of the encoded objects of a watch: a quarter of the memory limit. A watch that
+// lists again holds both states, and the process needs room for other data. Without a memory limit
+// it is 1 GiB.
 size_t DefaultMaxWatchBytes(std::optional<size_t> limit);
 
 }  // namespace mandate

@@ -69,8 +69,8 @@ TEST(DefaultMaxWatchBytesTest, IsAQuarterOfTheLimit) {
   EXPECT_EQ(DefaultMaxWatchBytes(256 * kMi), 64 * kMi);
 }
 
-// The chart and the default are made for each other: with what the chart limits the container to,
-// one kind may grow to its bound, and be listed again, before the container is killed.
+// The chart's memory limit fits the default: one kind may grow to its bound and be listed again
+// before the container is killed.
 TEST(DefaultMaxWatchBytesTest, FitsTheChart) {
   const YAML::Node values = YAML::LoadFile("charts/mandate/values.yaml");
   const auto limit =

@@ -21,8 +21,7 @@ using authorizationv1::SelfSubjectAccessReview;
 
 constexpr size_t kMaxListed = 10;
 
-// Reviews that are under way at once: some hundred permissions are asked for within the time of a
-// few answers.
+// The number of concurrent reviews. So some hundred reviews take only the time of a few answers.
 constexpr size_t kAtOnce = 16;
 
 // The first minor release of Kubernetes 1 that has constrained impersonation on by default.
@@ -32,7 +31,7 @@ std::vector<std::string> Strings(std::span<const std::string_view> views) {
   return {views.begin(), views.end()};
 }
 
-// What the mandate needs bound.
+// The rules that must be granted for the mandate.
 rbac::RulesByNamespace NeededRules(const rbac::Mandate& mandate) {
   rbac::RulesByNamespace rules;
   for (const rbac::MandateRule& r : mandate.rules) {
@@ -63,14 +62,15 @@ std::string Describe(const PreflightReport::Missing& missing) {
   return text;
 }
 
-// Roles of that name hold what is asked for, and bindings of that name give it to that user.
+// The names of the roles and bindings that grant the rules, and their user.
 struct Grantee {
   std::string role;
   std::string binding;
   std::string user;
 };
 
-// Asks for all of `needed` under the client's identity; what lacks something is reported whole.
+// Asks for all of `needed` under the client's identity. The report has the whole role of each
+// namespace in which a rule is missing.
 absl::Status Check(const CallContext& context, RestClient& client,
                    const rbac::RulesByNamespace& needed, const Grantee& grantee,
                    PreflightReport& report) {
@@ -129,7 +129,7 @@ Grantee ToBase(const PreflightOptions& options, std::string_view suffix, const s
   return {.role = name, .binding = name, .user = base};
 }
 
-// What base lacks to act as the component.
+// The rights that base lacks to act as the component.
 absl::StatusOr<BaseFound> CheckBase(const CallContext& context, const RestClient& client,
                                     const PreflightOptions& options) {
   RestClient& base = *options.base;
@@ -156,8 +156,8 @@ absl::StatusOr<BaseFound> CheckBase(const CallContext& context, const RestClient
   return found;
 }
 
-// Base holds all that constrained impersonation needs, and yet the server refuses: it has the
-// feature switched off.
+// Base has all rights for constrained impersonation, and the server still refuses, because the
+// feature is off.
 absl::Status NoConstraints(const PreflightOptions& options, const std::string& base_user,
                            const absl::Status& refusal) {
   const Grantee grantee = ToBase(options, "-impersonate", base_user);

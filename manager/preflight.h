@@ -20,7 +20,7 @@ namespace mandate {
 struct PreflightOptions {
   const rbac::Mandate* mandate = nullptr;  // of the client's component
   IdentityMode mode = IdentityMode::kToken;
-  // The user that the server should see; empty: any.
+  // The expected user; empty: any.
   std::string username = {};
   // Of the component's ServiceAccount, which names the roles of the manifest.
   std::string ns = {};
@@ -34,14 +34,15 @@ struct PreflightReport {
   // The identity that lacks permissions, for the message: "component scope
   // (system:serviceaccount:…)"; base in mode single, and in mode impersonate if base lacks some.
   std::string subject;
-  // What is declared, not external, and not granted; one verb and one resource or URL each.
+  // The permissions that are declared, not external, and not granted. Each has one verb and one
+  // resource or URL.
   struct Missing {
     std::string ns;  // empty: cluster-wide
     rbac::Rule rule;
   };
   std::vector<Missing> missing;
-  // The roles and bindings that lack something, whole, as the chart has them: YAML for
-  // `kubectl apply -f -`. Empty when nothing is missing.
+  // The roles and bindings that lack a permission, whole, as in the chart: YAML for `kubectl apply
+  // -f -`. Empty if none is missing.
   std::string manifest;
   // The server's reason, if it gives one: a binding whose role is missing, or another authorizer.
   std::string reason;

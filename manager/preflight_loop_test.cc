@@ -24,7 +24,7 @@ constexpr rbac::MandateRule kRules[] = {
     {.rule = {.verbs = kVerbs, .api_groups = kGroups, .resources = kPods}, .ns = ""}};
 constexpr rbac::Mandate kScope = {.component = "scope", .rules = kRules};
 
-// Remembers until when, and at whose pleasure, each request may take.
+// Records the deadline and the stop token of each request.
 class WatchedClient : public FakeRestClient {
  public:
   using FakeRestClient::FakeRestClient;
@@ -54,7 +54,7 @@ class PreflightLoopTest : public testing::Test {
           201, granted_ ? R"({"status":{"allowed":true}})" : R"({"status":{"allowed":false}})");
     });
   }
-  // Everything that was under way ends, and nothing is left.
+  // All running work ends, and no task or timer is left.
   ~PreflightLoopTest() override {
     preflight_.reset();
     loop_.RunFor(absl::Hours(1));
@@ -109,7 +109,7 @@ class PreflightLoopTest : public testing::Test {
   std::unique_ptr<PreflightLoop> preflight_;
 };
 
-// A server that is far away: one question after the other would take 30 s, all that there is.
+// The server is far away. One question after the other would take 30 s, the whole time limit.
 TEST_F(PreflightLoopTest, ChecksHundredsOfPermissionsInTime) {
   std::vector<std::string> names;
   for (int i = 0; i < 150; ++i) names.push_back("r" + std::to_string(i));
@@ -193,7 +193,7 @@ TEST_F(PreflightLoopTest, RecheckRunsAnotherPass) {
   EXPECT_EQ(Passes("unanswered"), 0);
 }
 
-// An admission policy that refuses the same write again and again is no reason to ask all the time.
+// An admission policy that denies the same write repeatedly does not cause a check each time.
 TEST_F(PreflightLoopTest, BacksOffWhenDenialsHaveOtherReasonsThanGrants) {
   Start(pool_);
   for (int second = 1; second < 3600; ++second) {
@@ -202,7 +202,7 @@ TEST_F(PreflightLoopTest, BacksOffWhenDenialsHaveOtherReasonsThanGrants) {
   loop_.RunFor(absl::Hours(2));
   EXPECT_GE(reports_.size(), 12u);
   EXPECT_LE(reports_.size(), 18u);
-  // After a quiet time it is news again.
+  // After a quiet time a denial causes a check again.
   const size_t before = reports_.size();
   preflight_->Recheck();
   loop_.RunFor(absl::Seconds(1));

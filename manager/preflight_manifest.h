@@ -1,4 +1,4 @@
-// The manifest that grants an identity what it declares, as text for messages.
+// The manifest that grants an identity its declared permissions, as text for messages.
 #ifndef MANAGER_PREFLIGHT_MANIFEST_H_
 #define MANAGER_PREFLIGHT_MANIFEST_H_
 
@@ -10,7 +10,7 @@
 
 namespace mandate {
 
-// A (Cluster)Role and who is bound to it.
+// A (Cluster)Role and its user.
 struct Grant {
   std::string ns;       // of the role and its binding; empty: cluster-wide
   std::string role;     // its name

@@ -59,7 +59,7 @@ TEST(BackoffTest, JitterOnlyLengthens) {
     EXPECT_LT(first, Ms(150));
     shortest = std::min(shortest, first);
     longest = std::max(longest, first);
-    // The maximum is jittered too: or else everybody who waits that long wakes at once.
+    // The maximum has jitter, too. Otherwise all who wait that long would wake at once.
     const absl::Duration second = backoff.Next(random);
     EXPECT_GE(second, Ms(200));
     EXPECT_LT(second, Ms(300));

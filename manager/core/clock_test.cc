@@ -39,7 +39,7 @@ TEST(ClockTest, IsTheSameOnEveryThread) {
 }
 
 TEST(ClockTest, BeginsAtTheWall) {
-  // Loose: the machine's time may be corrected meanwhile.
+  // The bound is loose, because the machine's time may be corrected meanwhile.
   const absl::Duration drift = Clock::Real().TimeNow() - absl::Now();
   EXPECT_LT(absl::AbsDuration(drift), absl::Minutes(10));
   const absl::Duration error = Clock::Real().WallTimeNow() - absl::Now();

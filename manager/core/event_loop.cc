@@ -62,7 +62,7 @@ class EventLoop::Poller {
     [[maybe_unused]] const ssize_t written = write(wake_, &one, sizeof one);
   }
 
-  // Waits, then hands each callback that is still wanted to `run`.
+  // Waits, and then passes each callback whose watch still exists to `run`.
   template <class Run>
   void Wait(int timeout_ms, Run&& run) {
     std::array<epoll_event, 128> events;
@@ -127,7 +127,7 @@ absl::StatusOr<std::unique_ptr<EventLoop>> EventLoop::Create(Options options) {
   absl::StatusOr<std::shared_ptr<Poller>> poller = Poller::Create();
   if (!poller.ok()) return std::move(poller).status();
   auto loop = std::unique_ptr<EventLoop>(new EventLoop(std::move(options), *std::move(poller)));
-  // Signals are the program's main thread's business.
+  // Only the program's main thread handles signals.
   sigset_t all, before;
   sigfillset(&all);
   pthread_sigmask(SIG_SETMASK, &all, &before);
@@ -275,7 +275,7 @@ void EventLoop::RunPosted(std::vector<Task>& batch) {
 }
 
 void EventLoop::DestroyEverything() {
-  // What a destructor posts is destroyed by Post(); what it sets as a timer, by Clear().
+  // Post() destroys tasks that a destructor posts. Clear() destroys timers that it sets.
   std::vector<Task> unrun;
   {
     MutexLock lock(mutex_);

@@ -175,7 +175,7 @@ TEST_F(EventLoopTest, StopDestroysUnrunTasksAndTimers) {
   loop_->Post([alive] { ADD_FAILURE() << "ran after Stop"; });
   std::unique_ptr<Loop::Timer> timer;
   std::jthread stopper([&] { loop_->Stop(); });
-  // Stop() has begun when a posted task is destroyed though the loop is busy.
+  // If a posted task is destroyed while the loop is busy, then Stop() has begun.
   std::weak_ptr<int> posted;
   do {
     auto task_owns = std::make_shared<int>();
@@ -227,7 +227,7 @@ TEST_F(EventLoopTest, AWaitOnItsOwnThreadIsAnErrorAndReturns) {
   EXPECT_THAT(log->Last("own thread"), HasSubstr("a: map"));
 }
 
-// Moves by what tasks add to it. Thread-safe.
+// A clock that tasks advance. Thread-safe.
 class TaskClock : public Clock {
  public:
   absl::Time TimeNow() const override {
@@ -286,7 +286,7 @@ TEST_F(EventLoopTest, WhatIsRunningIsSeenFromAnotherThread) {
   loop_.reset();
 }
 
-// As many descriptors as are open, and so many more.
+// The limit is the number of open descriptors plus this many.
 class DescriptorLimit {
  public:
   explicit DescriptorLimit(rlim_t more) {
@@ -314,7 +314,7 @@ TEST_F(EventLoopTest, TooFewDescriptorsAreAnError) {
 
 TEST_F(EventLoopTest, AThreadThatGetsTheIdOfItsOwnIsAnother) {
   loop_->Stop();
-  // The C library gives a new thread the stack, and so the id, of one that has ended.
+  // The C library gives a new thread the stack, and with it the id, of a thread that has ended.
   std::jthread([this] { EXPECT_FALSE(loop_->IsCurrent()); }).join();
 }
 

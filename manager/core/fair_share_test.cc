@@ -7,7 +7,7 @@
 namespace mandate {
 namespace {
 
-// What users get of `budget` that take all they may, one user after the other.
+// The parts of `budget` that users get if each takes as much as it may, one after the other.
 std::vector<size_t> Greedy(size_t budget, size_t times, size_t users, size_t kept = 0) {
   std::vector<size_t> got(users, 0);
   size_t free = budget;
@@ -38,7 +38,7 @@ TEST(FairShareTest, TheLastPlacesAreForThoseWithoutAny) {
 }
 
 TEST(FairShareTest, WhatIsGivenBackIsTheNewcomers) {
-  // 80 + 16 + 4 are taken, one place comes back.
+  // 80 + 16 + 4 are taken, and one place is returned.
   EXPECT_FALSE(MayTakeShare(79, 1, 4));
   EXPECT_FALSE(MayTakeShare(16, 1, 4));
   EXPECT_TRUE(MayTakeShare(0, 1, 4));

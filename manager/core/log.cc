@@ -42,7 +42,7 @@ void AppendEscape(std::string& out, unsigned char code) {
 }
 
 // Appends `text` as a JSON string. Invalid UTF-8 becomes U+FFFD. Control characters are escaped,
-// also those of C1, which a terminal would obey.
+// also those of C1, which terminals interpret.
 void AppendQuoted(std::string& out, std::string_view text) {
   out += '"';
   while (!text.empty()) {
@@ -98,7 +98,7 @@ class StderrSink : public LogSink {
   void Write(const LogRecord& record) override {
     std::string line = FormatRecord(record, format_);
     line += '\n';
-    // It locks stderr, which has no buffer.
+    // One call locks stderr, which has no buffer, so lines do not mix.
     std::fwrite(line.data(), 1, line.size(), stderr);
   }
 

@@ -27,13 +27,13 @@ using Lines = std::vector<std::string>;
 
 const absl::Time kTime = absl::FromUnixMillis(1'795'228'065'007);
 
-// For the expression that makes it: `fields` is a view.
+// Use it within the same expression, because `fields` is a view.
 LogRecord Record(Logger::Fields fields, std::string_view message = "m",
                  LogLevel level = LogLevel::kInfo) {
   return {kTime, level, 0, message, nullptr, fields};
 }
 
-// What FormatRecord makes of the field {"k", value}.
+// The text that FormatRecord gives the field {"k", value}.
 std::string Text(const LogValue& value) {
   const std::string line = FormatRecord(Record({{"k", value}}), LogFormat::kText);
   const std::string before = "2026-11-21T02:27:45.007Z INFO m k=";
@@ -213,7 +213,7 @@ TEST(LoggerTest, ADefaultOneWritesNowhere) {
   log.Debug(1, "Nothing");
 }
 
-// Four threads that write through copies of one logger, and the lines that they write.
+// Four threads write through copies of one logger. Returns the lines.
 Lines WriteFromManyThreads(const Logger& log, LogFormat format) {
   constexpr int kThreads = 4, kLines = 250;
   const std::string payload(300, 'x');

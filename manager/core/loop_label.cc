@@ -7,7 +7,7 @@
 namespace mandate {
 namespace {
 
-// Of the turn that this thread is in.
+// The labels of this thread's turn.
 thread_local LoopActivity* current = nullptr;
 
 }  // namespace
@@ -59,7 +59,7 @@ std::string LoopActivity::CurrentLabel() {
 std::string LoopActivity::LabelOf(absl::Time now, absl::Duration length) const {
   for (const LoopLabel* label = innermost_; label != nullptr; label = label->outer_) {
     if (2 * (now - label->since_) >= length) {
-      // What it called, and has left, may be the narrower answer.
+      // A function that it called, and that has returned, may be the more precise answer.
       const bool inside = left_since_ >= label->since_ && 2 * left_length_ >= length;
       return inside ? left_label_ : label->Text();
     }
@@ -80,7 +80,8 @@ void LoopActivity::Leave(const LoopLabel& label) {
   BriefMutexLock lock(mutex_);
   innermost_ = label.outer_;
   const absl::Duration length = now - label.since_;
-  // Of nested ones the innermost that had half, of others the longest.
+  // Among nested labels it is the innermost with at least half of the time, among others the
+  // longest.
   const bool around = !left_label_.empty() && label.since_ <= left_since_;
   if (length <= (around ? 2 * left_length_ : left_length_)) return;
   left_since_ = label.since_;

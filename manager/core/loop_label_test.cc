@@ -26,7 +26,7 @@ class LoopLabelTest : public ::testing::Test {
     return view.ended.empty() ? "-" : view.ended[0].label;
   }
 
-  // What is seen of the turn under way.
+  // The label of the running turn.
   std::string Running() {
     const LoopActivity::View view = activity_.Look();
     return view.running.has_value() ? view.running->label : "-";
@@ -129,7 +129,7 @@ TEST_F(LoopLabelTest, ShowsTheTurnUnderWay) {
       Work(100);
       EXPECT_EQ(Running(), "inner");
     }
-    // It has gone, and had most of the time.
+    // It has ended, and took most of the time.
     EXPECT_EQ(Running(), "inner");
     EXPECT_EQ(activity_.CurrentLabel(), "outer");
   }

@@ -17,7 +17,7 @@ class LoopWatchdogTest : public ::testing::Test {
  protected:
   LoopWatchdogTest() { watchdog_.Start(); }
 
-  // The watched loop is busy for so long, while the watchdog's thread goes on.
+  // The watched loop is busy for this time, while the watchdog's thread runs.
   void Turn(const char* label, absl::Duration length) {
     activity_.BeginTurn();
     {
@@ -27,7 +27,7 @@ class LoopWatchdogTest : public ::testing::Test {
     activity_.EndTurn();
   }
 
-  // As Turn(), between two looks of the watchdog.
+  // Like Turn(), between two checks of the watchdog.
   void UnseenTurn(const char* label, absl::Duration length) {
     activity_.BeginTurn();
     {
@@ -65,7 +65,7 @@ TEST_F(LoopWatchdogTest, ALoopThatHangsIsReportedWhileItHangs) {
   EXPECT_EQ(log_->Count("is blocked"), 1);
   EXPECT_THAT(log_->Last("is blocked"), HasSubstr("scope-instance: map of Namespace"));
   EXPECT_THAT(log_->Last("is blocked"), HasSubstr("ERROR"));
-  // One line, however long it takes.
+  // There is one line, for any duration.
   loop_.RunFor(absl::Hours(1));
   EXPECT_EQ(log_->lines().size(), 1u);
   EXPECT_GE(HeldSeconds(), 3600);

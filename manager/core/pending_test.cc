@@ -17,7 +17,7 @@ using ::testing::IsEmpty;
 
 class PendingTest : public testing::Test {
  protected:
-  // Ends by itself with the code as its result.
+  // At the end of its context its result is the code.
   void Arm(const CallContext& context) {
     pending_.Arm(loop_, context, [this](absl::StatusCode why) { End(static_cast<int>(why)); });
   }

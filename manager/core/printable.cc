@@ -9,8 +9,8 @@
 namespace mandate {
 namespace {
 
-// The code point of a valid sequence of at most three bytes; 0 of a longer one, none of which is
-// escaped.
+// The code point of a valid sequence of at most three bytes. It is 0 for a longer sequence, which
+// is never escaped.
 uint32_t CodePoint(std::string_view sequence) {
   const auto byte = [&](size_t i) { return static_cast<unsigned char>(sequence[i]); };
   switch (sequence.size()) {
@@ -25,8 +25,8 @@ uint32_t CodePoint(std::string_view sequence) {
   }
 }
 
-// What makes text look like another: Unicode's Bidi_Control, which reorders it, separators of lines
-// (U+2028, U+2029), and characters of no width.
+// The characters that make a text look like another: Unicode's Bidi_Control, which reorders text,
+// line separators (U+2028, U+2029), and characters without width.
 bool Misleads(uint32_t code) {
   return code == 0x00ad || code == 0x061c || code == 0xfeff || (code >= 0x200b && code <= 0x200f) ||
          (code >= 0x2028 && code <= 0x202e) || (code >= 0x2060 && code <= 0x2064) ||

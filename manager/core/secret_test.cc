@@ -17,17 +17,17 @@ namespace {
 static_assert(!std::is_copy_constructible_v<Secret> && !std::is_copy_assignable_v<Secret>);
 static_assert(std::is_nothrow_move_constructible_v<Secret>);
 static_assert(std::is_nothrow_move_assignable_v<Secret>);
-// Nothing turns into a secret, nor a secret into text, by itself.
+// There is no implicit conversion to or from a secret.
 static_assert(!std::is_convertible_v<std::string, Secret>);
 static_assert(!std::is_convertible_v<const Secret&, std::string>);
 static_assert(!std::is_convertible_v<const Secret&, std::string_view>);
 static_assert(!std::is_constructible_v<LogValue, const Secret&>);
 
-// One in the string itself, one on the heap.
+// The first is stored in the string itself, the second on the heap.
 const std::string kValues[] = {"short", std::string(200, 't')};
 
-// `data` is storage that still belongs to its owner. Read through volatile, as the compiler takes
-// the content for dead.
+// `data` is storage that still belongs to its owner. It is read through volatile, because the
+// compiler assumes that the content is dead.
 bool IsZeroed(const void* data, size_t size) {
   const auto* bytes = static_cast<const volatile char*>(data);
   return std::all_of(bytes, bytes + size, [](char c) { return c == 0; });

@@ -45,7 +45,7 @@ TEST_F(StrandTest, RunsInOrderNeverInsidePost) {
   EXPECT_EQ(ran_, "abcd");
 }
 
-// The next task begins only after the last one has ended, also where that one lets others run.
+// A task begins only after the previous one has ended, even if that one lets other tasks run.
 TEST_F(StrandTest, OneAtATime) {
   SimulatedPool pool(loop_, 1);
   Strand strand({pool, loop_.clock()});
@@ -96,7 +96,7 @@ TEST_F(StrandTest, WhatWaitsIsDestroyedWithIt) {
   EXPECT_EQ(kept.use_count(), 1);
 }
 
-// For the sanitizers.
+// This test is for the sanitizers.
 TEST(StrandThreadsTest, OrderFromManyThreads) {
   constexpr int kPosters = 4, kEach = 2'000;
   ThreadPool pool(4), posters(kPosters);

@@ -32,7 +32,7 @@ TEST(StringsTest, StrCatTakesEveryKindOfText) {
             "literal, string, a view, another, an absl view");
   EXPECT_EQ(StrCat("n", 1, "-", size_t{2}, " ", int64_t{-3}), "n1-2 -3");
   EXPECT_EQ(StrCat(view.substr(2), std::string("!")), "view!");
-  // More than absl's own overloads for few arguments.
+  // There are more arguments than in absl's overloads for few arguments.
   EXPECT_EQ(StrCat(view, 1, view, 2, view, 3, view), "a view1a view2a view3a view");
 }
 

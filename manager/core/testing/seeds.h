@@ -1,4 +1,4 @@
-// Which seeds a simulation runs.
+// The seeds of a simulation.
 //
 //   const int64_t ran = RunSeeds(300, [&](uint64_t seed) { Simulation(seed).Run(totals); });
 //   if (ran >= 100) EXPECT_GT(totals.faults, 10 * ran);

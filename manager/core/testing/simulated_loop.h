@@ -1,4 +1,5 @@
-// A Loop on virtual time, driven by the test's own thread: whole systems run in it, repeatably.
+// A Loop in virtual time that the test's own thread drives. Whole systems run in it, and each run
+// can be repeated.
 #ifndef MANAGER_CORE_TESTING_SIMULATED_LOOP_H_
 #define MANAGER_CORE_TESTING_SIMULATED_LOOP_H_
 
@@ -44,8 +45,8 @@ class SimulatedLoop : public Loop {
   // As RunAt, but the timer cannot be cancelled.
   void PostAt(absl::Time when, Task task);
   bool IsCurrent() const override { return true; }
-  // The test's own code and the tasks of a SimulatedPool may wait. A task of the loop must not, as
-  // on a real loop.
+  // The test's own code and the tasks of a SimulatedPool may wait. As on a real loop, a task of the
+  // loop must not.
   bool CanAwait() const override { return !in_task_; }
   const Clock& clock() const override { return clock_; }
   SimulatedClock& simulated_clock() { return clock_; }
@@ -54,14 +55,15 @@ class SimulatedLoop : public Loop {
   // timer is left that could set it, prints that this is a deadlock and aborts.
   void Await(const Latch& latch) override;
 
-  // Runs what is ready now; time stands still.
+  // Runs the tasks that are ready now. Time does not advance.
   void RunReady();
-  // Runs everything due in the next `duration`, timer by timer; ends exactly that much later.
+  // Runs everything that is due in the next `duration`, timer by timer. Afterwards exactly this
+  // time has passed.
   void RunFor(absl::Duration duration);
   // Runs until `condition` holds; false if `limit` of virtual time passed first.
   bool RunUntil(const std::function<bool()>& condition, absl::Duration limit = absl::Hours(1));
 
-  // When the next timer is due; infinite future: none is set.
+  // The time of the next timer; infinite future if none is set.
   absl::Time NextTimer() const;
   size_t ready_tasks() const { return ready_.size(); }
 

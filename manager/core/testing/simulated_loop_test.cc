@@ -37,7 +37,7 @@ TEST(SimulatedClockTest, MovesForwardOnly) {
   EXPECT_EQ(clock.WallTimeNow(), absl::FromUnixSeconds(110) - absl::Hours(1));
 }
 
-// Only tasks of the loop may not wait, however deep they run.
+// Only tasks of the loop may not wait, also if they are nested.
 TEST_F(SimulatedLoopTest, KnowsWhoCanAwait) {
   SimulatedPool pool(loop_, 1);
   Latch latch;
