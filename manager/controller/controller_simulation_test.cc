@@ -17,6 +17,8 @@ namespace {
 // holder names. The map of the roles finds these leases.
 class ControllerSimulation : public ControllerTest, public testing::WithParamInterface<int> {
  protected:
+  ControllerSimulation() : ControllerTest(static_cast<uint64_t>(GetParam())) {}
+
   size_t Random(size_t below) { return random_() % below; }
 
   absl::StatusOr<Result> Reconcile(const Request& request) {
@@ -84,10 +86,9 @@ class ControllerSimulation : public ControllerTest, public testing::WithParamInt
 };
 
 TEST_P(ControllerSimulation, EveryChangeIsReconciledAfterwards) {
-  SimulatedPool pool(loop_, random_());
   reconcile_ = [&](const CallContext&, const Request& request) { return Reconcile(request); };
   controller_options_.max_concurrent_reconciles = 1 + static_cast<int>(Random(4));
-  Start(OptionsOf({Reconciled(kLease), RolesOfHolders()}, cache_, pool));
+  Start({Reconciled(kLease), RolesOfHolders()});
 
   for (int step = 0; step < 300; ++step) {
     Step();

@@ -29,6 +29,7 @@ class ControllerTest : public testing::Test {
   static constexpr KindInfo kRole = KindOf<Role>::value;
   static constexpr absl::Duration kMs = absl::Milliseconds(1);
 
+  explicit ControllerTest(uint64_t seed = 1) : pool_(loop_, seed) {}
   ~ControllerTest() override {
     if (controller_ != nullptr) {
       Stop();
@@ -119,7 +120,7 @@ class ControllerTest : public testing::Test {
   std::vector<std::string> TakeNames() { return std::exchange(names_, {}); }
 
   SimulatedLoop loop_;
-  SimulatedPool pool_{loop_, 1};
+  SimulatedPool pool_;
   FakeCacheView cache_{loop_};
   Metrics metrics_;
   std::shared_ptr<LogCapture> log_ = std::make_shared<LogCapture>();
