@@ -1,0 +1,60 @@
+// One AdmissionReview that is being answered, as its handler sees it.
+#ifndef MANAGER_ADMISSION_ADMISSION_CALL_H_
+#define MANAGER_ADMISSION_ADMISSION_CALL_H_
+
+#include <functional>
+#include <string>
+#include <utility>
+
+#include "absl/status/status.h"
+#include "k8s.io/api/authentication/v1/generated.pb.h"
+#include "manager/admission/review.h"
+#include "manager/core/call_context.h"
+
+namespace mandate {
+
+// Used by one thread, while the handler runs.
+class AdmissionCall {
+ public:
+  AdmissionCall(CallContext context, const AdmissionRequest& request)
+      : context_(std::move(context)), request_(request) {}
+
+  // Its deadline is that of the review: what the handler asks with it ends in time.
+  const CallContext& context() const { return context_; }
+  const AdmissionRequest& request() const { return request_; }
+  // Who writes the object.
+  const ::k8s::io::api::authentication::v1::UserInfo& user() const { return request_.userinfo(); }
+  // The write will not be stored: the handler must change nothing outside the object.
+  bool dry_run() const { return request_.dryrun(); }
+
+  // Shown to the user by kubectl. The server cuts warnings: keep each below 120 bytes.
+  void Warn(std::string warning) { *response_.add_warnings() = std::move(warning); }
+  // An annotation of the audit event; the server puts the webhook's name before the key.
+  void Audit(const std::string& key, std::string value) {
+    (*response_.mutable_auditannotations())[key] = std::move(value);
+  }
+
+  // What the handler has said; it also decides.
+  AdmissionResponse& response() { return response_; }
+
+ private:
+  const CallContext context_;
+  const AdmissionRequest& request_;
+  AdmissionResponse response_;
+};
+
+// Sets `call.response()`; `allowed` is false unless it says otherwise. May block until the call's
+// deadline; runs on a thread of its component. An exception is a 500.
+using AdmissionHandler = std::function<void(AdmissionCall& call)>;
+
+// The answer of a handler that checked the object: allowed if `status` is OK. An error that came
+// from an API server is passed on as it is; another one is 403 Forbidden with its message, as
+// controller-runtime answers.
+void SetVerdict(const absl::Status& status, AdmissionCall& call);
+
+// The answer to a review that could not be checked: not allowed, with the HTTP code `code`.
+void SetError(int code, const absl::Status& status, AdmissionCall& call);
+
+}  // namespace mandate
+
+#endif  // MANAGER_ADMISSION_ADMISSION_CALL_H_

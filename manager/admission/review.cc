@@ -1,0 +1,65 @@
+#include "manager/admission/review.h"
+
+#include "manager/core/status_macros.h"
+#include "manager/core/strings.h"
+#include "manager/object/json_codec.h"
+#include "manager/object/json_cursor.h"
+#include "manager/object/json_text.h"
+
+namespace mandate {
+namespace {
+
+constexpr std::string_view kVersions[] = {"admission.k8s.io/v1", "admission.k8s.io/v1beta1"};
+
+bool IsKnown(std::string_view api_version) {
+  for (const std::string_view known : kVersions) {
+    if (api_version == known) return true;
+  }
+  return false;
+}
+
+}  // namespace
+
+absl::StatusOr<AdmissionReview> ParseAdmissionReview(std::string_view body) {
+  std::string_view api_version, kind, request, key;
+  JsonCursor json(body);
+  for (json.BeginObject(); json.NextMember(&key);) {
+    if (key == "apiVersion") {
+      json.ReadString(&api_version);
+    } else if (key == "kind") {
+      json.ReadString(&kind);
+    } else if (key == "request") {
+      json.SkipValue(&request);
+    } else {
+      json.SkipValue();
+    }
+  }
+  RETURN_IF_ERROR(json.Finish());
+  if (kind != "AdmissionReview" || !IsKnown(api_version)) {
+    return absl::InvalidArgumentError(StrCat("the body is \"", kind, "\" of \"", api_version,
+                                             "\"; it must be an AdmissionReview of ", kVersions[0],
+                                             " or ", kVersions[1]));
+  }
+  if (request.empty() || request == "null") {
+    return absl::InvalidArgumentError("the AdmissionReview has no request");
+  }
+  AdmissionReview review;
+  review.api_version = api_version;
+  if (const absl::Status status = FromJson(request, review.request); !status.ok()) {
+    return absl::InvalidArgumentError(StrCat("request: ", AsStd(status.message())));
+  }
+  if (review.request.uid().empty()) {
+    return absl::InvalidArgumentError("request.uid: the AdmissionReview has none");
+  }
+  return review;
+}
+
+std::string WriteAdmissionReview(std::string_view api_version, const AdmissionResponse& response) {
+  std::string text = R"({"kind":"AdmissionReview","apiVersion":)";
+  AppendJsonString(api_version, text);
+  const absl::StatusOr<std::string> written = ToJson(response);
+  StrAppend(&text, R"(,"response":)", written.ok() ? AsAbsl(*written) : "{}", "}");
+  return text;
+}
+
+}  // namespace mandate

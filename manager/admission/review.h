@@ -1,0 +1,31 @@
+// AdmissionReview (admission.k8s.io) as JSON: the API server's question and our answer.
+#ifndef MANAGER_ADMISSION_REVIEW_H_
+#define MANAGER_ADMISSION_REVIEW_H_
+
+#include <string>
+#include <string_view>
+
+#include "absl/status/statusor.h"
+#include "k8s.io/api/admission/v1/generated.pb.h"
+
+namespace mandate {
+
+using AdmissionRequest = ::k8s::io::api::admission::v1::AdmissionRequest;
+using AdmissionResponse = ::k8s::io::api::admission::v1::AdmissionResponse;
+
+struct AdmissionReview {
+  std::string api_version;  // "admission.k8s.io/v1" or "…/v1beta1"; the answer has the same
+  AdmissionRequest request;
+};
+
+// kInvalidArgument: not JSON, not an AdmissionReview of v1 or v1beta1, or without a request or its
+// uid. The message names the member.
+absl::StatusOr<AdmissionReview> ParseAdmissionReview(std::string_view body);
+
+// The whole review, with the response and nothing of the request. The response's bytes are valid
+// JSON where the type demands it, so this cannot fail.
+std::string WriteAdmissionReview(std::string_view api_version, const AdmissionResponse& response);
+
+}  // namespace mandate
+
+#endif  // MANAGER_ADMISSION_REVIEW_H_

@@ -1,0 +1,32 @@
+// A webhook of a component, and the path under which it is served.
+#ifndef MANAGER_ADMISSION_WEBHOOK_H_
+#define MANAGER_ADMISSION_WEBHOOK_H_
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "manager/admission/admission_call.h"
+#include "manager/object/kind.h"
+
+namespace mandate {
+
+enum class WebhookType { kValidating, kMutating };
+
+struct Webhook {
+  std::string path;
+  AdmissionHandler handler;
+};
+using Webhooks = std::vector<Webhook>;
+
+// The path that controller-runtime gives to the kind:
+// "/validate-operators-coreos-com-v1alpha1-scopetemplate", "/mutate--v1-pod".
+std::string WebhookPath(WebhookType type, const KindInfo& kind);
+
+// For a review whose operation no typed webhook has.
+absl::Status UnknownOperation(std::string_view operation);
+
+}  // namespace mandate
+
+#endif  // MANAGER_ADMISSION_WEBHOOK_H_
