@@ -73,7 +73,7 @@ class StreamConnection final : public HttpConnection {
   void Read() {
     parser_.emplace();
     parser_->header_limit(static_cast<uint32_t>(host_.options.max_header_bytes));
-    parser_->body_limit(0);
+    parser_->body_limit(boost::none);  // the header decides
     Lowest().expires_after(absl::ToChronoNanoseconds(served_ ? host_.options.idle_timeout
                                                              : host_.options.request_timeout));
     // The first bytes may be long in coming; then the whole request is due.
@@ -81,30 +81,87 @@ class StreamConnection final : public HttpConnection {
       if (error) return self->End();
       self->buffer_.commit(size);
       self->Lowest().expires_after(absl::ToChronoNanoseconds(self->host_.options.request_timeout));
-      http::async_read(self->stream_, self->buffer_, *self->parser_,
-                       [self](error_code failed, size_t) { self->OnRequest(failed); });
+      http::async_read_header(self->stream_, self->buffer_, *self->parser_,
+                              [self](error_code failed, size_t) { self->OnHeader(failed); });
     });
   }
 
-  void OnRequest(error_code error) {
+  // Answers an error of reading, or ends; false if there is none.
+  bool Failed(error_code error) {
+    if (!error) return false;
     if (error == http::error::header_limit) {
-      return Answer({431, kText, "the request's header is too large\n"}, false);
+      Answer({431, kText, "the request's header is too large\n"}, false);
+    } else if (error == http::error::body_limit) {
+      Answer({413, kText, "the request's body is too large\n"}, false);
+    } else if (error.category() == http::make_error_code(http::error::bad_value).category() &&
+               error != http::error::end_of_stream && error != http::error::partial_message) {
+      Answer({400, kText, "not an HTTP/1.1 request\n"}, false);
+    } else {
+      End();
     }
-    if (error == http::error::body_limit) {
-      return Answer({413, kText, "request bodies are not supported\n"}, false);
-    }
-    if (error && error.category() == http::make_error_code(http::error::bad_value).category() &&
-        error != http::error::end_of_stream && error != http::error::partial_message) {
-      return Answer({400, kText, "not an HTTP/1.1 request\n"}, false);
-    }
-    if (error) return End();
+    return true;
+  }
+
+  void OnHeader(error_code error) {
+    if (Failed(error)) return;
     const auto& request = parser_->get();
     head_ = request.method() == http::verb::head;
+    const auto length = parser_->content_length();
+    const bool has_body = parser_->chunked() || length.value_or(0) > 0;
+    const auto route = host_.options.posts.find(std::string(Request().path));
+    if (route != host_.options.posts.end()) {
+      allow_ = "POST";
+      if (request.method() != http::verb::post) {
+        return Answer({405, kText, "only POST is supported\n"}, !has_body && request.keep_alive());
+      }
+      return ReadBody(route->second, length);
+    }
+    allow_ = "GET, HEAD";
+    if (has_body) return Answer({413, kText, "request bodies are not supported\n"}, false);
     if (!head_ && request.method() != http::verb::get) {
       return Answer({405, kText, "only GET and HEAD are supported\n"}, request.keep_alive());
     }
     if (!host_.options.judge) return Serve();
     Judge();
+  }
+
+  void ReadBody(const PostRoute& route, boost::optional<uint64_t> length) {
+    const size_t limit = route.max_body_bytes;
+    if (length.value_or(0) > limit) return (void)Failed(http::error::body_limit);
+    if (route.admit) {
+      auto admitted = route.admit(static_cast<size_t>(length.value_or(limit)));
+      if (auto* refusal = std::get_if<ServedResponse>(&admitted)) {
+        return Answer(std::move(*refusal), false);  // its body is not read
+      }
+      permit_ = std::get<std::shared_ptr<void>>(std::move(admitted));
+    }
+    parser_->body_limit(limit);
+    http::async_read(stream_, buffer_, *parser_, [self = Self(), &route](error_code error, size_t) {
+      if (!self->Failed(error)) self->Post(route);
+    });
+  }
+
+  void Post(const PostRoute& route) {
+    auto& message = parser_->get();
+    ServedRequest request = Request();
+    PostedRequest posted{.path = std::string(request.path),
+                         .query = std::move(request.query),
+                         .content_type = std::string(AsStd(message[http::field::content_type])),
+                         .body = std::move(message.body()),
+                         .permit = std::move(permit_)};
+    waits_for_us_ = true;
+    Lowest().expires_never();
+    route.handle(std::move(posted),
+                 [weak = std::weak_ptr(Self()), io = host_.io](ServedResponse response) {
+                   asio::post(*io, [weak, response = std::move(response)]() mutable {
+                     const auto self = weak.lock();
+                     if (self == nullptr) return;
+                     self->waits_for_us_ = false;
+                     self->Lowest().expires_after(
+                         absl::ToChronoNanoseconds(self->host_.options.request_timeout));
+                     self->Answer(std::move(response), self->parser_->get().keep_alive());
+                   });
+                 });
   }
 
   ServedRequest Request() const {
@@ -122,7 +179,7 @@ class StreamConnection final : public HttpConnection {
 
   // Meanwhile nothing is read and nothing expires: the access check has its own deadline.
   void Judge() {
-    judged_ = true;
+    waits_for_us_ = true;
     const std::string_view verb = head_ ? "head" : "get";
     const std::string_view bearer = BearerOf(AsStd(parser_->get()[http::field::authorization]));
     host_.options.judge(
@@ -131,7 +188,7 @@ class StreamConnection final : public HttpConnection {
           asio::post(*io, [weak, refusal = std::move(refusal)]() mutable {
             const auto self = weak.lock();
             if (self == nullptr) return;
-            self->judged_ = false;
+            self->waits_for_us_ = false;
             self->Lowest().expires_after(
                 absl::ToChronoNanoseconds(self->host_.options.request_timeout));
             if (!refusal.has_value()) return self->Serve();
@@ -145,13 +202,14 @@ class StreamConnection final : public HttpConnection {
   void Answer(ServedResponse answer, bool keep_alive) {
     TakeTurn();
     served_ = true;
+    permit_.reset();
     response_ = {};
     response_.version(11);
     response_.result(static_cast<unsigned>(answer.code));
     response_.set(http::field::content_type, answer.content_type);
     response_.set("X-Content-Type-Options", "nosniff");
     response_.set(http::field::cache_control, "no-cache, private");
-    if (answer.code == 405) response_.set(http::field::allow, "GET, HEAD");
+    if (answer.code == 405) response_.set(http::field::allow, allow_);
     if (answer.code == 401) response_.set(http::field::www_authenticate, "Bearer");
     response_.keep_alive(keep_alive);
     response_.content_length(answer.body.size());
@@ -188,11 +246,13 @@ class StreamConnection final : public HttpConnection {
   std::shared_ptr<asio::ssl::context> tls_;
   Stream stream_;
   beast::flat_buffer buffer_;
-  std::optional<http::request_parser<http::empty_body>> parser_;
+  std::optional<http::request_parser<http::string_body>> parser_;
+  std::shared_ptr<void> permit_;  // of the request whose body is being read
   http::response<http::string_body> response_;
   std::optional<http::response_serializer<http::string_body>> serializer_;
   bool head_ = false;
-  bool served_ = false;  // a request
+  const char* allow_ = "GET, HEAD";  // the methods of the path
+  bool served_ = false;              // a request
 };
 
 }  // namespace

@@ -38,12 +38,12 @@ class HttpConnection : public std::enable_shared_from_this<HttpConnection> {
 
   // When the server began to wait for the client: the lowest has waited longest.
   uint64_t turn() const { return turn_; }
-  // The access check of its request is in progress.
-  bool judged() const { return judged_; }
+  // Its request waits for us: for the access check, or for the handler of a POST.
+  bool waits_for_us() const { return waits_for_us_; }
 
  protected:
   uint64_t turn_ = 0;
-  bool judged_ = false;
+  bool waits_for_us_ = false;
 };
 
 }  // namespace mandate

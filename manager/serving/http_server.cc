@@ -112,7 +112,7 @@ void HttpServer::Impl::Accept() {
 bool HttpServer::Impl::MakeRoom() {
   std::shared_ptr<HttpConnection> longest;
   for (const auto& connection : connections_) {
-    if (connection->judged()) continue;
+    if (connection->waits_for_us()) continue;
     if (longest == nullptr || connection->turn() < longest->turn()) longest = connection;
   }
   if (longest == nullptr) return false;
@@ -154,6 +154,7 @@ ServedResponse HttpServer::Impl::Serve(const ServedRequest& request) const {
   if (handler == options_.handlers.end()) {
     std::string paths;
     for (const auto& [path, known] : options_.handlers) StrAppend(&paths, path, "\n");
+    for (const auto& [path, known] : options_.posts) StrAppend(&paths, "POST ", path, "\n");
     return {404, "text/plain; charset=utf-8", StrCat("not found; known paths:\n", paths)};
   }
   std::string what = "unknown";

@@ -1,4 +1,4 @@
-// A small HTTP server for probes and scrapes.
+// A small HTTP server: probes and scrapes, and requests with bodies such as webhooks'.
 #ifndef MANAGER_SERVING_HTTP_SERVER_H_
 #define MANAGER_SERVING_HTTP_SERVER_H_
 
@@ -9,6 +9,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <variant>
 
 #include "absl/status/statusor.h"
 #include "absl/time/time.h"
@@ -34,6 +35,28 @@ struct ServedResponse {
 // Runs on the server's thread, one at a time; must return soon. An exception is a 500.
 using ServeHandler = std::function<ServedResponse(const ServedRequest&)>;
 
+// A request with a body.
+struct PostedRequest {
+  std::string path = {};
+  std::map<std::string, std::string> query = {};  // as ServedRequest::query
+  std::string content_type = {};
+  std::string body = {};
+  // What PostRoute::admit gave. Held until the request is destroyed: keep it as long as the work
+  // goes on, also after the client has gone.
+  std::shared_ptr<void> permit = {};
+};
+
+struct PostRoute {
+  size_t max_body_bytes = 7 << 20;  // a larger body is a 413
+  // Called when the header has come, before the body is read, with the body's size (if the client
+  // does not say it: max_body_bytes). It returns a permit, or the response to send instead. Empty:
+  // every request may come.
+  std::function<std::variant<std::shared_ptr<void>, ServedResponse>(size_t bytes)> admit = {};
+  // Runs on the server's thread and must return soon. It must answer once, from any thread, also
+  // after the server was destroyed.
+  std::function<void(PostedRequest, std::function<void(ServedResponse)> answer)> handle;
+};
+
 // A request as the access check sees it. The views live as long as the call.
 struct JudgedRequest {
   std::string_view verb;    // "get", "head"
@@ -47,7 +70,7 @@ struct JudgedRequest {
 using ServeJudge = std::function<void(const JudgedRequest&,
                                       std::function<void(std::optional<ServedResponse>)> answer)>;
 
-// HTTP/1.1, GET and HEAD only. All memory that a client can make it use is bounded. Runs from
+// HTTP/1.1, with GET, HEAD and POST. All memory that a client can make it use is bounded. Runs from
 // Create() until it is destroyed, on a thread of its own. Thread-safe.
 class HttpServer {
  public:
@@ -55,8 +78,10 @@ class HttpServer {
     std::string address = "127.0.0.1:8081";  // port 0: any free one
     // By path. A path that ends in '/' also handles all paths below it that have no handler.
     std::map<std::string, ServeHandler> handlers = {};
+    // By path, exactly.
+    std::map<std::string, PostRoute> posts = {};
     ServingCertificate* certificate = nullptr;  // null: plain; outlives the server
-    ServeJudge judge = {};                      // empty: every client may read
+    ServeJudge judge = {};                      // of GET and HEAD; empty: every client may read
 
     // At this limit, a new connection replaces the one that has been idle longest, so that a client
     // that holds all connections cannot block probes.

@@ -10,9 +10,14 @@
 #include <boost/asio/write.hpp>
 #include <boost/beast/core.hpp>
 #include <boost/beast/http.hpp>
+#include <functional>
 #include <memory>
+#include <optional>
+#include <semaphore>
 #include <stdexcept>
 #include <string>
+#include <utility>
+#include <variant>
 #include <vector>
 
 namespace mandate {
@@ -43,6 +48,11 @@ class Client {
   }
   Response Get(const std::string& target) {
     Write("GET " + target + " HTTP/1.1\r\nHost: x\r\n\r\n");
+    return Read();
+  }
+  Response Post(const std::string& target, const std::string& body) {
+    Write("POST " + target + " HTTP/1.1\r\nHost: x\r\nContent-Type: text/x\r\nContent-Length: " +
+          std::to_string(body.size()) + "\r\n\r\n" + body);
     return Read();
   }
   // Blocks until the server closes the connection.
@@ -159,6 +169,122 @@ TEST_F(HttpServerTest, RejectsLargeAndInvalidRequests) {
     EXPECT_EQ(client.Read().result_int(), row.code) << row.bytes.substr(0, 30);
     EXPECT_TRUE(client.Closed());
   }
+}
+
+// Answers with what it got.
+void Echo(PostedRequest request, std::function<void(ServedResponse)> answer) {
+  answer({.body = request.path + " " + request.content_type + " " + request.body});
+}
+
+TEST_F(HttpServerTest, PostsBodiesToTheirRoute) {
+  Start({.posts = {{"/echo", {.max_body_bytes = 100'000, .handle = Echo}}}});
+  Client client(server_->address());
+  EXPECT_EQ(client.Post("/echo?timeout=1s", "abc").body(), "/echo text/x abc");
+  EXPECT_EQ(client.Post("/echo", "").body(), "/echo text/x ");
+  const std::string large(100'000, 'x');
+  EXPECT_EQ(client.Post("/echo", large).body(), "/echo text/x " + large);
+  client.Write(
+      "POST /echo HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n"
+      "3\r\nabc\r\n2\r\nde\r\n0\r\n\r\n");
+  EXPECT_EQ(client.Read().body(), "/echo  abcde");
+  const Response get = client.Get("/echo");
+  EXPECT_EQ(get.result_int(), 405u);
+  EXPECT_EQ(get[http::field::allow], "POST");
+  EXPECT_EQ(client.Post("/nothing", "").result_int(), 405u);
+  EXPECT_THAT(client.Get("/nothing").body(), HasSubstr("POST /echo\n"));
+  EXPECT_EQ(client.Get("/hello").result_int(), 200u);
+}
+
+TEST_F(HttpServerTest, RejectsBodiesBeyondTheLimit) {
+  Start({.posts = {{"/echo", {.max_body_bytes = 4, .handle = Echo}}}});
+  const std::string head = "POST /echo HTTP/1.1\r\nHost: x\r\n";
+  for (const std::string& rest :
+       {std::string("Content-Length: 5\r\n\r\n"),
+        std::string("Content-Length: 99999999999999\r\n\r\n"),
+        std::string("Transfer-Encoding: chunked\r\n\r\n5\r\nabcde\r\n")}) {
+    Client client(server_->address());
+    client.Write(head + rest);
+    EXPECT_EQ(client.Read().result_int(), 413u) << rest;
+    EXPECT_TRUE(client.Closed());
+  }
+}
+
+TEST_F(HttpServerTest, HoldsAPermitFromBeforeTheBodyToTheEndOfTheWork) {
+  std::vector<size_t> asked;
+  auto permit = std::make_shared<int>();
+  std::optional<PostedRequest> held;
+  std::function<void(ServedResponse)> answer;
+  std::binary_semaphore came{0};
+  Start({.posts = {
+             {"/work",
+              {.max_body_bytes = 1000,
+               .admit = [&](size_t bytes) -> std::variant<std::shared_ptr<void>, ServedResponse> {
+                 asked.push_back(bytes);
+                 if (permit.use_count() > 1) return ServedResponse{.code = 429, .body = "full"};
+                 return permit;
+               },
+               .handle =
+                   [&](PostedRequest request, std::function<void(ServedResponse)> reply) {
+                     held.emplace(std::move(request));
+                     answer = std::move(reply);
+                     came.release();
+                   }}}}});
+  auto first = std::make_unique<Client>(server_->address());
+  first->Write("POST /work HTTP/1.1\r\nHost: x\r\nContent-Length: 3\r\n\r\nabc");
+  came.acquire();
+  Client second(server_->address());
+  second.Write("POST /work HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n");
+  EXPECT_EQ(second.Read().body(), "full");
+  // Another thread answers; the permit goes with the request.
+  answer({.body = "done"});
+  EXPECT_EQ(first->Read().body(), "done");
+  EXPECT_EQ(permit.use_count(), 2);
+  held.reset();
+  EXPECT_EQ(permit.use_count(), 1);
+  EXPECT_EQ(asked, (std::vector<size_t>{3, 1000}));
+  // A client that goes away within its body gives the permit back.
+  first->Write("POST /work HTTP/1.1\r\nHost: x\r\nContent-Length: 3\r\n\r\na");
+  Client probe(server_->address());
+  first.reset();
+  server_.reset();
+  EXPECT_EQ(permit.use_count(), 1);
+}
+
+TEST_F(HttpServerTest, AnAnswerMayComeAfterTheServer) {
+  std::function<void(ServedResponse)> answer;
+  std::binary_semaphore came{0};
+  Start({.posts = {
+             {"/work", {.handle = [&](PostedRequest, std::function<void(ServedResponse)> reply) {
+                answer = std::move(reply);
+                came.release();
+              }}}}});
+  Client client(server_->address());
+  client.Write("POST /work HTTP/1.1\r\nHost: x\r\nContent-Length: 0\r\n\r\n");
+  came.acquire();
+  server_.reset();
+  EXPECT_TRUE(client.Closed());
+  answer({.body = "late"});
+}
+
+TEST_F(HttpServerTest, ASlowHandlerDoesNotTimeOut) {
+  std::function<void(ServedResponse)> answer;
+  std::binary_semaphore came{0};
+  Start({.posts = {{"/work",
+                    {.handle =
+                         [&](PostedRequest, std::function<void(ServedResponse)> reply) {
+                           answer = std::move(reply);
+                           came.release();
+                         }}}},
+         .max_connections = 2,
+         .request_timeout = absl::Milliseconds(50),
+         .idle_timeout = absl::Milliseconds(50)});
+  Client client(server_->address());
+  client.Write("POST /work HTTP/1.1\r\nHost: x\r\nContent-Length: 0\r\n\r\n");
+  came.acquire();
+  // Others come and go by their timeouts, and no newcomer replaces the one whose request waits.
+  for (int i = 0; i < 3; ++i) EXPECT_TRUE(Client(server_->address()).Closed());
+  answer({.body = "done"});
+  EXPECT_EQ(client.Read().body(), "done");
 }
 
 TEST_F(HttpServerTest, ClosesTheLongestIdleConnectionAtTheLimit) {
