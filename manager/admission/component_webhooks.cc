@@ -1,0 +1,228 @@
+#include "manager/admission/component_webhooks.h"
+
+#include <algorithm>
+#include <exception>
+#include <stop_token>
+#include <utility>
+
+#include "manager/admission/webhook_metrics.h"
+#include "manager/core/strings.h"
+
+namespace mandate {
+namespace {
+
+constexpr char kText[] = "text/plain; charset=utf-8";
+
+ServedResponse Plain(int code, std::string text) { return {code, kText, std::move(text) + "\n"}; }
+
+ServedResponse Answered(std::string_view api_version, const AdmissionResponse& response) {
+  return {200, "application/json", WriteAdmissionReview(api_version, response)};
+}
+
+}  // namespace
+
+// What the reviews of the component take of its bounds.
+class ComponentWebhooks::Load {
+ public:
+  Load(Metrics& metrics, const std::string& component)
+      : refused_(metrics.Counter("mandate_webhook_refused_total",
+                                 "Reviews answered with 429 because too many were in flight",
+                                 {{"identity", component}})),
+        in_flight_gauge_(metrics.Gauge("mandate_webhook_in_flight", "Reviews in flight",
+                                       {{"identity", component}})),
+        bytes_gauge_(metrics.Gauge("mandate_webhook_bytes_in_flight",
+                                   "Bytes of the bodies of reviews in flight",
+                                   {{"identity", component}})) {}
+
+  // Whether one more fits.
+  bool Take(size_t bytes, const WebhookBounds& bounds) {
+    MutexLock lock(mutex_);
+    if (reviews_ >= bounds.max_in_flight || bytes > bounds.max_bytes_in_flight - bytes_) {
+      refused_.Increment();
+      return false;
+    }
+    ++reviews_;
+    bytes_ += bytes;
+    Show();
+    return true;
+  }
+  void Return(size_t bytes) {
+    MutexLock lock(mutex_);
+    --reviews_;
+    bytes_ -= bytes;
+    Show();
+  }
+  size_t reviews() const {
+    MutexLock lock(mutex_);
+    return reviews_;
+  }
+
+ private:
+  void Show() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_) {
+    in_flight_gauge_.Set(static_cast<double>(reviews_));
+    bytes_gauge_.Set(static_cast<double>(bytes_));
+  }
+
+  prometheus::Counter& refused_;
+  prometheus::Gauge& in_flight_gauge_;
+  prometheus::Gauge& bytes_gauge_;
+  mutable Mutex mutex_;
+  size_t reviews_ ABSL_GUARDED_BY(mutex_) = 0;
+  size_t bytes_ ABSL_GUARDED_BY(mutex_) = 0;
+};
+
+struct ComponentWebhooks::Entry {
+  Webhook webhook;
+  WebhookMetrics metrics;
+};
+
+// One review. A worker and the timer of its deadline share it; the first of them answers.
+class ComponentWebhooks::Review : public std::enable_shared_from_this<Review> {
+ public:
+  Review(std::shared_ptr<const Options> options, std::shared_ptr<Entry> entry,
+         PostedRequest request, std::function<void(ServedResponse)> answer)
+      : options_(std::move(options)),
+        entry_(std::move(entry)),
+        request_(std::move(request)),
+        answer_(std::move(answer)),
+        start_(options_->loop.clock().TimeNow()),
+        timeout_(Timeout()) {
+    entry_->metrics.in_flight.Increment();
+  }
+  ~Review() { entry_->metrics.in_flight.Decrement(); }
+
+  void Start() {
+    options_->loop.Post([self = shared_from_this()] {
+      self->timer_ =
+          self->options_->loop.RunAt(self->start_ + self->timeout_, [weak = std::weak_ptr(self)] {
+            if (const auto late = weak.lock()) late->OnDeadline();
+          });
+    });
+    options_->workers.Post([self = shared_from_this()] {
+      self->Answer(self->Run());
+      // The timer belongs to the loop.
+      self->options_->loop.Post([self] { self->timer_.reset(); });
+    });
+  }
+
+ private:
+  // How long we may take: the API server says in the query how long it waits.
+  absl::Duration Timeout() const {
+    absl::Duration timeout = options_->bounds.default_timeout;
+    const auto asked = request_.query.find("timeout");
+    absl::Duration said;
+    if (asked != request_.query.end() && absl::ParseDuration(asked->second, &said) &&
+        said > absl::ZeroDuration()) {
+      timeout = std::min(said, absl::Seconds(30));  // the API server's own maximum
+    }
+    return timeout - std::min(timeout / 10, absl::Milliseconds(500));
+  }
+
+  void OnDeadline() {
+    stop_.request_stop();
+    Answer(Plain(504, StrCat("webhook ", request_.path, " did not answer within ",
+                             AsStd(absl::FormatDuration(timeout_)))));
+  }
+
+  ServedResponse Run() {
+    if (stop_.stop_requested()) return Plain(504, "the deadline passed");
+    if (request_.content_type != "application/json") {
+      return Error(
+          StrCat("Content-Type is \"", request_.content_type, "\"; it must be application/json"));
+    }
+    const absl::StatusOr<AdmissionReview> review = ParseAdmissionReview(request_.body);
+    if (!review.ok()) return Error(AsStd(review.status().message()));
+    request_.body.clear();
+    AdmissionCall call({start_ + timeout_, stop_.get_token()}, review->request);
+    std::string what = "unknown";
+    try {
+      entry_->webhook.handler(call);
+      what.clear();
+    } catch (const std::exception& e) {
+      what = e.what();
+    } catch (...) {
+    }
+    if (!what.empty()) {
+      entry_->metrics.panics.Increment();
+      options_->log.Error("A webhook threw", {{"webhook", request_.path}, {"error", what}});
+      // Nothing of what the handler had said counts.
+      AdmissionCall failed(call.context(), review->request);
+      SetError(500, absl::InternalError("the webhook failed; its log says why"), failed);
+      failed.response().set_uid(review->request.uid());
+      return Answered(review->api_version, failed.response());
+    }
+    call.response().set_uid(review->request.uid());
+    return Answered(review->api_version, call.response());
+  }
+
+  // As controller-runtime answers what it cannot read: HTTP 200, and the error in the review.
+  static ServedResponse Error(std::string_view message) {
+    const AdmissionRequest none;
+    AdmissionCall call({}, none);
+    SetError(400, absl::InvalidArgumentError(AsAbsl(message)), call);
+    return Answered("admission.k8s.io/v1", call.response());
+  }
+
+  void Answer(ServedResponse response) {
+    {
+      MutexLock lock(mutex_);
+      if (std::exchange(answered_, true)) return;
+    }
+    entry_->metrics.Requests(response.code).Increment();
+    const absl::Duration took = options_->loop.clock().TimeNow() - start_;
+    entry_->metrics.seconds.Observe(absl::ToDoubleSeconds(took));
+    answer_(std::move(response));
+  }
+
+  const std::shared_ptr<const Options> options_;
+  const std::shared_ptr<Entry> entry_;
+  PostedRequest request_;
+  const std::function<void(ServedResponse)> answer_;
+  const absl::Time start_;
+  const absl::Duration timeout_;
+  std::stop_source stop_;
+  std::unique_ptr<Loop::Timer> timer_;  // loop thread only
+  Mutex mutex_;
+  bool answered_ ABSL_GUARDED_BY(mutex_) = false;
+};
+
+ComponentWebhooks::ComponentWebhooks(Options options)
+    : options_(std::make_shared<const Options>(std::move(options))),
+      load_(std::make_shared<Load>(options_->metrics, options_->component)) {
+  for (const Webhook& webhook : options_->webhooks) {
+    entries_.emplace(webhook.path, std::make_shared<Entry>(Entry{
+                                       webhook, WebhookMetrics(options_->metrics, webhook.path)}));
+  }
+}
+
+ComponentWebhooks::~ComponentWebhooks() = default;
+
+size_t ComponentWebhooks::in_flight() const { return load_->reviews(); }
+
+void ComponentWebhooks::AddRoutes(std::map<std::string, PostRoute>& routes) {
+  for (const auto& [path, entry] : entries_) {
+    routes.insert_or_assign(
+        path, PostRoute{.max_body_bytes = options_->bounds.max_body_bytes,
+                        .admit = [this](size_t bytes) { return Admit(bytes); },
+                        .handle =
+                            [this, entry = entry](PostedRequest request,
+                                                  std::function<void(ServedResponse)> answer) {
+                              std::make_shared<Review>(options_, entry, std::move(request),
+                                                       std::move(answer))
+                                  ->Start();
+                            }});
+  }
+}
+
+std::variant<std::shared_ptr<void>, ServedResponse> ComponentWebhooks::Admit(size_t bytes) {
+  if (const absl::Status ready = options_->ready(); !ready.ok()) {
+    return Plain(
+        503, StrCat("component ", options_->component, " is not ready: ", AsStd(ready.message())));
+  }
+  if (!load_->Take(bytes, options_->bounds)) {
+    return Plain(429, StrCat("component ", options_->component, " has too many reviews in flight"));
+  }
+  return std::shared_ptr<void>(nullptr, [load = load_, bytes](void*) { load->Return(bytes); });
+}
+
+}  // namespace mandate

@@ -1,0 +1,75 @@
+// The webhooks of one component: its handlers run on its own threads, within its own bounds, so
+// that one component's slow or hostile reviews take nothing from another's.
+#ifndef MANAGER_ADMISSION_COMPONENT_WEBHOOKS_H_
+#define MANAGER_ADMISSION_COMPONENT_WEBHOOKS_H_
+
+#include <cstddef>
+#include <functional>
+#include <map>
+#include <memory>
+#include <string>
+#include <variant>
+
+#include "absl/status/status.h"
+#include "absl/time/time.h"
+#include "manager/admission/webhook.h"
+#include "manager/core/executor.h"
+#include "manager/core/log.h"
+#include "manager/core/metrics.h"
+#include "manager/core/mutex.h"
+#include "manager/serving/http_server.h"
+
+namespace mandate {
+
+struct WebhookBounds {
+  // Reviews of a component that are being answered or whose body is being read. A further one is
+  // answered with HTTP 429, and the failurePolicy of its configuration decides.
+  size_t max_in_flight = 200;
+  // The same for the bytes of their bodies.
+  size_t max_bytes_in_flight = size_t{64} << 20;
+  // A larger body is a 413.
+  size_t max_body_bytes = size_t{7} << 20;
+  // Of a review that does not say how long the API server waits. The server's timeout is used
+  // otherwise, less a tenth, at most half a second, so that our answer still arrives.
+  absl::Duration default_timeout = absl::Seconds(10);
+};
+
+// Thread-safe. Outlives the HTTP server that has its routes.
+class ComponentWebhooks {
+ public:
+  struct Options {
+    std::string component;
+    Webhooks webhooks;
+    // OK, or why its handlers cannot answer yet: reviews are then answered with HTTP 503.
+    std::function<absl::Status()> ready = [] { return absl::OkStatus(); };
+    WebhookBounds bounds = {};
+    Executor& workers;  // the handlers run here
+    Loop& loop;         // its clock and timers
+    Metrics& metrics;   // all outlive this
+    Logger log = {};
+  };
+
+  explicit ComponentWebhooks(Options options);
+  ~ComponentWebhooks();
+
+  // Adds one route for each webhook.
+  void AddRoutes(std::map<std::string, PostRoute>& routes);
+
+  // Reviews that are in flight, also those whose client is gone.
+  size_t in_flight() const;
+
+ private:
+  struct Entry;
+  class Review;
+  class Load;
+
+  std::variant<std::shared_ptr<void>, ServedResponse> Admit(size_t bytes);
+
+  const std::shared_ptr<const Options> options_;
+  const std::shared_ptr<Load> load_;
+  std::map<std::string, std::shared_ptr<Entry>> entries_;  // by path
+};
+
+}  // namespace mandate
+
+#endif  // MANAGER_ADMISSION_COMPONENT_WEBHOOKS_H_

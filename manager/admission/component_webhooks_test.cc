@@ -1,0 +1,204 @@
+#include "manager/admission/component_webhooks.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <optional>
+#include <stdexcept>
+#include <vector>
+
+#include "manager/core/strings.h"
+#include "manager/core/testing/log_capture.h"
+#include "manager/core/testing/must.h"
+#include "manager/core/testing/simulated_loop.h"
+#include "manager/object/json.h"
+
+namespace mandate {
+namespace {
+
+using testing::HasSubstr;
+
+std::string Body(std::string_view uid) {
+  return StrCat(
+      R"({"kind":"AdmissionReview","apiVersion":"admission.k8s.io/v1","request":{"uid":")", uid,
+      R"(","operation":"CREATE"}})");
+}
+
+class ComponentWebhooksTest : public testing::Test {
+ protected:
+  using Answer = std::optional<ServedResponse>;
+
+  void Start(AdmissionHandler handler) {
+    webhooks_.emplace(ComponentWebhooks::Options{.component = "scope",
+                                                 .webhooks = {{"/hook", std::move(handler)}},
+                                                 .ready = [this] { return ready_; },
+                                                 .bounds = bounds_,
+                                                 .workers = pool_,
+                                                 .loop = loop_,
+                                                 .metrics = metrics_,
+                                                 .log = Logger(log_, loop_.clock())});
+    webhooks_->AddRoutes(routes_);
+  }
+
+  // Sends a review; the answer comes while the loop runs.
+  std::shared_ptr<Answer> Send(std::string body, const std::string& timeout = "",
+                               const std::string& type = "application/json") {
+    auto answer = std::make_shared<Answer>();
+    const PostRoute& route = routes_.at("/hook");
+    auto admitted = route.admit(body.size());
+    if (auto* refusal = std::get_if<ServedResponse>(&admitted)) {
+      *answer = std::move(*refusal);
+      return answer;
+    }
+    PostedRequest request{.path = "/hook", .content_type = type, .body = std::move(body)};
+    if (!timeout.empty()) request.query["timeout"] = timeout;
+    request.permit = std::get<std::shared_ptr<void>>(std::move(admitted));
+    route.handle(std::move(request), [this, answer](ServedResponse response) {
+      ASSERT_FALSE(answer->has_value()) << "a second answer";
+      *answer = std::move(response);
+      answered_at_ = loop_.clock().TimeNow();
+    });
+    return answer;
+  }
+  Json::Value Ask(std::string body) {
+    const auto answer = Send(std::move(body));
+    loop_.RunFor(absl::Seconds(1));
+    EXPECT_TRUE(answer->has_value());
+    EXPECT_EQ((*answer)->code, 200);
+    EXPECT_EQ((*answer)->content_type, "application/json");
+    return Must(ParseJson((*answer)->body))["response"];
+  }
+  // Inside a handler.
+  void Wait(absl::Duration time) {
+    Latch over;
+    loop_.PostAt(loop_.clock().TimeNow() + time, [&] { over.Set(); });
+    pool_.Await(over);
+  }
+  double Requests(const char* code) {
+    return metrics_
+        .Counter("controller_runtime_webhook_requests_total", "",
+                 {{"code", code}, {"webhook", "/hook"}})
+        .Value();
+  }
+  double Gauge(const char* name, const Labels& labels) {
+    return metrics_.Gauge(name, "", labels).Value();
+  }
+
+  SimulatedLoop loop_;
+  SimulatedPool pool_{loop_, 1};
+  Metrics metrics_;
+  std::shared_ptr<LogCapture> log_ = std::make_shared<LogCapture>();
+  WebhookBounds bounds_;
+  absl::Status ready_;
+  absl::Time answered_at_;
+  std::optional<ComponentWebhooks> webhooks_;
+  std::map<std::string, PostRoute> routes_;
+};
+
+TEST_F(ComponentWebhooksTest, AnswersWithTheVerdictAndTheUid) {
+  Start([](AdmissionCall& call) {
+    SetVerdict(call.request().uid() == "good" ? absl::OkStatus() : absl::InternalError("bad"),
+               call);
+  });
+  EXPECT_EQ(WriteJson(Ask(Body("good"))), R"({"allowed":true,"status":{"code":200},"uid":"good"})");
+  EXPECT_EQ(
+      WriteJson(Ask(Body("x"))),
+      R"({"allowed":false,"status":{"code":403,"message":"bad","reason":"Forbidden"},"uid":"x"})");
+  EXPECT_EQ(Requests("200"), 2);
+  EXPECT_EQ(webhooks_->in_flight(), 0u);
+  EXPECT_EQ(loop_.NextTimer(), absl::InfiniteFuture());
+}
+
+TEST_F(ComponentWebhooksTest, ReportsInTheReviewWhatItCannotRead) {
+  Start([](AdmissionCall& call) { SetVerdict(absl::OkStatus(), call); });
+  EXPECT_EQ(Ask("{}")["status"]["code"], 400);
+  const auto typed = Send(Body("u"), "", "application/json; charset=utf-8");
+  loop_.RunFor(absl::Seconds(1));
+  EXPECT_THAT((*typed)->body, HasSubstr("must be application/json"));
+  EXPECT_EQ((*typed)->code, 200);
+}
+
+TEST_F(ComponentWebhooksTest, AnExceptionIsA500OfThatReview) {
+  Start([](AdmissionCall& call) {
+    call.Warn("said before");
+    SetVerdict(absl::OkStatus(), call);
+    throw std::runtime_error("boom");
+  });
+  const Json::Value response = Ask(Body("u"));
+  EXPECT_EQ(response["allowed"], false);
+  EXPECT_EQ(response["status"]["code"], 500);
+  EXPECT_EQ(response["uid"], "u");
+  EXPECT_FALSE(response.isMember("warnings"));
+  EXPECT_EQ(log_->Count("boom"), 1);
+  EXPECT_EQ(metrics_.Counter("controller_runtime_webhook_panics_total", "", {{"webhook", "/hook"}})
+                .Value(),
+            1);
+}
+
+TEST_F(ComponentWebhooksTest, EndsBeforeTheServersTimeout) {
+  absl::Duration given;
+  bool stopped = false;
+  Start([&](AdmissionCall& call) {
+    given = call.context().deadline - loop_.clock().TimeNow();
+    Wait(absl::Minutes(1));
+    // The work goes on after the answer, and counts until it ends.
+    EXPECT_EQ(webhooks_->in_flight(), 1u);
+    stopped = call.context().stop.stop_requested();
+    SetVerdict(absl::OkStatus(), call);
+  });
+  const struct {
+    const char* timeout;
+    absl::Duration deadline;
+  } kCases[] = {{"1s", absl::Milliseconds(900)},   {"10s", absl::Milliseconds(9500)},
+                {"", absl::Milliseconds(9500)},    {"x", absl::Milliseconds(9500)},
+                {"-1s", absl::Milliseconds(9500)}, {"1h", absl::Milliseconds(29500)}};
+  for (const auto& c : kCases) {
+    SCOPED_TRACE(c.timeout);
+    const absl::Time start = loop_.clock().TimeNow();
+    const auto answer = Send(Body("u"), c.timeout);
+    ASSERT_TRUE(loop_.RunUntil([&] { return answer->has_value(); }));
+    EXPECT_EQ(answered_at_ - start, c.deadline);
+    EXPECT_EQ((*answer)->code, 504);
+    EXPECT_LE(given, c.deadline);
+    loop_.RunFor(absl::Minutes(2));
+    EXPECT_TRUE(stopped);
+    EXPECT_EQ(webhooks_->in_flight(), 0u);
+  }
+  EXPECT_EQ(Requests("504"), 6);
+}
+
+TEST_F(ComponentWebhooksTest, BoundsReviewsAndTheirBytes) {
+  bounds_.max_in_flight = 2;
+  bounds_.max_bytes_in_flight = 1000;
+  Start([&](AdmissionCall& call) {
+    Wait(absl::Seconds(1));
+    SetVerdict(absl::OkStatus(), call);
+  });
+  EXPECT_EQ((*Send(std::string(1001, 'x')))->code, 429);
+  const auto first = Send(Body("u1"));
+  const auto second = Send(Body("u2"));
+  EXPECT_EQ((*Send(Body("u3")))->code, 429);
+  EXPECT_EQ(Gauge("mandate_webhook_in_flight", {{"identity", "scope"}}), 2);
+  EXPECT_EQ(Gauge("mandate_webhook_bytes_in_flight", {{"identity", "scope"}}),
+            2 * static_cast<double>(Body("u1").size()));
+  loop_.RunFor(absl::Seconds(5));
+  EXPECT_EQ((*first)->code, 200);
+  EXPECT_EQ((*second)->code, 200);
+  EXPECT_EQ(Gauge("mandate_webhook_in_flight", {{"identity", "scope"}}), 0);
+  EXPECT_EQ(metrics_.Counter("mandate_webhook_refused_total", "", {{"identity", "scope"}}).Value(),
+            2);
+}
+
+TEST_F(ComponentWebhooksTest, IsUnavailableUntilItIsReady) {
+  Start([](AdmissionCall& call) { SetVerdict(absl::OkStatus(), call); });
+  ready_ = absl::UnavailableError("configmaps are not read yet");
+  const auto answer = Send(Body("u"));
+  ASSERT_TRUE(answer->has_value());
+  EXPECT_EQ((*answer)->code, 503);
+  EXPECT_THAT((*answer)->body, HasSubstr("configmaps are not read yet"));
+  ready_ = absl::OkStatus();
+  EXPECT_EQ(Ask(Body("u"))["allowed"], true);
+}
+
+}  // namespace
+}  // namespace mandate

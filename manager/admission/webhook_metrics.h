@@ -1,0 +1,29 @@
+// Metrics of one webhook, under controller-runtime's names.
+#ifndef MANAGER_ADMISSION_WEBHOOK_METRICS_H_
+#define MANAGER_ADMISSION_WEBHOOK_METRICS_H_
+
+#include <string>
+
+#include "manager/core/metrics.h"
+
+namespace mandate {
+
+// References to series of a registry, which outlives this.
+struct WebhookMetrics {
+  WebhookMetrics(Metrics& metrics, const std::string& path);
+
+  // The answer's HTTP code; a denied review is a 200.
+  prometheus::Counter& Requests(int code) const;
+
+  prometheus::Histogram& seconds;
+  prometheus::Gauge& in_flight;
+  prometheus::Counter& panics;  // exceptions of the handler
+
+ private:
+  Metrics& metrics_;
+  const std::string path_;
+};
+
+}  // namespace mandate
+
+#endif  // MANAGER_ADMISSION_WEBHOOK_METRICS_H_
