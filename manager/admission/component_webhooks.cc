@@ -189,13 +189,21 @@ class ComponentWebhooks::Review : public std::enable_shared_from_this<Review> {
 ComponentWebhooks::ComponentWebhooks(Options options)
     : options_(std::make_shared<const Options>(std::move(options))),
       load_(std::make_shared<Load>(options_->metrics, options_->component)) {
-  for (const Webhook& webhook : options_->webhooks) {
+  for (const Webhook& webhook : options_->webhooks.hooks) {
     entries_.emplace(webhook.path, std::make_shared<Entry>(Entry{
                                        webhook, WebhookMetrics(options_->metrics, webhook.path)}));
   }
 }
 
 ComponentWebhooks::~ComponentWebhooks() = default;
+
+absl::Status ComponentWebhooks::Ready() const {
+  for (const auto& demand : options_->webhooks.demands) {
+    const DemandStatus status = demand->status();
+    if (status.state != DemandState::kSynced) return status.reason;
+  }
+  return absl::OkStatus();
+}
 
 size_t ComponentWebhooks::in_flight() const { return load_->reviews(); }
 
@@ -215,7 +223,7 @@ void ComponentWebhooks::AddRoutes(std::map<std::string, PostRoute>& routes) {
 }
 
 std::variant<std::shared_ptr<void>, ServedResponse> ComponentWebhooks::Admit(size_t bytes) {
-  if (const absl::Status ready = options_->ready(); !ready.ok()) {
+  if (const absl::Status ready = Ready(); !ready.ok()) {
     return Plain(
         503, StrCat("component ", options_->component, " is not ready: ", AsStd(ready.message())));
   }

@@ -40,8 +40,6 @@ class ComponentWebhooks {
   struct Options {
     std::string component;
     Webhooks webhooks;
-    // OK, or why its handlers cannot answer yet: reviews are then answered with HTTP 503.
-    std::function<absl::Status()> ready = [] { return absl::OkStatus(); };
     WebhookBounds bounds = {};
     Executor& workers;  // the handlers run here
     Loop& loop;         // its clock and timers
@@ -55,6 +53,9 @@ class ComponentWebhooks {
   // Adds one route for each webhook.
   void AddRoutes(std::map<std::string, PostRoute>& routes);
 
+  // OK, or the reason why the handlers cannot answer yet, because a demand is not synced. Reviews
+  // are then answered with HTTP 503.
+  absl::Status Ready() const;
   // Reviews that are in flight, also those whose client is gone.
   size_t in_flight() const;
 

@@ -7,11 +7,13 @@
 #include <stdexcept>
 #include <vector>
 
+#include "manager/cache/testing/fake_cache_view.h"
 #include "manager/core/strings.h"
 #include "manager/core/testing/log_capture.h"
 #include "manager/core/testing/must.h"
 #include "manager/core/testing/simulated_loop.h"
 #include "manager/object/json.h"
+#include "manager/object/kinds/core_v1.h"
 
 namespace mandate {
 namespace {
@@ -29,9 +31,12 @@ class ComponentWebhooksTest : public testing::Test {
   using Answer = std::optional<ServedResponse>;
 
   void Start(AdmissionHandler handler) {
+    Webhooks webhooks;
+    webhooks.hooks.push_back({"/hook", std::move(handler)});
+    webhooks.demands.push_back(cache_.Demand({KindOf<corev1::ConfigMap>::value, "", ""}, nullptr));
+    loop_.RunReady();
     webhooks_.emplace(ComponentWebhooks::Options{.component = "scope",
-                                                 .webhooks = {{"/hook", std::move(handler)}},
-                                                 .ready = [this] { return ready_; },
+                                                 .webhooks = std::move(webhooks),
                                                  .bounds = bounds_,
                                                  .workers = pool_,
                                                  .loop = loop_,
@@ -86,10 +91,10 @@ class ComponentWebhooksTest : public testing::Test {
 
   SimulatedLoop loop_;
   SimulatedPool pool_{loop_, 1};
+  FakeCacheView cache_{loop_};
   Metrics metrics_;
   std::shared_ptr<LogCapture> log_ = std::make_shared<LogCapture>();
   WebhookBounds bounds_;
-  absl::Status ready_;
   absl::Time answered_at_;
   std::optional<ComponentWebhooks> webhooks_;
   std::map<std::string, PostRoute> routes_;
@@ -191,12 +196,14 @@ TEST_F(ComponentWebhooksTest, BoundsReviewsAndTheirBytes) {
 
 TEST_F(ComponentWebhooksTest, IsUnavailableUntilItIsReady) {
   Start([](AdmissionCall& call) { SetVerdict(absl::OkStatus(), call); });
-  ready_ = absl::UnavailableError("configmaps are not read yet");
+  const KindInfo& kind = KindOf<corev1::ConfigMap>::value;
+  cache_.SetState(kind, DemandState::kStale, absl::UnavailableError("configmaps are stale"));
   const auto answer = Send(Body("u"));
   ASSERT_TRUE(answer->has_value());
   EXPECT_EQ((*answer)->code, 503);
-  EXPECT_THAT((*answer)->body, HasSubstr("configmaps are not read yet"));
-  ready_ = absl::OkStatus();
+  EXPECT_THAT((*answer)->body, HasSubstr("configmaps are stale"));
+  cache_.SetState(kind, DemandState::kSynced);
+  loop_.RunReady();
   EXPECT_EQ(Ask(Body("u"))["allowed"], true);
 }
 

@@ -3,8 +3,8 @@
 //   class WidgetValidator : public Validator<Widget> {
 //     absl::Status ValidateCreate(AdmissionCall& call, const Widget& widget) override { … }
 //   };
-//   Webhooks hooks;
-//   hooks.push_back(ValidatingWebhook<Widget>(std::make_shared<WidgetValidator>(…)));
+//   Webhooks webhooks;
+//   webhooks.hooks.push_back(ValidatingWebhook<Widget>(std::make_shared<WidgetValidator>(…)));
 #ifndef MANAGER_ADMISSION_TYPED_H_
 #define MANAGER_ADMISSION_TYPED_H_
 

@@ -2,12 +2,14 @@
 #ifndef MANAGER_ADMISSION_WEBHOOK_H_
 #define MANAGER_ADMISSION_WEBHOOK_H_
 
+#include <memory>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "absl/status/status.h"
 #include "manager/admission/admission_call.h"
+#include "manager/cache/cache_view.h"
 #include "manager/object/kind.h"
 
 namespace mandate {
@@ -18,7 +20,13 @@ struct Webhook {
   std::string path;
   AdmissionHandler handler;
 };
-using Webhooks = std::vector<Webhook>;
+
+// The webhooks of one component.
+struct Webhooks {
+  std::vector<Webhook> hooks;
+  // The demands for the objects that the handlers read. Reviews are answered when all are synced.
+  std::vector<std::unique_ptr<DemandHandle>> demands = {};
+};
 
 // The path that controller-runtime gives to the kind:
 // "/validate-operators-coreos-com-v1alpha1-scopetemplate", "/mutate--v1-pod".
