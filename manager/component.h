@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
+#include "manager/admission/webhook.h"
 #include "manager/client/rest_client.h"
 #include "manager/controller/controller.h"
 #include "manager/controller/event_recorder.h"
@@ -32,10 +33,12 @@ struct Component {
 
 using Controllers = std::vector<std::unique_ptr<Controller>>;
 
-// One component of a program and how its controllers are made.
+// One component of a program, and the functions that make its controllers and its webhooks. Either
+// function may be empty.
 struct ComponentSpec {
   const rbac::Mandate* mandate = nullptr;  // a constant of the program
-  std::function<absl::StatusOr<Controllers>(const Component&)> make_controllers;
+  std::function<absl::StatusOr<Controllers>(const Component&)> make_controllers = {};
+  std::function<absl::StatusOr<Webhooks>(const Component&)> make_webhooks = {};
 };
 
 // `make_controllers` of a component with one controller, which `kMake` makes.

@@ -87,6 +87,7 @@ absl::StatusOr<std::unique_ptr<Manager>> Manager::Create(ManagerOptions options,
   }));
   RETURN_IF_ERROR(parts->BuildReviewer());
   RETURN_IF_ERROR(parts->ServeHealth());
+  RETURN_IF_ERROR(parts->ServeWebhooks());
   return std::unique_ptr<Manager>(new Manager(std::move(parts)));
 }
 

@@ -14,6 +14,7 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/time/time.h"
+#include "manager/admission/component_webhooks.h"
 #include "manager/client/guard.h"
 #include "manager/component.h"
 #include "manager/core/log.h"
@@ -55,6 +56,11 @@ struct ManagerOptions {
   // address of their own.
   bool metrics_secure = false;
   ServingCertificate::Options metrics_certificate = {};
+
+  // "host:port"; "0": webhooks are not served. They are served on every replica, leader or not.
+  std::string webhook_address = "127.0.0.1:9443";
+  ServingCertificate::Options webhook_certificate = {};
+  WebhookBounds webhook_bounds = {};
 
   // Bounds of connections. `silence_limit` and `log` are the Manager's own.
   HttpOptions transport = {};

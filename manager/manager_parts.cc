@@ -20,9 +20,6 @@ namespace {
 // Of the one cluster of these components.
 constexpr char kHome[] = "home";
 
-// There are few scrapers, and reviews are cached.
-constexpr int kReviewThreads = 2;
-
 // "hostname_0123456789abcdef": the name of the process, as the holder of the Lease and the source
 // of events.
 std::string InstanceName(std::mt19937_64& random) {
@@ -40,6 +37,7 @@ void Manager::Parts::Shutdown() {
   if (loop == nullptr) return;
   if (watchdog_loop != nullptr) watchdog_loop->Stop();
   watchdog.reset();
+  webhooks.reset();
   health.reset();
   reviewer.reset();
   review_threads.reset();
@@ -176,6 +174,7 @@ absl::Status Manager::Parts::BuildComponents(const std::vector<ComponentSpec>& s
                                     .metrics = metrics,
                                     .log = options.log,
                                     .seed = random(),
+                                    .webhook_bounds = options.webhook_bounds,
                                     .has_token = options.identity_mode == IdentityMode::kToken}));
     workers.back()->AddThreads(component->concurrency());
     by_name[std::string(component->name())] = component.get();
@@ -332,51 +331,6 @@ void Manager::Parts::BuildTokenChecks() {
     token_checks.push_back(std::make_unique<TokenCheck>(TokenCheck::Options{
         .client = &component->client(), .period = period, .first = period * part}));
   }
-}
-
-absl::Status Manager::Parts::BuildReviewer() {
-  const auto found = by_name.find(kMetricsAuth.component);
-  if (!options.metrics_secure) return absl::OkStatus();
-  if (found == by_name.end()) {
-    return absl::InvalidArgumentError(
-        StrCat("secure metrics need the component ", kMetricsAuth.component));
-  }
-  review_threads = std::make_unique<ThreadPool>(kReviewThreads);
-  ASSIGN_OR_RETURN(
-      reviewer, AccessReviewer::Create(
-                    {.client = &found->second->client(),
-                     .workers = review_threads.get(),
-                     .metrics = &metrics,
-                     .log = options.log.With("component", std::string(kMetricsAuth.component))}));
-  return absl::OkStatus();
-}
-
-absl::Status Manager::Parts::ServeHealth() {
-  for (const auto& component : components) {
-    ready.Add(std::string(component->name()),
-              [running = component.get()] { return running->Ready(); });
-  }
-  ready.AddWarning("base", [this] { return BasePowerWarning(); });
-  if (elector != nullptr) {
-    ready.Add("leader-election", [this] { return elector->status(); });
-  }
-  HealthServers::Options serve;
-  serve.health_address = options.health_address;
-  serve.metrics_address = options.metrics_address;
-  serve.grpc_address = options.grpc_health_address;
-  serve.metrics_secure = options.metrics_secure;
-  serve.metrics_certificate = options.metrics_certificate;
-  serve.metrics_certificate.log = options.log;
-  serve.metrics_judge = [this](const JudgedRequest& request,
-                               std::function<void(std::optional<ServedResponse>)> answer) {
-    reviewer->Judge(request, std::move(answer));
-  };
-  serve.ready = &ready;
-  serve.metrics = &metrics;
-  serve.loop = loop.get();
-  serve.log = options.log;
-  ASSIGN_OR_RETURN(health, HealthServers::Create(serve));
-  return absl::OkStatus();
 }
 
 void Manager::Parts::OnTokenStatus(const ComponentIdentity& identity, const TokenStatus& status) {

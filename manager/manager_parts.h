@@ -10,6 +10,7 @@
 #include <string_view>
 #include <vector>
 
+#include "manager/admission/webhook_server.h"
 #include "manager/base_power.h"
 #include "manager/base_user_check.h"
 #include "manager/cache/cache.h"
@@ -54,6 +55,7 @@ struct Manager::Parts {
   void BuildTokenChecks();
   absl::Status BuildReviewer();
   absl::Status ServeHealth();
+  absl::Status ServeWebhooks();
   void Recheck(std::string_view component);
   void OnTokenStatus(const ComponentIdentity& identity, const TokenStatus& status);
   absl::Status StopEverything();
@@ -91,6 +93,7 @@ struct Manager::Parts {
   std::unique_ptr<AccessReviewer> reviewer;  // secure metrics only
   HealthChecks ready;
   std::unique_ptr<HealthServers> health;
+  std::unique_ptr<WebhookServer> webhooks;
   // By component; what the identity plane's listener needs.
   std::map<std::string, RunningComponent*, std::less<>> by_name;
 

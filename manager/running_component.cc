@@ -23,7 +23,20 @@ absl::StatusOr<std::unique_ptr<RunningComponent>> RunningComponent::Create(
       {*spec.mandate, options.client, options.events, std::move(runtime)}, options.cache,
       options.log.With("component", name),
       options.has_token ? absl::UnavailableError("no token yet") : absl::OkStatus()));
-  ASSIGN_OR_RETURN(running->controllers_, spec.make_controllers(running->component_));
+  if (spec.make_controllers) {
+    ASSIGN_OR_RETURN(running->controllers_, spec.make_controllers(running->component_));
+  }
+  if (spec.make_webhooks) {
+    ASSIGN_OR_RETURN(Webhooks webhooks, spec.make_webhooks(running->component_));
+    running->webhooks_ = std::make_unique<ComponentWebhooks>(
+        ComponentWebhooks::Options{.component = name,
+                                   .webhooks = std::move(webhooks),
+                                   .bounds = options.webhook_bounds,
+                                   .workers = options.workers,
+                                   .loop = options.client.loop(),
+                                   .metrics = options.metrics,
+                                   .log = running->log_});
+  }
   return running;
 }
 
@@ -66,7 +79,7 @@ void RunningComponent::OnPreflight(absl::Status result) {
 }
 
 int RunningComponent::concurrency() const {
-  int sum = 0;
+  int sum = webhooks_ == nullptr ? 0 : webhooks_->threads();
   for (const auto& controller : controllers_) sum += controller->max_concurrent_reconciles();
   return sum;
 }
@@ -101,6 +114,7 @@ absl::Status RunningComponent::Ready() const {
     RETURN_IF_ERROR(token_);
     if (!preflight_) return absl::UnavailableError("its permissions are being checked");
     RETURN_IF_ERROR(*preflight_);
+    if (webhooks_ != nullptr) RETURN_IF_ERROR(webhooks_->Ready());
     if (!started_) return absl::OkStatus();
   }
   for (const auto& controller : controllers_) RETURN_IF_ERROR(controller->Ready());

@@ -11,6 +11,7 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/time/time.h"
+#include "manager/admission/component_webhooks.h"
 #include "manager/cache/cache.h"
 #include "manager/client/rest_client.h"
 #include "manager/component.h"
@@ -27,24 +28,27 @@ class RunningComponent {
     EventRecorder& events;
     Cache& cache;
     // Of this component alone, so that a hung task delays no other component. It needs
-    // concurrency() threads for reconcilers, and one for the strand.
+    // concurrency() threads for reconcilers and webhooks, and one for the strand.
     Executor& workers;
     Metrics& metrics;  // all outlive this
     Logger log;
     uint64_t seed = 0;
+    WebhookBounds webhook_bounds = {};
     // Whether it needs a token before it is ready.
     bool has_token = true;
   };
 
-  // Makes the controllers, starts nothing.
+  // Makes the controllers and the webhooks, starts nothing.
   static absl::StatusOr<std::unique_ptr<RunningComponent>> Create(const ComponentSpec& spec,
                                                                   const Options& options);
 
   std::string_view name() const { return component_.name(); }
   RestClient& client() const { return component_.client; }
   const rbac::Mandate& mandate() const { return component_.mandate; }
-  // How many of its reconcilers may run at once.
+  // How many of its reconcilers and its webhooks' handlers may run at once.
   int concurrency() const;
+  // Null if the component has no webhooks.
+  ComponentWebhooks* webhooks() const { return webhooks_.get(); }
 
   // The state of its token changed: without one the server accepts, its view of the cache ends, and
   // with one it is asked for again. On the loop.
@@ -61,7 +65,8 @@ class RunningComponent {
   absl::Status StopControllers(absl::Time deadline);
 
   // OK, or what is wrong and what to do about it: no token, missing grants, sources that cannot be
-  // watched. A component whose controllers were not started (a standby) is ready. Any thread.
+  // watched. Controllers that were not started (on a standby) are ready; webhooks are ready when
+  // their demands are synced. Any thread.
   absl::Status Ready() const;
 
  private:
@@ -75,6 +80,7 @@ class RunningComponent {
   Cache& cache_;
   const Logger log_;
   Controllers controllers_;
+  std::unique_ptr<ComponentWebhooks> webhooks_;
   absl::StatusCode told_ = absl::StatusCode::kOk;  // of the token, in the log; loop thread only
 
   mutable Mutex mutex_;

@@ -207,19 +207,21 @@ absl::Status ComponentWebhooks::Ready() const {
 
 size_t ComponentWebhooks::in_flight() const { return load_->reviews(); }
 
-void ComponentWebhooks::AddRoutes(std::map<std::string, PostRoute>& routes) {
+std::map<std::string, PostRoute> ComponentWebhooks::Routes() {
+  std::map<std::string, PostRoute> routes;
   for (const auto& [path, entry] : entries_) {
-    routes.insert_or_assign(
-        path, PostRoute{.max_body_bytes = options_->bounds.max_body_bytes,
-                        .admit = [this](size_t bytes) { return Admit(bytes); },
-                        .handle =
-                            [this, entry = entry](PostedRequest request,
-                                                  std::function<void(ServedResponse)> answer) {
-                              std::make_shared<Review>(options_, entry, std::move(request),
-                                                       std::move(answer))
-                                  ->Start();
-                            }});
+    routes.emplace(path,
+                   PostRoute{.max_body_bytes = options_->bounds.max_body_bytes,
+                             .admit = [this](size_t bytes) { return Admit(bytes); },
+                             .handle =
+                                 [this, entry = entry](PostedRequest request,
+                                                       std::function<void(ServedResponse)> answer) {
+                                   std::make_shared<Review>(options_, entry, std::move(request),
+                                                            std::move(answer))
+                                       ->Start();
+                                 }});
   }
+  return routes;
 }
 
 std::variant<std::shared_ptr<void>, ServedResponse> ComponentWebhooks::Admit(size_t bytes) {

@@ -27,6 +27,8 @@ struct WebhookBounds {
   size_t max_in_flight = 200;
   // The same for the bytes of their bodies.
   size_t max_bytes_in_flight = size_t{64} << 20;
+  // How many handlers of a component run at once; further reviews wait for one of them.
+  int threads = 8;
   // A larger body is a 413.
   size_t max_body_bytes = size_t{7} << 20;
   // Of a review that does not say how long the API server waits. The server's timeout is used
@@ -50,12 +52,13 @@ class ComponentWebhooks {
   explicit ComponentWebhooks(Options options);
   ~ComponentWebhooks();
 
-  // Adds one route for each webhook.
-  void AddRoutes(std::map<std::string, PostRoute>& routes);
+  // One route for each webhook, by path.
+  std::map<std::string, PostRoute> Routes();
 
   // OK, or the reason why the handlers cannot answer yet, because a demand is not synced. Reviews
   // are then answered with HTTP 503.
   absl::Status Ready() const;
+  int threads() const { return options_->bounds.threads; }
   // Reviews that are in flight, also those whose client is gone.
   size_t in_flight() const;
 

@@ -42,7 +42,7 @@ class ComponentWebhooksTest : public testing::Test {
                                                  .loop = loop_,
                                                  .metrics = metrics_,
                                                  .log = Logger(log_, loop_.clock())});
-    webhooks_->AddRoutes(routes_);
+    routes_ = webhooks_->Routes();
   }
 
   // Sends a review; the answer comes while the loop runs.

@@ -1,0 +1,77 @@
+// The servers of a Manager: health, metrics and webhooks.
+#include <utility>
+
+#include "manager/core/status_macros.h"
+#include "manager/core/strings.h"
+#include "manager/manager_parts.h"
+
+namespace mandate {
+namespace {
+
+// There are few scrapers, and reviews are cached.
+constexpr int kReviewThreads = 2;
+
+}  // namespace
+
+absl::Status Manager::Parts::BuildReviewer() {
+  const auto found = by_name.find(kMetricsAuth.component);
+  if (!options.metrics_secure) return absl::OkStatus();
+  if (found == by_name.end()) {
+    return absl::InvalidArgumentError(
+        StrCat("secure metrics need the component ", kMetricsAuth.component));
+  }
+  review_threads = std::make_unique<ThreadPool>(kReviewThreads);
+  ASSIGN_OR_RETURN(
+      reviewer, AccessReviewer::Create(
+                    {.client = &found->second->client(),
+                     .workers = review_threads.get(),
+                     .metrics = &metrics,
+                     .log = options.log.With("component", std::string(kMetricsAuth.component))}));
+  return absl::OkStatus();
+}
+
+absl::Status Manager::Parts::ServeHealth() {
+  for (const auto& component : components) {
+    ready.Add(std::string(component->name()),
+              [running = component.get()] { return running->Ready(); });
+  }
+  ready.AddWarning("base", [this] { return BasePowerWarning(); });
+  if (elector != nullptr) {
+    ready.Add("leader-election", [this] { return elector->status(); });
+  }
+  HealthServers::Options serve;
+  serve.health_address = options.health_address;
+  serve.metrics_address = options.metrics_address;
+  serve.grpc_address = options.grpc_health_address;
+  serve.metrics_secure = options.metrics_secure;
+  serve.metrics_certificate = options.metrics_certificate;
+  serve.metrics_certificate.log = options.log;
+  serve.metrics_judge = [this](const JudgedRequest& request,
+                               std::function<void(std::optional<ServedResponse>)> answer) {
+    reviewer->Judge(request, std::move(answer));
+  };
+  serve.ready = &ready;
+  serve.metrics = &metrics;
+  serve.loop = loop.get();
+  serve.log = options.log;
+  ASSIGN_OR_RETURN(health, HealthServers::Create(serve));
+  return absl::OkStatus();
+}
+
+absl::Status Manager::Parts::ServeWebhooks() {
+  std::vector<ComponentWebhooks*> served;
+  for (const auto& component : components) {
+    if (component->webhooks() != nullptr) served.push_back(component->webhooks());
+  }
+  if (served.empty() || options.webhook_address == "0") return absl::OkStatus();
+  WebhookServer::Options serve{.address = options.webhook_address,
+                               .certificate = options.webhook_certificate,
+                               .components = std::move(served),
+                               .metrics = metrics,
+                               .log = options.log};
+  serve.certificate.log = options.log;
+  ASSIGN_OR_RETURN(webhooks, WebhookServer::Create(serve));
+  return absl::OkStatus();
+}
+
+}  // namespace mandate

@@ -1,0 +1,144 @@
+// The webhooks of a Manager's components.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <boost/asio/io_context.hpp>
+#include <boost/asio/ip/tcp.hpp>
+#include <boost/asio/ssl.hpp>
+#include <boost/asio/write.hpp>
+#include <boost/beast/core.hpp>
+#include <boost/beast/http.hpp>
+#include <boost/beast/ssl.hpp>
+#include <memory>
+#include <string>
+#include <utility>
+
+#include "manager/admission/typed.h"
+#include "manager/core/strings.h"
+#include "manager/manager.h"
+#include "manager/object/kinds/core_v1.h"
+#include "manager/testing_manager.h"
+
+namespace mandate {
+namespace {
+
+namespace asio = boost::asio;
+namespace http = boost::beast::http;
+using apiserver::ServerCore;
+using corev1::ConfigMap;
+using testing::HasSubstr;
+
+constexpr std::string_view kReads[] = {"list", "watch"};
+constexpr std::string_view kCore[] = {""};
+constexpr std::string_view kConfigMaps[] = {"configmaps"};
+constexpr rbac::MandateRule kRules[] = {{{kReads, kCore, kConfigMaps, {}, {}}, "", false}};
+constexpr rbac::Mandate kKeeper = {"keeper", kRules};
+constexpr rbac::Mandate kIdle = {"idle", {}};
+
+constexpr char kPath[] = "/validate--v1-configmap";
+
+// Denies ConfigMaps in a namespace without a ConfigMap "open".
+class OpenNamespaces : public Validator<ConfigMap> {
+ public:
+  explicit OpenNamespaces(const CacheView& cache) : cache_(cache) {}
+  absl::Status ValidateCreate(AdmissionCall& call, const ConfigMap& object) override {
+    const auto open =
+        cache_.Get<ConfigMap>(call.context(), {object.metadata().namespace_(), "open"});
+    return absl::IsNotFound(open.status()) ? absl::PermissionDeniedError("the namespace is closed")
+                                           : open.status();
+  }
+
+ private:
+  const CacheView& cache_;
+};
+
+absl::StatusOr<Webhooks> MakeWebhooks(const Component& component) {
+  Webhooks webhooks;
+  webhooks.demands.push_back(component.cache().Demand({KindOf<ConfigMap>::value, "", ""}, nullptr));
+  webhooks.hooks.push_back(
+      ValidatingWebhook<ConfigMap>(std::make_shared<OpenNamespaces>(component.cache())));
+  return webhooks;
+}
+
+// The code and the body of the answer. The certificate is not verified.
+std::pair<unsigned, std::string> Post(const std::string& address, const std::string& body) {
+  const size_t colon = address.rfind(':');
+  asio::io_context io;
+  asio::ssl::context context(asio::ssl::context::tls_client);
+  asio::ssl::stream<asio::ip::tcp::socket> stream(io, context);
+  stream.next_layer().connect({asio::ip::make_address(address.substr(0, colon)),
+                               static_cast<uint16_t>(std::stoi(address.substr(colon + 1)))});
+  stream.handshake(asio::ssl::stream_base::client);
+  asio::write(stream, asio::buffer(StrCat("POST ", kPath, "?timeout=10s HTTP/1.1\r\nHost: x\r\n",
+                                          "Content-Type: application/json\r\nContent-Length: ",
+                                          body.size(), "\r\n\r\n", body)));
+  boost::beast::flat_buffer buffer;
+  http::response<http::string_body> response;
+  http::read(stream, buffer, response);
+  return {response.result_int(), response.body()};
+}
+
+std::string Review(std::string_view ns) {
+  return StrCat(R"({"kind":"AdmissionReview","apiVersion":"admission.k8s.io/v1","request":{)",
+                R"("uid":"u","operation":"CREATE","object":{"metadata":{"name":"a","namespace":")",
+                ns, R"("}}}})");
+}
+
+class ManagerWebhooksTest : public testing::Test {
+ protected:
+  ManagerWebhooksTest() { test_.options.webhook_address = "127.0.0.1:0"; }
+
+  static std::string Address(AwaitedLog& log) {
+    const std::string line = log.Await("Serving webhooks");
+    const size_t at = line.find("127.0.0.1:");
+    return line.substr(at, line.find_first_not_of("0123456789.:", at) - at);
+  }
+  // Asks until the webhooks are ready.
+  std::string Answer(const std::string& address, std::string_view ns) {
+    auto [code, body] = Post(address, Review(ns));
+    while (code == 503) std::tie(code, body) = Post(address, Review(ns));
+    EXPECT_EQ(code, 200u);
+    return body;
+  }
+
+  TestManager test_{{&kKeeper, &kIdle}};
+};
+
+TEST_F(ManagerWebhooksTest, AnswerWithTheirComponentsViewOfTheCache) {
+  test_.server().OnLoop([](ServerCore& core) {
+    ASSERT_TRUE(core.Load(R"({"apiVersion":"v1","kind":"ConfigMap",
+                              "metadata":{"name":"open","namespace":"default"}})")
+                    .ok());
+  });
+  test_.Run({{.mandate = &kKeeper, .make_webhooks = MakeWebhooks}});
+  const std::string address = Address(test_.log());
+  EXPECT_THAT(Answer(address, "default"), HasSubstr(R"("uid":"u","allowed":true)"));
+  EXPECT_THAT(Answer(address, "other"), HasSubstr("the namespace is closed"));
+  EXPECT_EQ(test_.Stop(), absl::OkStatus());
+}
+
+TEST_F(ManagerWebhooksTest, ServeOnAStandby) {
+  test_.Run({{.mandate = &kIdle}});
+  test_.log().Await("Became leader");
+  const std::string holder = test_.Holder();
+  ManagerOptions standby = test_.options;
+  const auto log = std::make_shared<AwaitedLog>();
+  standby.log = Logger(log, Clock::Real());
+  auto second = Manager::Create(standby, {{.mandate = &kKeeper, .make_webhooks = MakeWebhooks}});
+  ASSERT_TRUE(second.ok()) << second.status();
+  std::stop_source stop;
+  std::jthread runs([&] { EXPECT_EQ((*second)->Run(stop.get_token()), absl::OkStatus()); });
+  EXPECT_THAT(Answer(Address(*log), "other"), HasSubstr("the namespace is closed"));
+  EXPECT_EQ(test_.Holder(), holder);
+  stop.request_stop();
+}
+
+TEST_F(ManagerWebhooksTest, RejectTwoComponentsWithOnePath) {
+  const auto made = test_.Create({{.mandate = &kKeeper, .make_webhooks = MakeWebhooks},
+                                  {.mandate = &kIdle, .make_webhooks = MakeWebhooks}});
+  EXPECT_TRUE(absl::IsInvalidArgument(made.status())) << made.status();
+  EXPECT_THAT(std::string(made.status().message()), HasSubstr(kPath));
+}
+
+}  // namespace
+}  // namespace mandate
