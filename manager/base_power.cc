@@ -48,11 +48,11 @@ absl::StatusOr<BasePower> AskBasePower(const CallContext& context, RestClient& b
       texts.push_back(StrCat(verb, " ", ResourceOf(danger), " (", danger.consequence, ")"));
     }
   }
-  ASSIGN_OR_RETURN(const auto reviews, MayIEach(context, base, std::move(questions), kAtOnce));
+  ASSIGN_OR_RETURN(const auto answers, MayIEach(context, base, std::move(questions), kAtOnce));
   for (size_t i = 0; i < texts.size(); ++i) {
-    if (reviews[2 * i].status().allowed()) {
+    if (answers[2 * i].allowed()) {
       power.excess.push_back(std::move(texts[i]));
-    } else if (reviews[2 * i + 1].status().allowed()) {
+    } else if (answers[2 * i + 1].allowed()) {
       power.excess.push_back(StrCat(texts[i], " in namespace ", ns));
     }
   }

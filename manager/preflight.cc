@@ -17,8 +17,6 @@
 namespace mandate {
 namespace {
 
-using authorizationv1::SelfSubjectAccessReview;
-
 constexpr size_t kMaxListed = 10;
 
 // The number of concurrent reviews. So some hundred reviews take only the time of a few answers.
@@ -80,15 +78,15 @@ absl::Status Check(const CallContext& context, RestClient& client,
       for (rbac::Rule& one : rbac::Breakdown(rule)) questions.push_back({ns, std::move(one)});
     }
   }
-  ASSIGN_OR_RETURN(const std::vector<SelfSubjectAccessReview> reviews,
+  ASSIGN_OR_RETURN(const std::vector<AccessAnswer> answers,
                    MayIEach(context, client, questions, kAtOnce));
   std::set<std::string> incomplete;  // namespaces
-  for (size_t i = 0; i < reviews.size(); ++i) {
-    if (reviews[i].status().allowed()) continue;
+  for (size_t i = 0; i < answers.size(); ++i) {
+    if (answers[i].allowed()) continue;
     incomplete.insert(questions[i].ns);
     report.missing.push_back({.ns = questions[i].ns, .rule = std::move(questions[i].rule)});
-    if (report.reason.empty()) report.reason = reviews[i].status().reason();
-    if (report.reason.empty()) report.reason = reviews[i].status().evaluationerror();
+    if (report.reason.empty()) report.reason = answers[i].reason();
+    if (report.reason.empty()) report.reason = answers[i].evaluationerror();
   }
   for (const std::string& ns : incomplete) {
     if (!report.manifest.empty()) report.manifest += "---\n";

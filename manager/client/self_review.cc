@@ -1,18 +1,19 @@
 #include "manager/client/self_review.h"
 
+#include <functional>
 #include <memory>
 #include <utility>
 
 #include "manager/core/executor.h"
 #include "manager/core/status_macros.h"
 #include "manager/object/json_codec.h"
-#include "manager/object/kinds/authentication_v1.h"
 
 namespace mandate {
 namespace {
 
 using authenticationv1::SelfSubjectReview;
 using authorizationv1::SelfSubjectAccessReview;
+using authorizationv1::SubjectAccessReview;
 
 template <class Review>
 absl::StatusOr<RestRequest> Create(const Review& review) {
@@ -25,14 +26,15 @@ absl::StatusOr<RestRequest> Create(const Review& review) {
   return request;
 }
 
-absl::StatusOr<RestRequest> AccessRequest(std::string_view ns, const rbac::Rule& rule) {
-  SelfSubjectAccessReview review;
+// Sets what is asked; `Spec` is that of a SelfSubjectAccessReview or of a SubjectAccessReview.
+template <class Spec>
+void SetAsked(std::string_view ns, const rbac::Rule& rule, Spec& spec) {
   if (!rule.non_resource_urls.empty()) {
-    auto* asked = review.mutable_spec()->mutable_nonresourceattributes();
+    auto* asked = spec.mutable_nonresourceattributes();
     asked->set_verb(rule.verbs[0]);
     asked->set_path(rule.non_resource_urls[0]);
   } else {
-    auto* asked = review.mutable_spec()->mutable_resourceattributes();
+    auto* asked = spec.mutable_resourceattributes();
     const std::string& resource = rule.resources[0];
     const size_t slash = resource.find('/');
     asked->set_verb(rule.verbs[0]);
@@ -42,6 +44,11 @@ absl::StatusOr<RestRequest> AccessRequest(std::string_view ns, const rbac::Rule&
     if (!rule.resource_names.empty()) asked->set_name(rule.resource_names[0]);
     if (!ns.empty()) asked->set_namespace_(std::string(ns));
   }
+}
+
+absl::StatusOr<RestRequest> AccessRequest(std::string_view ns, const rbac::Rule& rule) {
+  SelfSubjectAccessReview review;
+  SetAsked(ns, rule, *review.mutable_spec());
   return Create(review);
 }
 
@@ -52,12 +59,13 @@ absl::StatusOr<SelfSubjectAccessReview> ReviewOf(const absl::StatusOr<HttpRespon
   return review;
 }
 
-using Reviews = std::vector<SelfSubjectAccessReview>;
+using Answers = std::vector<AccessAnswer>;
+using MakeRequest = std::function<absl::StatusOr<RestRequest>(const AccessQuestion&)>;
 
-// The state of MayIEach().
+// The state of AskEach().
 struct Outcome {
   Latch latch;
-  absl::StatusOr<Reviews> result = absl::CancelledError("the loop has stopped");
+  absl::StatusOr<Answers> result = absl::CancelledError("the loop has stopped");
 };
 
 // The pending questions. Their callbacks own it: it ends with the last answer, or when a loop that
@@ -65,12 +73,13 @@ struct Outcome {
 class Round {
  public:
   Round(std::shared_ptr<Outcome> outcome, const CallContext& context, RestClient& client,
-        std::vector<AccessQuestion> questions)
+        std::vector<AccessQuestion> questions, MakeRequest make_request)
       : outcome_(std::move(outcome)),
         context_(context),
         client_(client),
         questions_(std::move(questions)),
-        reviews_(questions_.size()) {}
+        make_request_(std::move(make_request)),
+        answers_(questions_.size()) {}
   ~Round() { outcome_->latch.Set(); }
 
   // Asks the next question, if there is one.
@@ -78,7 +87,7 @@ class Round {
     Round& self = *round;
     if (self.asked_ == self.questions_.size() || !self.error_.ok()) return;
     const size_t i = self.asked_++;
-    auto request = AccessRequest(self.questions_[i].ns, self.questions_[i].rule);
+    auto request = self.make_request_(self.questions_[i]);
     if (!request.ok()) return self.Fail(request.status());
     self.client_.Send(self.context_, *std::move(request),
                       [round, i](absl::StatusOr<HttpResponse> answer) {
@@ -90,8 +99,8 @@ class Round {
  private:
   void OnAnswer(size_t i, absl::StatusOr<SelfSubjectAccessReview> review) {
     if (!review.ok()) return Fail(review.status());
-    reviews_[i] = *std::move(review);
-    if (++answered_ == questions_.size()) outcome_->result = std::move(reviews_);
+    answers_[i] = review->status();
+    if (++answered_ == questions_.size()) outcome_->result = std::move(answers_);
   }
   void Fail(const absl::Status& error) {
     error_.Update(error);
@@ -102,7 +111,8 @@ class Round {
   const CallContext context_;
   RestClient& client_;
   const std::vector<AccessQuestion> questions_;
-  Reviews reviews_;
+  const MakeRequest make_request_;
+  Answers answers_;
   size_t asked_ = 0, answered_ = 0;
   absl::Status error_;
 };
@@ -129,19 +139,49 @@ absl::StatusOr<SelfSubjectAccessReview> MayI(const CallContext& context, RestCli
   return ReviewOf(client.Do(context, std::move(request)));
 }
 
-absl::StatusOr<Reviews> MayIEach(const CallContext& context, RestClient& client,
-                                 std::vector<AccessQuestion> questions, size_t at_once) {
-  if (questions.empty()) return Reviews();
+namespace {
+
+absl::StatusOr<Answers> AskEach(const CallContext& context, RestClient& client,
+                                std::vector<AccessQuestion> questions, size_t at_once,
+                                MakeRequest make_request) {
+  if (questions.empty()) return Answers();
   if (!client.loop().CanAwait()) {
     return absl::FailedPreconditionError("a blocking access review was made on the event loop");
   }
   const auto outcome = std::make_shared<Outcome>();
-  auto round = std::make_shared<Round>(outcome, context, client, std::move(questions));
+  auto round = std::make_shared<Round>(outcome, context, client, std::move(questions),
+                                       std::move(make_request));
   client.loop().Post([round = std::move(round), at_once]() mutable {
     for (size_t i = 0; i < at_once; ++i) Round::Ask(round);
   });
   client.loop().Await(outcome->latch);
   return std::move(outcome->result);
+}
+
+}  // namespace
+
+absl::StatusOr<Answers> MayIEach(const CallContext& context, RestClient& client,
+                                 std::vector<AccessQuestion> questions, size_t at_once) {
+  return AskEach(context, client, std::move(questions), at_once,
+                 [](const AccessQuestion& asked) { return AccessRequest(asked.ns, asked.rule); });
+}
+
+absl::StatusOr<Answers> MayUserEach(const CallContext& context, RestClient& client,
+                                    const authenticationv1::UserInfo& user,
+                                    std::vector<AccessQuestion> questions, size_t at_once) {
+  SubjectAccessReview about;
+  about.mutable_spec()->set_user(user.username());
+  about.mutable_spec()->set_uid(user.uid());
+  *about.mutable_spec()->mutable_groups() = user.groups();
+  for (const auto& [key, values] : user.extra()) {
+    *(*about.mutable_spec()->mutable_extra())[key].mutable_items() = values.items();
+  }
+  return AskEach(context, client, std::move(questions), at_once,
+                 [about](const AccessQuestion& asked) {
+                   SubjectAccessReview review = about;
+                   SetAsked(asked.ns, asked.rule, *review.mutable_spec());
+                   return Create(review);
+                 });
 }
 
 }  // namespace mandate

@@ -1,4 +1,5 @@
-// Asks the server about the client's own user; every authenticated user may.
+// Asks the server about the client's own user, which every authenticated user may, and about other
+// users, which needs `create` on subjectaccessreviews.
 #ifndef MANAGER_CLIENT_SELF_REVIEW_H_
 #define MANAGER_CLIENT_SELF_REVIEW_H_
 
@@ -9,6 +10,7 @@
 #include "absl/status/statusor.h"
 #include "manager/client/rest_client.h"
 #include "manager/core/call_context.h"
+#include "manager/object/kinds/authentication_v1.h"
 #include "manager/object/kinds/authorization_v1.h"
 #include "manager/rbac/rule.h"
 
@@ -38,11 +40,20 @@ struct AccessQuestion {
   rbac::Rule rule;
 };
 
+// The answer to one, with the server's reason.
+using AccessAnswer = authorizationv1::SubjectAccessReviewStatus;
+
 // The same for each question, at most `at_once` (1 or more) at a time; the answers have the order
 // of the questions. The first error ends it: nothing more is asked.
-absl::StatusOr<std::vector<authorizationv1::SelfSubjectAccessReview>> MayIEach(
-    const CallContext& context, RestClient& client, std::vector<AccessQuestion> questions,
-    size_t at_once);
+absl::StatusOr<std::vector<AccessAnswer>> MayIEach(const CallContext& context, RestClient& client,
+                                                   std::vector<AccessQuestion> questions,
+                                                   size_t at_once);
+// The same about `user` (SubjectAccessReview), with the user's groups and extra.
+absl::StatusOr<std::vector<AccessAnswer>> MayUserEach(const CallContext& context,
+                                                      RestClient& client,
+                                                      const authenticationv1::UserInfo& user,
+                                                      std::vector<AccessQuestion> questions,
+                                                      size_t at_once);
 
 }  // namespace mandate
 

@@ -92,8 +92,26 @@ TEST_F(SelfReviewTest, ManyQuestionsAreUnderWayAtOnce) {
   ASSERT_TRUE(reviews.ok()) << reviews.status();
   EXPECT_EQ(most, 4u);
   ASSERT_EQ(reviews->size(), 10u);
-  for (size_t i = 0; i < 10; ++i) EXPECT_EQ((*reviews)[i].status().reason(), StrCat(i));
+  for (size_t i = 0; i < 10; ++i) EXPECT_EQ((*reviews)[i].reason(), StrCat(i));
   EXPECT_EQ(MayIEach(Soon(), client_, {}, 4)->size(), 0u);
+}
+
+TEST_F(SelfReviewTest, AsksAboutAnotherUser) {
+  Answer(FakeRestClient::Json(201, R"({"status":{"allowed":true,"reason":"why"}})"));
+  authenticationv1::UserInfo user;
+  user.set_username("ann");
+  user.set_uid("7");
+  user.add_groups("dev");
+  (*user.mutable_extra())["scopes"].add_items("a");
+  const auto answers = MayUserEach(Soon(), client_, user, {{"shop", ToGet("pods")}}, 4);
+  ASSERT_TRUE(answers.ok()) << answers.status();
+  ASSERT_EQ(answers->size(), 1u);
+  EXPECT_TRUE((*answers)[0].allowed());
+  EXPECT_EQ(target_, "/apis/authorization.k8s.io/v1/subjectaccessreviews");
+  EXPECT_EQ(WriteJson(asked_["spec"]),
+            R"({"extra":{"scopes":["a"]},"groups":["dev"],"resourceAttributes":)"
+            R"({"group":"","namespace":"shop","resource":"pods","verb":"get"},)"
+            R"("uid":"7","user":"ann"})");
 }
 
 TEST_F(SelfReviewTest, StopsAtTheFirstError) {
