@@ -25,6 +25,7 @@ struct Component {
   RestClient& client;
   EventRecorder& events;
   ControllerRuntime runtime;  // the view of the cache, the loop, the workers, logs and metrics
+  std::string_view ns = {};   // the manager's namespace
 
   std::string_view name() const { return mandate.component; }
   CacheView& cache() const { return runtime.cache; }

@@ -174,6 +174,7 @@ absl::Status Manager::Parts::BuildComponents(const std::vector<ComponentSpec>& s
                                     .metrics = metrics,
                                     .log = options.log,
                                     .seed = random(),
+                                    .ns = options.ns,
                                     .webhook_bounds = options.webhook_bounds,
                                     .has_token = options.identity_mode == IdentityMode::kToken}));
     workers.back()->AddThreads(component->concurrency());

@@ -20,8 +20,8 @@ absl::StatusOr<std::unique_ptr<RunningComponent>> RunningComponent::Create(
       options.seed,
       std::make_shared<Strand>(Strand::Options{options.workers, options.client.loop().clock()})};
   std::unique_ptr<RunningComponent> running(new RunningComponent(
-      {*spec.mandate, options.client, options.events, std::move(runtime)}, options.cache,
-      options.log.With("component", name),
+      {*spec.mandate, options.client, options.events, std::move(runtime), options.ns},
+      options.cache, options.log.With("component", name),
       options.has_token ? absl::UnavailableError("no token yet") : absl::OkStatus()));
   if (spec.make_controllers) {
     ASSIGN_OR_RETURN(running->controllers_, spec.make_controllers(running->component_));

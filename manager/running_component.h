@@ -33,6 +33,7 @@ class RunningComponent {
     Metrics& metrics;  // all outlive this
     Logger log;
     uint64_t seed = 0;
+    std::string_view ns = {};  // the manager's namespace; outlives this
     WebhookBounds webhook_bounds = {};
     // Whether it needs a token before it is ready.
     bool has_token = true;

@@ -1,0 +1,44 @@
+// What a write of a ScopeTemplate or of a ScopeInstance grants, as requirements of its author.
+//
+// A write that grants nothing new has no requirements: an edit of metadata or status, and one that
+// only removes rules, subjects, roles or namespaces.
+#ifndef WEBHOOKS_SCOPE_GRANTS_H_
+#define WEBHOOKS_SCOPE_GRANTS_H_
+
+#include <cstddef>
+#include <optional>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "controllers/scope/kinds.h"
+#include "webhooks/scope/requirement.h"
+
+namespace mandate::scope {
+
+struct GrantOptions {
+  // A write that needs more reviews than this is denied.
+  size_t max_reviews = 1000;
+};
+
+// For a template: its author must hold every new rule cluster-wide, or may escalate, also if no
+// instance uses the template, because the instance's admission cannot see this one. And for each
+// new role, and each role with a new subject: its author may bind it where `instances`, those that
+// use the template, bind it. `old` is null for a new template. kResourceExhausted: more than
+// max_reviews, with the number.
+absl::StatusOr<std::vector<Requirement>> GrantsOfTemplate(
+    const operatorsv1alpha1::ScopeTemplate* old, const operatorsv1alpha1::ScopeTemplate& now,
+    const std::vector<operatorsv1alpha1::ScopeInstance>& instances, const GrantOptions& options);
+
+// For an instance: its author may bind each role of the template in each new namespace, or in the
+// whole cluster if it has a selector or names no namespace, because any namespace may match later.
+// If the template does not exist, its roles are unknown, and the author must be allowed to bind
+// every role: otherwise the template's author would grant, unknowingly, what the instance's author
+// has chosen. `old` is null for a new instance.
+absl::StatusOr<std::vector<Requirement>> GrantsOfInstance(
+    const operatorsv1alpha1::ScopeInstance* old, const operatorsv1alpha1::ScopeInstance& now,
+    const std::optional<operatorsv1alpha1::ScopeTemplate>& scope_template,
+    const GrantOptions& options);
+
+}  // namespace mandate::scope
+
+#endif  // WEBHOOKS_SCOPE_GRANTS_H_

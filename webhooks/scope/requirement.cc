@@ -1,0 +1,71 @@
+#include "webhooks/scope/requirement.h"
+
+#include <set>
+#include <utility>
+
+#include "manager/core/strings.h"
+#include "manager/rbac/covers.h"
+#include "manager/rbac/policy_proto.h"
+
+namespace mandate::scope {
+namespace {
+
+constexpr std::string_view kRbacGroup = "rbac.authorization.k8s.io";
+
+rbac::Rule OnClusterRoles(std::string_view verb, std::string_view name) {
+  rbac::Rule rule{.verbs = {std::string(verb)},
+                  .api_groups = {std::string(kRbacGroup)},
+                  .resources = {"clusterroles"}};
+  if (!name.empty()) rule.resource_names = {std::string(name)};
+  return rule;
+}
+
+std::vector<AccessQuestion> Rights(std::string_view ns, const std::vector<rbac::Rule>& rules) {
+  std::vector<AccessQuestion> rights;
+  std::set<rbac::Rule> known;
+  for (const rbac::Rule& rule : rules) {
+    for (rbac::Rule& one : rbac::Breakdown(rule)) {
+      if (known.insert(one).second) rights.push_back({std::string(ns), std::move(one)});
+    }
+  }
+  return rights;
+}
+
+std::string InScope(std::string_view ns) {
+  return ns.empty() ? "in the whole cluster" : StrCat("in namespace \"", ns, "\"");
+}
+
+}  // namespace
+
+std::vector<rbac::Rule> RulesOf(const RoleTemplate& role) {
+  std::vector<rbac::Rule> rules;
+  for (const rbacv1::PolicyRule& rule : role.rules) rules.push_back(rbac::FromProto(rule));
+  return rules;
+}
+
+Requirement ToWriteRole(const RoleTemplate& role, const std::vector<rbac::Rule>& rules) {
+  // The API server asks for the name, too; a template's author does not choose it.
+  return {.what = StrCat("to write the rules of role \"", role.generate_name, "\""),
+          .shortcut = {"", OnClusterRoles("escalate", "")},
+          .rights = Rights("", rules)};
+}
+
+Requirement ToBindRole(const RoleTemplate& role, std::string_view ns) {
+  return {.what = StrCat("to bind role \"", role.generate_name, "\" ", InScope(ns)),
+          .shortcut = {std::string(ns), OnClusterRoles("bind", role.name)},
+          .rights = Rights(ns, RulesOf(role))};
+}
+
+Requirement ToBindAnyRole(std::string_view ns) {
+  return {.what = StrCat("to bind roles of a ScopeTemplate that does not exist yet ", InScope(ns)),
+          .shortcut = {std::string(ns), OnClusterRoles("bind", "")},
+          .only_shortcut = true};
+}
+
+size_t ReviewsOf(const std::vector<Requirement>& requirements) {
+  size_t reviews = 0;
+  for (const Requirement& requirement : requirements) reviews += 1 + requirement.rights.size();
+  return reviews;
+}
+
+}  // namespace mandate::scope

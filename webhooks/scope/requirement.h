@@ -1,0 +1,42 @@
+// The rights that a user must have to write a ScopeTemplate or a ScopeInstance.
+#ifndef WEBHOOKS_SCOPE_REQUIREMENT_H_
+#define WEBHOOKS_SCOPE_REQUIREMENT_H_
+
+#include <cstddef>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "controllers/scope/role_template.h"
+#include "manager/client/self_review.h"
+#include "manager/rbac/rule.h"
+
+namespace mandate::scope {
+
+// What the API server demands of a user who writes a ClusterRole, or binds one: `shortcut`, or all
+// `rights`, each with one verb, and one resource or URL.
+struct Requirement {
+  std::string what;  // for messages: `to bind role "foo-" in namespace "bar"`
+  AccessQuestion shortcut;
+  std::vector<AccessQuestion> rights = {};
+  bool only_shortcut = false;  // the rights are unknown
+};
+
+// To write a ClusterRole with `rules`, cluster-wide. The shortcut is `escalate` on ClusterRoles.
+Requirement ToWriteRole(const RoleTemplate& role, const std::vector<rbac::Rule>& rules);
+
+// To bind the role in `ns` (empty: in the cluster). The shortcut is `bind` on the ClusterRole.
+Requirement ToBindRole(const RoleTemplate& role, std::string_view ns);
+
+// To bind roles that do not exist yet. Only `bind` on all ClusterRoles will do.
+Requirement ToBindAnyRole(std::string_view ns);
+
+// The rules of the role.
+std::vector<rbac::Rule> RulesOf(const RoleTemplate& role);
+
+// The number of reviews that the requirements may need.
+size_t ReviewsOf(const std::vector<Requirement>& requirements);
+
+}  // namespace mandate::scope
+
+#endif  // WEBHOOKS_SCOPE_REQUIREMENT_H_
