@@ -58,7 +58,7 @@ struct ManagerOptions {
   ServingCertificate::Options metrics_certificate = {};
 
   // "host:port"; "0": webhooks are not served. They are served on every replica, leader or not.
-  std::string webhook_address = "127.0.0.1:9443";
+  std::string webhook_address = "0";
   ServingCertificate::Options webhook_certificate = {};
   WebhookBounds webhook_bounds = {};
 

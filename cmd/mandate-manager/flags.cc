@@ -24,8 +24,11 @@ std::string Name(const ComponentSpec& component) {
   return std::string(component.mandate->component);
 }
 
-// kMetricsAuth authorizes readers of /metrics; --metrics-secure enables it, --controllers does not.
-bool IsController(const ComponentSpec& component) { return component.mandate != &kMetricsAuth; }
+// --metrics-secure enables kMetricsAuth, which authorizes readers of /metrics, and
+// --webhook-bind-address enables components with webhooks. --controllers does not.
+bool IsController(const ComponentSpec& component) {
+  return component.mandate != &kMetricsAuth && !component.make_webhooks;
+}
 
 // The values of flags before they are parsed.
 struct CommandLine {
@@ -70,6 +73,26 @@ void DeclareServers(CLI::App& app, ManagerOptions& options) {
       ->capture_default_str();
   app.add_option("--metrics-cert-key", certificate.key_name,
                  "File of the private key in --metrics-cert-path.")
+      ->type_name("FILE")
+      ->capture_default_str();
+}
+
+void DeclareWebhooks(CLI::App& app, ManagerOptions& options) {
+  app.add_option("--webhook-bind-address", options.webhook_address,
+                 "Address of the webhooks, over HTTPS; 0 disables them. Requires "
+                 "--webhook-cert-path.")
+      ->type_name("HOST:PORT")
+      ->capture_default_str();
+  ServingCertificate::Options& certificate = options.webhook_certificate;
+  app.add_option("--webhook-cert-path", certificate.dir,
+                 "Folder of the serving certificate of the webhooks, reloaded when it changes.")
+      ->type_name("DIR");
+  app.add_option("--webhook-cert-name", certificate.cert_name,
+                 "File of the certificate in --webhook-cert-path.")
+      ->type_name("FILE")
+      ->capture_default_str();
+  app.add_option("--webhook-cert-key", certificate.key_name,
+                 "File of the private key in --webhook-cert-path.")
       ->type_name("FILE")
       ->capture_default_str();
 }
@@ -127,6 +150,7 @@ void Declare(CLI::App& app, CommandLine& line, ManagerOptions& options, const st
                "Run controllers only while holding the Lease mandate-manager. On by default; "
                "--leader-elect=false disables leader election.");
   DeclareServers(app, options);
+  DeclareWebhooks(app, options);
   DeclareIdentities(app, line, options);
   app.add_option(
          "--guard-mode,--guard", line.guard,
@@ -192,6 +216,12 @@ absl::Status CheckServers(const ManagerOptions& options) {
   if (!options.metrics_secure && !options.metrics_certificate.dir.empty()) {
     return Usage("--metrics-cert-path: the certificate is used only with --metrics-secure; add it");
   }
+  RETURN_IF_ERROR(IsLoopback("--webhook-bind-address", options.webhook_address).status());
+  if (options.webhook_address != "0" && options.webhook_certificate.dir.empty()) {
+    return Usage(
+        "--webhook-bind-address: the API server must be able to verify the webhooks; add "
+        "--webhook-cert-path");
+  }
   return absl::OkStatus();
 }
 
@@ -244,12 +274,11 @@ absl::StatusOr<Flags> Resolve(const CommandLine& line, ManagerOptions options,
   auto selected = SelectControllers(line.controllers, known);
   if (!selected.ok()) return Usage(StrCat("--controllers: ", AsStd(selected.status().message())));
   for (ComponentSpec& component : all) {
-    const bool enabled = IsController(component) ? std::find(selected->begin(), selected->end(),
-                                                             Name(component)) != selected->end()
-                                                 : options.metrics_secure;
-    if (enabled) {
-      flags.components.push_back(std::move(component));
-    }
+    const bool enabled = component.make_webhooks   ? options.webhook_address != "0"
+                         : IsController(component) ? std::find(selected->begin(), selected->end(),
+                                                               Name(component)) != selected->end()
+                                                   : options.metrics_secure;
+    if (enabled) flags.components.push_back(std::move(component));
   }
   RETURN_IF_ERROR(ResolveIdentities(line, options));
   RETURN_IF_ERROR(CheckServers(options));

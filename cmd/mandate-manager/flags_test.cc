@@ -18,7 +18,11 @@ using ::testing::HasSubstr;
 constexpr rbac::Mandate kA{.component = "a", .rules = {}};
 constexpr rbac::Mandate kB{.component = "b", .rules = {}};
 
-std::vector<ComponentSpec> Known() { return {{&kA, {}}, {&kB, {}}, {&kMetricsAuth, {}}}; }
+constexpr rbac::Mandate kHook = {"hook", {}};
+std::vector<ComponentSpec> Known() {
+  const auto webhooks = [](const Component&) -> absl::StatusOr<Webhooks> { return Webhooks(); };
+  return {{&kA}, {&kB}, {&kMetricsAuth}, {&kHook, {}, webhooks}};
+}
 
 class FlagsTest : public testing::Test {
  protected:
@@ -101,6 +105,16 @@ TEST_F(FlagsTest, AcceptsTheFieldsNamesOfFlags) {
   EXPECT_EQ(flags->components[1].mandate, &kMetricsAuth);
 }
 
+TEST_F(FlagsTest, AWebhookAddressEnablesComponentsWithWebhooks) {
+  const auto flags = Parse({"--kubeconfig", path_, "--webhook-bind-address=:9443",
+                            "--webhook-cert-path=/certs", "--controllers=a"});
+  ASSERT_TRUE(flags.ok()) << flags.status();
+  EXPECT_EQ(flags->manager.webhook_address, ":9443");
+  EXPECT_EQ(flags->manager.webhook_certificate.dir, "/certs");
+  ASSERT_EQ(flags->components.size(), 2u);
+  EXPECT_EQ(flags->components[1].mandate, &kHook);
+}
+
 TEST_F(FlagsTest, AMistakeIsOneLineWithItsFlag) {
   struct Row {
     std::vector<std::string> arguments;
@@ -132,6 +146,9 @@ TEST_F(FlagsTest, AMistakeIsOneLineWithItsFlag) {
        "--metrics-secure: metrics must have an address of their own; :1 serves probes"},
       {{kubeconfig, "--controllers=metrics-auth"},
        "unknown controller \"metrics-auth\"; known: a, b"},
+      {{kubeconfig, "--webhook-bind-address=nowhere"}, "--webhook-bind-address: \"nowhere\""},
+      {{kubeconfig, "--webhook-bind-address=:9443"}, "add --webhook-cert-path"},
+      {{kubeconfig, "--controllers=hook"}, "unknown controller \"hook\"; known: a, b"},
       {{kubeconfig, "--metrics-cert-path=/x"},
        "--metrics-cert-path: the certificate is used only with --metrics-secure"},
       {{kubeconfig, "--identity-mode=single", "--bind-tokens-to-secrets"},

@@ -38,9 +38,6 @@ constexpr ArgumentSpec kMandateArguments[] = {
     {"fieldSelector", kString},
 };
 
-constexpr ArgumentSpec kComponentArguments[] = {
-    {"name", kString, true}, {"value", kString}, {"events", kString}};
-
 constexpr ArgumentSpec kJustifyArguments[] = {{"reason", kString, true}};
 
 // The marker that a similar name probably means; compares without capitals and blanks.
@@ -154,7 +151,7 @@ class FileReader {
     // Even if the name is invalid, the rules below do not belong to the component above.
     component_.assign(1, '?');
     is_named_ = true;
-    const auto arguments = Parse(kComponent, kComponentArguments, Repeated::kIsError, text);
+    const auto arguments = Parse(kComponent, ComponentArguments(), Repeated::kIsError, text);
     if (!arguments) return;
     const std::string name = arguments->String("name");
     if (const absl::Status valid = CheckDnsLabel(name); !valid.ok()) {
@@ -287,6 +284,12 @@ class FileReader {
 };
 
 }  // namespace
+
+std::span<const ArgumentSpec> ComponentArguments() {
+  static constexpr ArgumentSpec kArguments[] = {
+      {"name", kString, true}, {"value", kString}, {"events", kString}};
+  return kArguments;
+}
 
 void AddValue(const std::string& component, ChartValue value, Sources* sources,
               Diagnostics* diagnostics) {

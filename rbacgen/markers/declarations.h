@@ -21,6 +21,7 @@
 
 #include <map>
 #include <set>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -28,6 +29,7 @@
 #include "manager/rbac/rule.h"
 #include "rbacgen/markers/diagnostics.h"
 #include "rbacgen/markers/fence.h"
+#include "rbacgen/markers/marker_arguments.h"
 
 namespace mandate::rbacgen {
 
@@ -70,6 +72,9 @@ struct Sources {
   // The components that do not record events.
   std::set<std::string> without_events;
 };
+
+// The arguments of the marker +mandate:component.
+std::span<const ArgumentSpec> ComponentArguments();
 
 // Adds the value. If the component has another value already, reports an error at its place.
 void AddValue(const std::string& component, ChartValue value, Sources* sources,

@@ -1,7 +1,7 @@
 // The component scope-webhook: nobody grants through ScopeTemplates and ScopeInstances what they
 // could not grant themselves.
 //
-// +mandate:component:name=scope-webhook
+// +mandate:component:name=scope-webhook,value=webhooks.enabled,events=none
 // +kubebuilder:rbac:groups=operators.coreos.com,resources=scopeinstances;scopetemplates,verbs=list;watch
 // +kubebuilder:rbac:groups=rbac.authorization.k8s.io,resources=clusterroles;rolebindings;clusterrolebindings,verbs=list;watch
 // +kubebuilder:rbac:groups=authorization.k8s.io,resources=subjectaccessreviews,verbs=create

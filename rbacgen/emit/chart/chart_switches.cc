@@ -120,7 +120,7 @@ std::vector<std::string> NamesOf(const std::vector<ComponentMandate>& components
 }
 
 // The names as arguments of a template function: `"a" "b"`.
-std::string Arguments(const std::vector<std::string>& names) {
+std::string HelmArguments(const std::vector<std::string>& names) {
   return names.empty() ? "" : StrCat("\"", AsStd(absl::StrJoin(names, "\" \"")), "\"");
 }
 
@@ -244,9 +244,9 @@ std::string HelmHelpers(const std::string& base_name,
   const std::vector<std::string> names = ControllersOf(components);
   const std::vector<std::string> all = NamesOf(components);
   return absl::StrReplaceAll(kHelpers, {{"@BASE@", base_name},
-                                        {"@KNOWN@", Arguments(names)},
+                                        {"@KNOWN@", HelmArguments(names)},
                                         {"@NAMES@", absl::StrJoin(names, ", ")},
-                                        {"@ALL@", Arguments(all)},
+                                        {"@ALL@", HelmArguments(all)},
                                         {"@ALLNAMES@", absl::StrJoin(all, ", ")}});
 }
 

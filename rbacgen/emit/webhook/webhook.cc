@@ -10,6 +10,7 @@
 #include "manager/core/strings.h"
 #include "rbacgen/emit/webhook/webhook_patch.h"
 #include "rbacgen/emit/webhook_check.h"
+#include "rbacgen/markers/declarations.h"
 #include "rbacgen/markers/marker_arguments.h"
 #include "rbacgen/markers/source_comments.h"
 #include "rbacgen/markers/text.h"
@@ -46,8 +47,6 @@ constexpr ArgumentSpec kWebhookArguments[] = {
 };
 
 constexpr ArgumentSpec kConfigurationArguments[] = {{"mutating", kBool, true}, {"name", kString}};
-constexpr ArgumentSpec kComponentArguments[] = {{"name", kString, true}};
-
 // The API's spelling of the word, found without regard to case; if it is not one of `words`, the
 // text itself.
 std::string ApiWord(const std::string& text, std::initializer_list<const char*> words) {
@@ -145,7 +144,7 @@ class FileReader {
     const bool counts = comment.place == CommentPlace::kOwnLine;
     if (marker.name == kComponent) {
       const auto arguments =
-          ParseArguments(kComponentArguments, Repeated::kIsError, marker.arguments);
+          ParseArguments(ComponentArguments(), Repeated::kIsError, marker.arguments);
       // ReadDeclarations() reports mistakes in this marker.
       if (counts && arguments.ok()) component_ = arguments->String("name");
     } else if (marker.name != kWebhook && marker.name != kConfiguration) {

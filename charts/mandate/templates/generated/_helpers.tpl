@@ -45,10 +45,10 @@ true
 {{- fail (printf "controllers: %q is not one of scope-instance, scope-template" (trimPrefix "-" .)) -}}
 {{- end -}}
 {{- end -}}
-{{- $all := list "metrics-auth" "scope-instance" "scope-template" -}}
+{{- $all := list "metrics-auth" "scope-instance" "scope-template" "scope-webhook" -}}
 {{- range .Values.cutOff -}}
 {{- if not (has . $all) -}}
-{{- fail (printf "cutOff: %q is not one of metrics-auth, scope-instance, scope-template" .) -}}
+{{- fail (printf "cutOff: %q is not one of metrics-auth, scope-instance, scope-template, scope-webhook" .) -}}
 {{- end -}}
 {{- end -}}
 {{- $enabled := list -}}
