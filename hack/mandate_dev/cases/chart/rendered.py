@@ -28,7 +28,7 @@ REFUSED: dict[str, tuple[dict[str, str], str]] = {
     "an unknown mode": ({**BARE, "identityMode": "root"}, "identityMode"),
     "an empty list of controllers": ({**BARE, "controllers": "[]"}, "controllers"),
     "an unknown component to cut off": ({**BARE, "cutOff": '["scope"]'},
-                                        "cutOff: \"scope\" is not one of metrics-auth, scope-instance, scope-template"),
+                                        "cutOff: \"scope\" is not one of metrics-auth, scope-instance, scope-template, scope-webhook"),
     "all components cut off": ({**BARE, "cutOff": '["scope-instance", "scope-template"]'},
                                "cutOff: every enabled component is cut off"),
     "a kill switch without tokens": ({**BARE, "killSwitch": "true", "identityMode": "single"},
