@@ -3,10 +3,22 @@
 #include <algorithm>
 #include <utility>
 
+#include "manager/core/strings.h"
 #include "rbacgen/emit/chart/object_maker.h"
 #include "rbacgen/emit/webhook/configurations.h"
 
 namespace mandate::rbacgen {
+
+namespace {
+
+// A value of the chart below `webhooks`; without it, and in plain manifests, the member is absent.
+Yaml OptionalValue(const std::string& name) {
+  const std::string value = StrCat("dig \"webhooks\" \"", name, "\" \"\" $.Values.AsMap");
+  return Yaml::If({.helm = value, .plain = false},
+                  Yaml::Action(StrCat("{{ ", value, " | quote }}"), ""));
+}
+
+}  // namespace
 
 void AddWebhooks(const Webhooks& webhooks, const ChartOptions& options,
                  std::vector<ChartFile>* files, Diagnostics* diagnostics) {
@@ -33,6 +45,9 @@ void AddWebhooks(const Webhooks& webhooks, const ChartOptions& options,
     configuration.service_name = options.names.base + "-webhook";
     configuration.service_namespace = switches.Namespace();
     configuration.metadata = maker.Object("", "", name, Yaml())["metadata"];
+    configuration.metadata["annotations"]["cert-manager.io/inject-ca-from"] =
+        OptionalValue("injectCaFrom");
+    configuration.ca_bundle = OptionalValue("caBundle");
     configuration.base_name = name;
     for (Yaml& object : WebhookConfigurations(own, configuration)) {
       file.objects.push_back(std::move(object));

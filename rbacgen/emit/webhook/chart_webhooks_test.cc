@@ -50,6 +50,8 @@ TEST(AddWebhooks, EachComponentHasItsOwnConfigurations) {
   EXPECT_THAT(r.files[1].objects[1].Write(), HasSubstr("name: mandate-manager-one-validating\n"));
   const std::string helm = r.files[2].objects[0].Write(Yaml::Flavor::kHelm);
   EXPECT_THAT(helm, HasSubstr("app.kubernetes.io/component: two\n"));
+  EXPECT_THAT(helm, HasSubstr("caBundle: {{ dig \"webhooks\" \"caBundle\""));
+  EXPECT_THAT(helm, HasSubstr("cert-manager.io/inject-ca-from: {{ dig"));
   EXPECT_THAT(helm, HasSubstr("name: mandate-manager-webhook\n      namespace: {{ "));
   EXPECT_THAT(r.files[2].objects[0].Write(), HasSubstr("namespace: mandate-system\n"));
 }

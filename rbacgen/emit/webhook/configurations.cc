@@ -32,6 +32,7 @@ Yaml WebhookYaml(const Webhook& webhook, const ConfigurationOptions& options) {
     if (!webhook.names_namespace && !options.service_namespace.IsNull()) {
       service["namespace"] = options.service_namespace;
     }
+    if (!options.ca_bundle.IsNull()) yaml["clientConfig"]["caBundle"] = options.ca_bundle;
   }
   if (!options.condition) return yaml;
   return Yaml::If(options.condition(webhook.component), std::move(yaml));

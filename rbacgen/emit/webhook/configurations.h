@@ -17,6 +17,8 @@ struct ConfigurationOptions {
   // system, as in controller-gen. It can be an action of a chart.
   Yaml service_name;
   Yaml service_namespace;
+  // The certificates that verify the service, in base64; null: the markers alone decide.
+  Yaml ca_bundle = {};
   // The condition of a component's webhooks; null if they have none.
   std::function<Yaml::Condition(const std::string& component)> condition;
   // Additions to metadata, such as labels.

@@ -61,8 +61,8 @@ TEST(ReadWebhooks, ReadsAMarkerWithOnlyRequiredArguments) {
 }
 
 TEST(ReadWebhooks, BelongToTheComponentAbove) {
-  const Result r = Read(Marker({}) + "// +mandate:component:name=own,value=own.enabled,events=none\n" +
-                        Marker({}));
+  const Result r = Read(
+      Marker({}) + "// +mandate:component:name=own,value=own.enabled,events=none\n" + Marker({}));
   ASSERT_THAT(r.webhooks.webhooks, SizeIs(2));
   EXPECT_EQ(r.webhooks.webhooks[0].component, "");
   EXPECT_EQ(r.webhooks.webhooks[1].component, "own");
