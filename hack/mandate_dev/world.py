@@ -138,8 +138,10 @@ class World:
         """The generated part of the chart, as plain manifests; of components not yet added to git, too."""
         sources = self.run(["git", "grep", "--untracked", "-lE", "^// *\\+mandate:component:", "--", "controllers",
                             "webhooks", "manager"], stdout=subprocess.PIPE).split()
+        # Webhooks that no manager serves would deny every write that they cover.
+        some = [] if any(flag.startswith("--with=") for flag in flags) else ["--with=metrics.enabled"]
         # A flag that takes a list would take the sources too, if they came right after it.
-        return self.run([self.rbacgen, "chart", *flags, "--format=yaml", f"--namespace={NAMESPACE}",
+        return self.run([self.rbacgen, "chart", *flags, *some, "--format=yaml", f"--namespace={NAMESPACE}",
                          f"--identity-mode={self.identity_mode}", *sources], stdout=subprocess.PIPE)
 
     def write_credentials(self) -> None:
