@@ -29,7 +29,7 @@ const std::vector<std::string>& AllVerbs() {
   return verbs;
 }
 
-// The same, in the order of CRD groups.
+// The same verbs, in the order that the server uses for CRD groups.
 const std::vector<std::string>& CustomVerbs() {
   static const auto& verbs = *new std::vector<std::string>{
       "delete", "deletecollection", "get", "list", "patch", "create", "update", "watch"};

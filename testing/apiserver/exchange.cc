@@ -14,7 +14,7 @@ void Exchange::Respond(Response response) {
   if (request_.method == "HEAD") response.body.clear();
   if (closed_ || answered_) return;
   Answer(response);
-  // An observer may have closed it.
+  // An observer may have closed the exchange.
   if (closed_) return;
   WriteWhole(response);
   Close();

@@ -57,7 +57,7 @@ struct FaultRule {
   std::string parameter = {};      // a parameter of the query: "continue"
   std::string bearer = {};         // the token
   std::string except_bearer = {};  // requests with this token never match
-  size_t skip = 0;                 // the number of matching requests to spare first
+  size_t skip = 0;                 // the number of matching requests that get no fault first
   size_t times = std::numeric_limits<size_t>::max();
   double probability = 1;
   Fault fault = {};

@@ -27,7 +27,7 @@ bool IsStep(std::string_view step) {
   return value.ok() && (value->isObject() || step.starts_with("v:"));
 }
 
-// Whether it is valid FieldsV1.
+// Whether `fields` is valid FieldsV1.
 bool IsFieldSet(const Json::Value& fields) {
   if (!fields.isObject()) return false;
   for (const std::string& step : fields.getMemberNames()) {

@@ -30,7 +30,7 @@ struct FieldManagerEntry {
 };
 using FieldManagerEntries = std::vector<FieldManagerEntry>;
 
-// Empty if there is no list; nullopt if an entry is invalid.
+// The entries of the object's list. Empty if there is no list; nullopt if an entry is invalid.
 std::optional<FieldManagerEntries> ReadFieldManagers(const Json::Value& object);
 
 // Replaces the object's list. Entries without fields are omitted; the order is the server's.
@@ -43,7 +43,7 @@ FieldManagerEntries FieldManagersOfUpdate(const Json::Value& live, const Json::V
                                           bool subresource);
 
 // Gives `object` the list of `live` if the two objects differ only in the times of the entries, so
-// that a write without a change stays one.
+// that such a write changes nothing.
 void KeepManagerTimes(const Json::Value& live, Json::Value& object);
 
 // Keeps the entries whose version belongs to the kind's group. False if another entry makes the

@@ -49,7 +49,7 @@ class Kinds {
   // Contains the built-in kinds.
   Kinds();
 
-  // Null if it is not served.
+  // Null if the resource is not served.
   std::shared_ptr<const ResourceType> Find(std::string_view group, std::string_view version,
                                            std::string_view resource) const;
   // The first served version.

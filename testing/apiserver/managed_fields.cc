@@ -22,7 +22,8 @@ Json::Value Wanted(const Json::Value& config, const ResourceType& type, bool sta
   MutableMetadata(wanted).removeMember("managedFields");
   for (const std::string& name : config.getMemberNames()) {
     const bool typed = name == "apiVersion" || name == "kind";
-    // An apply to a custom object's status cannot change metadata; to a built-in one's it can.
+    // An apply to the status of a built-in object can change metadata; for a custom object it
+    // cannot.
     const bool kept = !status         ? name != "status" || !type.has_status
                       : type.custom() ? name == "status"
                                       : name == "status" || name == "metadata";
@@ -139,7 +140,7 @@ void TrackUpdate(const ResourceType& type, const Json::Value& live, const FieldM
                  Json::Value& object) {
   if (!manager.typed) return WriteFieldManagers({}, object);
   FieldManagerEntries entries = FieldManagersOfUpdate(live, object, !manager.subresource.empty());
-  // The fields of an object without managers get one only at the first apply.
+  // The fields of an object without managers get a manager only at the first apply.
   if (entries.empty() && !live.isNull()) return WriteFieldManagers({}, object);
   if (!KeepOwnVersions(type, entries)) return WriteFieldManagers({}, object);
   Json::Value now = Managed(type, object);
@@ -192,7 +193,7 @@ absl::StatusOr<Json::Value> ApplyConfiguration(const ResourceType& type, const J
   FieldSet last;
   FieldSet others;
   std::vector<Conflict> conflicts;
-  // In the order of the message.
+  // The message has the conflicts in this order.
   std::sort(entries.begin(), entries.end(),
             [](const auto& a, const auto& b) { return a.Identity() < b.Identity(); });
   for (FieldManagerEntry& entry : entries) {
@@ -207,11 +208,11 @@ absl::StatusOr<Json::Value> ApplyConfiguration(const ResourceType& type, const J
   }
   if (!conflicts.empty() && !force) return ConflictStatus(conflicts);
   FieldSet kept = others.Union(applied);
-  // No manager has the name, but it keeps metadata from being removed.
+  // No manager owns the name, but the name keeps metadata from being removed.
   if (config.isMember("metadata")) kept.children["f:metadata"].member = true;
   merged = RemoveFields(std::move(merged), last.Minus(applied), kept, shape);
   FieldManagerEntry& own = FindOrAdd(entries, self);
-  // A write that changes only ownership has no time.
+  // A write that changes only ownership does not set the entry's time.
   if (live.isNull() || !IsSame(merged, before) || SetsMore(config, type, before, shape)) {
     own.time = manager.now;
   }

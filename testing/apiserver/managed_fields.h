@@ -15,7 +15,7 @@ struct FieldManager {
   std::string name;
   std::string subresource;  // "status"
   std::string now;          // in the format of metadata
-  // Whether the sent object has the types of its schema. A custom object that has not loses its
+  // Whether the sent object has the types of its schema. A custom object with other types loses its
   // managers.
   bool typed = true;
 };

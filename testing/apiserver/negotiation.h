@@ -17,7 +17,8 @@ std::string_view MediaType(Encoding encoding);
 std::string_view WatchMediaType(Encoding encoding);
 
 // The first encoding in the Accept header that the server can write; JSON without a header; nullopt
-// if there is none (406). `protobuf`: whether the resource supports it; custom ones do not.
+// if it can write none of them (406). `protobuf`: whether the resource supports it; custom ones do
+// not.
 std::optional<Encoding> AcceptedEncoding(const Request& request, bool protobuf = true);
 
 // Whether the Accept header has JSON, with any parameters; true without a header.

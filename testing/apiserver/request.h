@@ -42,7 +42,7 @@ struct Request {
   std::optional<std::string_view> Header(std::string_view name) const;
   // The first value of a query parameter, decoded; nullopt if it is absent.
   std::optional<std::string> Query(std::string_view name) const;
-  // All values of it, in their order.
+  // All values of a query parameter, decoded, in the order of the query.
   std::vector<std::string> QueryAll(std::string_view name) const;
   bool HasQuery(std::string_view name) const { return Query(name).has_value(); }
 

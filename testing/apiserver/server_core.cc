@@ -24,7 +24,7 @@ AccessOptions WithAdmin(AccessOptions options) {
   return options;
 }
 
-// A test of a component with such rules must not pass as if the double had checked them.
+// Warns about rules that the double does not check, so that a passing test does not mislead.
 void WarnOfWhatIsNotChecked(const Json::Value& object) {
   const absl::Status status = Definitions::Check(object);
   if (status.ok()) return;

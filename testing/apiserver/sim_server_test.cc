@@ -137,7 +137,7 @@ TEST_F(SimServerTest, SendsBookmarksInVirtualTime) {
       AdminRequest("GET", std::string(kMaps) + "?watch=1&allowWatchBookmarks=1&timeoutSeconds=200"),
       sink);
   loop_.RunFor(absl::Minutes(4));
-  // After the initial state, each minute, and two seconds before the end.
+  // Bookmarks come after the initial state, each minute, and two seconds before the end.
   EXPECT_EQ(sink->events.size(), 5u);
   EXPECT_TRUE(sink->closed.has_value() && sink->closed->ok());
 }
@@ -230,7 +230,7 @@ TEST_F(SimServerTest, FaultDropsAndDelaysBookmarks) {
   };
   EXPECT_EQ(watch({.drop_bookmarks = 1})->events.back().type, WatchEventType::kAdded);
   const auto late = watch({.late_bookmarks = true});
-  // It comes after the next event, so its resourceVersion is lower.
+  // The late bookmark comes after the next event, so its resourceVersion is lower.
   ASSERT_GE(late->events.size(), 2u);
   EXPECT_EQ(late->events.back().type, WatchEventType::kBookmark);
   EXPECT_LT(std::stoll(late->events.back().resource_version),

@@ -44,7 +44,7 @@ class Store : public ObjectReader {
                                           std::string_view name) const override;
   std::vector<std::shared_ptr<const StoredObject>> List(const GroupResource& resource,
                                                         std::string_view ns = "") const override;
-  // The revision of the last change of any object of the resource; 0 if there was none.
+  // The revision of the last change of any object of the resource; 0 if there was no change.
   int64_t LastChange(const GroupResource& resource) const;
   // The resources that ever had an object.
   std::vector<GroupResource> Resources() const;

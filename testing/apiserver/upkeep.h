@@ -15,7 +15,7 @@ class Upkeep {
 
  private:
   void OnChange(const Change& change);
-  // Deletes the content of the namespace, and the empty namespace.
+  // Deletes the content of the namespace, and the namespace once it is empty.
   void Empty(const std::string& ns);
   // Deletes the object, or sets its deletionTimestamp if it has finalizers.
   void Delete(const GroupResource& resource, const StoredObject& object);

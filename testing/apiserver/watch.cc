@@ -99,7 +99,7 @@ void WatchStream::OnChange(const Change& change) {
   } else if (was && change.type == Change::Type::kDeleted) {
     exchange_->Send(WriteEvent("DELETED", *change.object, *type_, encoding_));
   } else if (was) {
-    // It left the selection: DELETED with the previous object and the new version.
+    // The object left the selection: DELETED has the previous object and the new version.
     exchange_->Send(WriteEvent("DELETED", *MakeStored(change.previous->Parse(), change.revision),
                                *type_, encoding_));
   }

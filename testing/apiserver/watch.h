@@ -70,7 +70,7 @@ class WatchStream : public std::enable_shared_from_this<WatchStream> {
   const Encoding encoding_;
   absl::Time ends_ = absl::InfiniteFuture();
   int64_t after_ = 0;  // changes up to this revision were sent or do not match
-  int64_t seen_ = 0;   // the last change that it has seen in etcd
+  int64_t seen_ = 0;   // the last change that this watch has seen in etcd
   uint64_t subscription_ = 0;
   uint64_t reconnect_ = 0;
   std::unique_ptr<Loop::Timer> timeout_;

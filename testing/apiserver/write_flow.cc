@@ -82,7 +82,7 @@ absl::Status WriteFlow::Run() {
 }
 
 absl::Status WriteFlow::Prepare() {
-  // Of several errors, that of the media type is reported first.
+  // An error of the media type is reported before any other.
   if (request().method == "PATCH") {
     absl::StatusOr<Json::Value> patch = ReadPatch(request(), type_);
     if (!patch.ok() && !IsBadRequest(patch.status())) return patch.status();
@@ -241,7 +241,7 @@ absl::Status WriteFlow::Complete(Json::Value& object) {
     metadata["uid"] = core_.NewUid();
     metadata["creationTimestamp"] = core_.Now();
   }
-  // No manager gets a status that this request does not set.
+  // This request does not set the status, so no manager may own it.
   if (creating() && type_.custom() && type_.has_status) object.removeMember("status");
   if (!query_.apply) {
     TrackUpdate(type_, live_object_, {query_.manager_name, subresource(), core_.Now(), typed_},
@@ -261,7 +261,7 @@ absl::Status WriteFlow::Complete(Json::Value& object) {
                                              .object = object,
                                              .old_object = live_object_}));
   }
-  // For the permission check, an object without these members is a different one.
+  // The permission check above counts an object without these members as changed.
   if (!creating()) KeepSystemFields(MetadataOf(live_object_), MutableMetadata(object));
   RETURN_IF_ERROR(CheckObject(object));
   for (std::string& warning : FinalizerWarnings(type_, object, live_object_)) {

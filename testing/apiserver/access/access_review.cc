@@ -243,7 +243,7 @@ absl::StatusOr<Json::Value> ReviewOwnRules(const rbac::Authorizer& authorizer,
   answer["metadata"] = answer["spec"] = Json::objectValue;
   Json::Value& status = answer["status"];
   status["resourceRules"] = status["nonResourceRules"] = Json::arrayValue;
-  // The server says so even if RBAC could not resolve a reference.
+  // The server's value is false even if RBAC could not resolve a reference.
   status["incomplete"] = false;
   for (const rbac::Rule& rule : applicable.rules) {
     Json::Value item(Json::objectValue);

@@ -1,5 +1,5 @@
-// The rows of testing/conformance/rows (access_*, rbac) test access control over HTTPS. This is a
-// property that no real server has.
+// Tests a property that no real server has. The rows of testing/conformance/rows (access_*, rbac)
+// test access control over HTTPS.
 #include "testing/apiserver/access/access.h"
 
 #include <memory>

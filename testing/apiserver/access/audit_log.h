@@ -21,7 +21,7 @@ using AuditSink = std::function<void(std::string line)>;
 class AuditLog {
  public:
   // Borrows the clock. Without a sink no event is written. `new_uid` makes the audit id of a
-  // request that has none.
+  // request without one.
   AuditLog(AuditSink sink, const Clock& clock, std::function<std::string()> new_uid);
 
   // The outermost filter: gives the request its audit id, adds this id and the warnings to the

@@ -121,7 +121,7 @@ absl::Status CheckBinding(const rbac::Authorizer& authorizer, const WriteAttribu
   const User& user = write.request->user;
   const std::string& ns = write.request->attributes.ns;
   if (ref.kind != "Role" && ref.kind != "ClusterRole") {
-    // The real server does not make an API error of this one.
+    // The real server returns this error as a plain one, without an API status.
     return PlainError(StrCat("unsupported role reference kind: ", rbac::Quote(ref.kind)));
   }
   const auto missing = rbac::MissingToBind(authorizer, user, ns, ref);
