@@ -29,7 +29,7 @@ std::function<std::string()> FollowFile(const std::string& path) {
   auto file = std::make_shared<std::ifstream>(path, std::ios::binary);
   file->seekg(0, std::ios::end);
   return [file] {
-    file->clear();  // of the end that was met
+    file->clear();  // clears the end-of-file state
     return std::string(std::istreambuf_iterator<char>(*file), {});
   };
 }

@@ -1,4 +1,4 @@
-// The API server's audit log, by request.
+// The events of the API server's audit log, by request.
 #ifndef TESTING_CONFORMANCE_AUDIT_LOG_H_
 #define TESTING_CONFORMANCE_AUDIT_LOG_H_
 
@@ -16,10 +16,11 @@ namespace mandate::conformance {
 // Thread-safe.
 class AuditLog {
  public:
-  // `more` is what was added since its last call, in any pieces.
+  // `more` returns the bytes that were added to the log since its last call, which may end
+  // anywhere.
   explicit AuditLog(std::function<std::string()> more) : more_(std::move(more)) {}
 
-  // The events of this auditID so far, in the order in which they stand in the log; an array.
+  // The events of this auditID so far, as an array in the order of the log.
   Json::Value EventsOf(const std::string& audit_id);
 
  private:
@@ -29,7 +30,7 @@ class AuditLog {
   std::map<std::string, Json::Value> events_ ABSL_GUARDED_BY(mutex_);
 };
 
-// Reads a file that grows, from its present end.
+// Returns a function that reads what is appended to the file from now on.
 std::function<std::string()> FollowFile(const std::string& path);
 
 }  // namespace mandate::conformance

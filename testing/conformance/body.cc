@@ -27,7 +27,7 @@ namespace api = ::k8s::io::api;
 namespace metav1 = ::k8s::io::apimachinery::pkg::apis::meta::v1;
 using google::protobuf::Message;
 
-// Named by nobody else here, so the linker would leave them out.
+// Links the generated files: no other code here refers to them, so the linker would omit them.
 void LinkKinds() {
   using google::protobuf::LinkMessageReflection;
   LinkMessageReflection<api::apps::v1::Deployment>();
@@ -39,7 +39,7 @@ void LinkKinds() {
   LinkMessageReflection<metav1::Status>();
 }
 
-// The message of "rbac.authorization.k8s.io/v1", "Role".
+// The message of an apiVersion and kind, such as "rbac.authorization.k8s.io/v1" and "Role".
 absl::StatusOr<std::unique_ptr<Message>> NewMessage(std::string_view api_version,
                                                     std::string_view kind) {
   LinkKinds();
@@ -90,7 +90,7 @@ absl::StatusOr<std::optional<Json::Value>> TakeLine(std::string& buffer) {
   return event;
 }
 
-// Frames start with their length, 4 bytes, the most significant first.
+// A frame starts with its length: 4 bytes, the most significant first.
 absl::StatusOr<std::optional<Json::Value>> TakeFrame(std::string& buffer) {
   if (buffer.size() < 4) return std::nullopt;
   uint32_t size = 0;

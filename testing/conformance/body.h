@@ -1,4 +1,4 @@
-// Bodies of requests, responses and watch streams, as JSON whatever they travel as.
+// Converts the bodies of requests, responses and watch streams between JSON values and bytes.
 #ifndef TESTING_CONFORMANCE_BODY_H_
 #define TESTING_CONFORMANCE_BODY_H_
 
@@ -14,14 +14,15 @@ namespace mandate::conformance {
 
 inline constexpr std::string_view kProtobufType = "application/vnd.kubernetes.protobuf";
 
-// Protobuf when `content_type` says so, else JSON; a string is sent as it is.
-// kInvalidArgument: no such kind, or members that it lacks.
+// Encodes as protobuf if that is the `content_type`, and otherwise as JSON. A string is returned
+// unchanged. kInvalidArgument if the kind is unknown, or has no such member.
 absl::StatusOr<std::string> EncodeBody(const Json::Value& body, std::string_view content_type);
 
-// kInvalidArgument for what is neither JSON nor protobuf of a kind in k8s.io/api.
+// kInvalidArgument if the bytes are neither JSON nor protobuf of a kind in k8s.io/api.
 absl::StatusOr<Json::Value> DecodeBody(std::string_view bytes, std::string_view content_type);
 
-// Takes the first whole event, {type, object}, off `buffer`; nullopt: there is none yet.
+// Removes the first complete event from `buffer` and returns it as {type, object}; nullopt if there
+// is no complete event yet.
 absl::StatusOr<std::optional<Json::Value>> TakeEvent(std::string& buffer,
                                                      std::string_view content_type);
 

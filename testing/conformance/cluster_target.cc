@@ -30,7 +30,7 @@ absl::StatusOr<std::string> ReadFile(const std::string& path) {
   return std::string(std::istreambuf_iterator<char>(file), {});
 }
 
-// etcd answers JSON over HTTP beside its gRPC.
+// etcd serves JSON over HTTP in addition to gRPC.
 absl::Status Post(HttpClient& etcd, const std::string& path, const Json::Value& body) {
   ASSIGN_OR_RETURN(const Response response,
                    etcd.Send({.method = "POST",
@@ -43,8 +43,8 @@ absl::Status Post(HttpClient& etcd, const std::string& path, const Json::Value& 
   return absl::UnavailableError(StrCat("etcd: ", response.code, " ", response.body));
 }
 
-// As another API server on the same etcd does it: the key is what tells the others, who keep old
-// states in memory too and drop them within seconds.
+// Compacts as another API server on the same etcd would: the key tells the other servers, which
+// also keep old states in memory, to drop them within seconds.
 absl::Status Compact(const Connection& connection, const std::string& resource_version) {
   HttpClient etcd(connection);
   Json::Value tell;

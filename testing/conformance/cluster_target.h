@@ -11,15 +11,16 @@ namespace mandate::conformance {
 
 struct ClusterOptions {
   std::string kubeconfig;
-  std::string audit_log;     // a file; empty: none
-  std::string etcd;          // https://127.0.0.1:2379; empty: it is out of reach
+  std::string audit_log;     // a file; empty: no log
+  std::string etcd;          // https://127.0.0.1:2379; empty: not reachable
   std::string etcd_pki;      // a folder with etcd-ca.crt, etcd.crt and etcd.key
-  std::string restart_etcd;  // a shell command; empty: none
+  std::string restart_etcd;  // a shell command; empty: no restarts
   bool uncached = false;     // --watch-cache-sizes=podtemplates#0
-  std::string crds;          // a folder of manifests, one object a file; empty: none are installed
+  std::string crds;          // a folder of manifests, one object per file; empty: no CRDs
 };
 
-// Its current context, with a client certificate or a token. Errors name the file.
+// The cluster of the kubeconfig's current context, with a client certificate or a token. Errors
+// name the file.
 absl::StatusOr<Target> TargetOfKubeconfig(const std::string& path);
 
 // Installs the CRDs, and returns when they are served. Errors name the file or request.

@@ -35,7 +35,7 @@ absl::Status CheckStatus(const Expectation& expect, const Json::Value& body, Var
   status["metadata"] = Json::Value(Json::objectValue);
   status["status"] = "Failure";
   status["code"] = *expect.code;
-  // Some refusals have none.
+  // Some errors have no reason.
   status["reason"] = expect.reason == "-" ? "<absent>" : expect.reason;
   status["message"] = expect.message;
   return In("Status", MatchJson(status, &body, variables));

@@ -1,4 +1,4 @@
-// One response against what a row says of it.
+// Checks a response or an event against a row's expectation.
 #ifndef TESTING_CONFORMANCE_EXPECT_H_
 #define TESTING_CONFORMANCE_EXPECT_H_
 
@@ -11,7 +11,8 @@
 
 namespace mandate::conformance {
 
-// kFailedPrecondition says what differs; captures into `variables`. The audit log is not looked at.
+// kFailedPrecondition with the difference. Captures into `variables`. Ignores the expected audit
+// events.
 absl::Status CheckResponse(const Expectation& expect, const Response& response,
                            Variables& variables);
 

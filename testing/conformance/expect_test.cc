@@ -27,7 +27,7 @@ TEST(ExpectTest, ChecksResponses) {
   const struct {
     const char* members;
     Response response;
-    const char* error;  // the start of it; empty: none
+    const char* error;  // the error's start; empty: no error
   } cases[] = {
       {"    is: 200", Json(200, "{}"), ""},
       {"    is: 200", Json(201, "{}"), "code: expected 200, got 201: {}"},

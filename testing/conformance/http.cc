@@ -13,7 +13,7 @@ namespace mandate::conformance {
 namespace {
 
 constexpr absl::Duration kTimeout = absl::Seconds(30);
-// How late `done` may be noticed when nothing comes, or only over the other protocol.
+// How late Await() may notice `done` while no data arrives, or only over the other protocol.
 constexpr int kPollMs = 20;
 
 void SetBlob(CURL* easy, CURLoption option, std::string& data) {
@@ -39,7 +39,7 @@ class CurlExchange : public Exchange {
       SetBlob(easy_, CURLOPT_SSLKEY_BLOB, connection.key_pem);
     }
     for (const auto& [name, value] : request.headers) {
-      // To libcurl, "Name:" means none and "Name;" an empty one.
+      // For libcurl, "Name:" removes the header and "Name;" sends it empty.
       const std::string line = value.empty() ? name + ";" : StrCat(name, ": ", value);
       headers_ = curl_slist_append(headers_, line.c_str());
     }
@@ -136,7 +136,7 @@ struct HttpClient::Impl {
   Impl(const Impl&) = delete;
   Impl& operator=(const Impl&) = delete;
 
-  // Moves all exchanges on; returns where to wait for more.
+  // Advances all exchanges, and returns the handle to wait on for more data.
   CURLM* Perform() {
     int running1 = 0, running2 = 0;
     curl_multi_perform(http1, &running1);
@@ -153,7 +153,8 @@ struct HttpClient::Impl {
   }
 
   Connection connection;
-  // Apart, so that a request for HTTP/2 does not find a connection that speaks HTTP/1.1 only.
+  // Separate handles, so that an HTTP/2 request does not reuse a connection that supports only
+  // HTTP/1.1.
   CURLM* const http1 = curl_multi_init();
   CURLM* const http2 = curl_multi_init();
 };

@@ -1,12 +1,12 @@
-// Requests and streams to one API server, in one thread.
+// A client for requests and streams to one API server, in one thread.
 //
-// Not the project's own transport: that one refuses to send what is wrong, and wrong requests are
-// half of what a server's behaviour is.
+// It does not use the project's own transport, which rejects invalid requests: half of the
+// behaviour under test is the answer to an invalid request.
 //
-// Requests without a body go over HTTP/2, those with one over HTTP/1.1. A server may answer a
-// request before it has read the body, and then ends the HTTP/2 stream with RST_STREAM (RFC
-// 9113, 8.1): libcurl 7.88 drops an answer that it has not handed on when that comes, which is a
-// matter of the machine's load. Over HTTP/1.1 there is nothing to reset.
+// Requests without a body use HTTP/2, and requests with a body HTTP/1.1. A server may answer a
+// request before it has read the body, and then ends the HTTP/2 stream with RST_STREAM (RFC 9113,
+// 8.1). If libcurl 7.88 has not delivered the answer by then, which depends on the machine's load,
+// it drops the answer. HTTP/1.1 has no such reset.
 #ifndef TESTING_CONFORMANCE_HTTP_H_
 #define TESTING_CONFORMANCE_HTTP_H_
 
@@ -27,19 +27,19 @@ namespace mandate::conformance {
 struct Connection {
   std::string server = {};  // https://127.0.0.1:6443
   std::string ca_pem = {};
-  std::string certificate_pem = {};  // for requests that say so
+  std::string certificate_pem = {};  // for requests with `certificate`
   std::string key_pem = {};
 };
 
 struct Request {
   std::string method;
-  std::string target;  // sent as it is
+  std::string target;  // sent unchanged
   std::vector<std::pair<std::string, std::string>> headers = {};
   std::string body = {};
   bool has_body = false;
   bool certificate = false;
-  // Over HTTP/1.1 also without a body. The answer to a path that cannot be parsed is a 400 there,
-  // and a reset stream over HTTP/2.
+  // Uses HTTP/1.1 even without a body. The server answers an invalid path with 400 over HTTP/1.1,
+  // and with a stream reset over HTTP/2.
   bool http1 = false;
 };
 
@@ -52,18 +52,18 @@ struct Response {
   std::string Header(const std::string& name) const;
 };
 
-// A response whose body may go on. Destroying it gives it up.
+// A response whose body may continue. The destructor cancels the request.
 class Exchange {
  public:
   virtual ~Exchange() = default;
   virtual bool headed() const = 0;
   virtual bool ended() const = 0;
-  virtual const absl::Status& status() const = 0;  // OK until it ended, and when it ended well
-  // `body` is what came so far; the reader may take from it.
+  virtual const absl::Status& status() const = 0;  // OK unless it has failed
+  // `body` is the data that has arrived so far; the reader may remove data from it.
   virtual Response& response() = 0;
 };
 
-// For one thread. Exchanges must be gone before it is.
+// Single-threaded. It outlives its exchanges.
 class HttpClient {
  public:
   explicit HttpClient(Connection connection);
@@ -72,13 +72,13 @@ class HttpClient {
   HttpClient& operator=(const HttpClient&) = delete;
 
   std::unique_ptr<Exchange> Start(const Request& request);
-  // Serves all exchanges until `done` or the time is over. Returns done().
+  // Advances all exchanges until done() is true or `patience` is over. Returns done().
   bool Await(const std::function<bool()>& done, absl::Duration patience);
 
-  // kUnavailable: no whole response came in 30 seconds.
+  // kUnavailable without a complete response within 30 seconds.
   absl::StatusOr<Response> Send(const Request& request);
-  // The responses in the order of the requests, at most `at_once` of which are under way.
-  // kUnavailable: 30 seconds passed in which no response ended.
+  // Returns the responses in the order of the requests; at most `at_once` requests are open at a
+  // time. kUnavailable if no response is completed within 30 seconds.
   absl::StatusOr<std::vector<Response>> SendAll(const std::vector<Request>& requests,
                                                 size_t at_once = 16);
 

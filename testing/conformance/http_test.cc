@@ -80,7 +80,7 @@ TEST_P(HttpTest, ServesAStreamWhileOtherRequestsGo) {
 TEST_P(HttpTest, AnAnswerBeforeTheBodyIsReadIsWhole) {
   const std::string status = R"({"kind":"Status","code":405})";
   Serve([](std::shared_ptr<ServerStream> stream) { stream->Respond(200, "late"); });
-  // An HTTP/2 connection is there, and could be used.
+  // Opens an HTTP/2 connection, which the next requests could reuse.
   EXPECT_EQ(http_->Send({.method = "GET", .target = "/"})->body, "late");
   server_->AnswerEarly({.code = 405, .body = status, .at_once = true});
   for (const size_t record : {16384, 100, 60, 40, 20}) {

@@ -1,4 +1,4 @@
-// YAML as the JSON that is meant by it.
+// Converts YAML to JSON.
 #ifndef TESTING_CONFORMANCE_JSON_YAML_H_
 #define TESTING_CONFORMANCE_JSON_YAML_H_
 

@@ -43,11 +43,11 @@ void AppendLiteral(std::string_view text, std::string* regex) {
 
 struct Placeholder {
   std::string regex;
-  std::string variable;  // to capture into
+  std::string variable;  // the variable to capture; empty: not captured
   size_t next = 0;
 };
 
-// The placeholder at text[at], which is a <.
+// The placeholder that starts with the < at text[at].
 std::optional<Placeholder> PlaceholderAt(std::string_view text, size_t at) {
   const size_t end = text.find('>', at);
   if (end == std::string_view::npos) return std::nullopt;
@@ -72,7 +72,7 @@ std::optional<Placeholder> PlaceholderAt(std::string_view text, size_t at) {
 
 struct Pattern {
   std::string regex;
-  std::vector<std::string> variables;  // one a group; empty: not captured
+  std::vector<std::string> variables;  // one per group; empty: not captured
 };
 
 absl::StatusOr<Pattern> PatternOf(std::string_view text, const Variables& variables) {
@@ -80,7 +80,7 @@ absl::StatusOr<Pattern> PatternOf(std::string_view text, const Variables& variab
   for (size_t at = 0; at < text.size();) {
     if (text[at] == '<') {
       if (const auto placeholder = PlaceholderAt(text, at)) {
-        // An outer group each; groups within it are not counted as ours.
+        // Each placeholder is one group; groups inside it become non-capturing.
         std::string inner = placeholder->regex;
         for (size_t i = 0; i < inner.size(); ++i) {
           if (inner[i] == '\\') {

@@ -1,4 +1,4 @@
-// Whether what came out is what a row says must come out.
+// Matches actual texts and values against a row's expectations.
 #ifndef TESTING_CONFORMANCE_MATCH_H_
 #define TESTING_CONFORMANCE_MATCH_H_
 
@@ -11,19 +11,19 @@
 
 namespace mandate::conformance {
 
-// Text with placeholders and variables. A placeholder is <any>, <uid>, <rv>, <time>, <microtime>,
-// <int>, <name>, or <~ regular expression>; with a variable in it, as in <uid $u>, what it
-// matches is captured. <above $rv> matches a number greater than the variable's value, and must be
-// the whole text. Anything else between < and > is text.
+// Matches a text with placeholders and variables. A placeholder is <any>, <uid>, <rv>, <time>,
+// <microtime>, <int>, <name>, or <~ regular expression>. With a variable, as in <uid $u>, the
+// matched text is captured. <above $rv> matches a number greater than the variable's value, and
+// must be the whole text. Anything else between < and > is plain text.
 //
-// kFailedPrecondition says what was expected and what came; captures only on success.
+// kFailedPrecondition with the expected and the actual text. Captures only on success.
 absl::Status MatchText(std::string_view expected, std::string_view actual, Variables& variables);
 
-// `actual` is nullptr for a member that is not there. Numbers, booleans and null are equal; strings
-// match as texts, and the string <any> matches whatever is there, <absent> what is not, <int> also
-// a number. Of an object the expected members match, others may be there unless the expectation
-// holds `<only>: true`. Of a list all elements match, or after a first element <some> those that
-// are listed, in that order. Errors name the path.
+// `actual` is nullptr for an absent member. Numbers, booleans and null must be equal. Strings match
+// as texts; in addition <any> matches any value, <absent> an absent member, and <int> a number. An
+// object must match the expected members and may have others, unless the expectation has `<only>:
+// true`. A list must match all elements; if the first expected element is <some>, the others must
+// match some elements, in this order. Errors name the path.
 absl::Status MatchJson(const Json::Value& expected, const Json::Value* actual,
                        Variables& variables);
 

@@ -57,7 +57,7 @@ TEST(MatchTest, CapturesOnSuccessOnly) {
 TEST(MatchTest, Values) {
   const struct {
     const char* expected;
-    const char* actual;  // JSON; nullptr: not there
+    const char* actual;  // JSON; nullptr: absent
     const char* error;   // empty: it matches
   } cases[] = {
       {"1", "1", ""},

@@ -20,7 +20,7 @@
 namespace mandate::conformance {
 namespace {
 
-// Thrown and caught within this file.
+// Thrown and caught only within this file.
 struct Bad {
   YAML::Mark mark;
   std::string what;
@@ -48,7 +48,7 @@ std::string ContentType(const std::string& name) {
   return known == ContentTypes().end() ? name : known->second;
 }
 
-// Patches by the name of their format.
+// The patch types, by their name in a step.
 const std::map<std::string, const char*>& Patches() {
   static const auto& all = *new std::map<std::string, const char*>{{"MERGE", "merge"},
                                                                    {"JSONPATCH", "jsonpatch"},
@@ -57,7 +57,7 @@ const std::map<std::string, const char*>& Patches() {
   return all;
 }
 
-// "404 NotFound pods \"a\" not found".
+// Reads a code, reason and message, such as "404 NotFound pods \"a\" not found".
 void ReadStatus(const YAML::Node& node, Expectation& expect) {
   const std::vector<std::string> parts = absl::StrSplit(node.Scalar(), absl::MaxSplits(' ', 2));
   int code;
@@ -73,7 +73,7 @@ std::string Text(const YAML::Node& node) {
   return node.Scalar();
 }
 
-// What may follow a request or a watch in its step.
+// Reads a member that may follow a request or a watch in its step.
 void ReadMember(const std::string& key, const YAML::Node& value, Step& step) {
   Expectation& expect = step.expect;
   if (key == "is") {

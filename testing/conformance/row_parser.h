@@ -1,4 +1,4 @@
-// Rows from their YAML files.
+// Parses the YAML files of rows.
 #ifndef TESTING_CONFORMANCE_ROW_PARSER_H_
 #define TESTING_CONFORMANCE_ROW_PARSER_H_
 
@@ -11,11 +11,11 @@
 
 namespace mandate::conformance {
 
-// `file` names the text in messages and, without folder and ending, its topic. kInvalidArgument
-// names file and line: an unknown member is an error, and so is a row without an expectation.
+// `file` is the text's name in errors; its base name without the extension is the topic.
+// kInvalidArgument with file and line if a member is unknown or a row has no expectation.
 absl::StatusOr<std::vector<Row>> ParseRows(std::string_view text, const std::string& file);
 
-// Every *.yaml in the folder, in the order of their names. Row names are unique.
+// Loads every *.yaml in the folder, in the order of the names. Row names must be unique.
 absl::StatusOr<std::vector<Row>> LoadRows(const std::string& folder);
 
 }  // namespace mandate::conformance

@@ -147,7 +147,7 @@ class RowRun {
     return expect.audit ? CheckAudit(*expect.audit, response) : absl::OkStatus();
   }
 
-  // The log is written after the response.
+  // Waits for the events, because the log is written after the response.
   absl::Status CheckAudit(const Json::Value& audit, const Response& response) {
     const std::string id = response.Header("audit-id");
     if (id.empty()) return absl::FailedPreconditionError("no Audit-Id header");
@@ -159,7 +159,7 @@ class RowRun {
         expected.append("<some>");
         expected.append(audit);
       }
-      // Of a single one, say what differs.
+      // If there is a single event, the error tells the difference.
       if (audit.isObject() && events.size() == 1) {
         return MatchJson(audit, &events[0], variables_);
       }

@@ -13,16 +13,16 @@
 
 namespace mandate::conformance {
 
-// Everything outlives the run.
+// The references must outlive the run.
 struct RowContext {
   const Target& target;
   HttpClient& http;
-  AuditLog* audit_log;                          // null only when the target has none
+  AuditLog* audit_log;                          // null if the target has no log
   std::string id;                               // unique on the server: the row's namespace
-  absl::Duration patience = absl::Seconds(20);  // for an event, `eventually`
+  absl::Duration patience = absl::Seconds(20);  // for an event, and for `eventually`
 };
 
-// Not OK: the first step that came out otherwise, and how.
+// The error names the first step that failed, and the difference.
 absl::Status RunRow(const Row& row, const RowContext& context);
 
 }  // namespace mandate::conformance

@@ -30,7 +30,7 @@ struct Flags {
   bool list = false;
 };
 
-// Without filters, all; else those whose "topic: name" holds one of them.
+// Whether "topic: name" contains one of the filters. Without filters, all rows run.
 bool Wanted(const Row& row, const std::vector<std::string>& filters) {
   const std::string name = StrCat(row.topic, ": ", row.name);
   return filters.empty() || std::any_of(filters.begin(), filters.end(), [&](const auto& filter) {

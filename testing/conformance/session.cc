@@ -13,8 +13,8 @@ namespace mandate::conformance {
 namespace {
 
 constexpr char kRbac[] = "rbac.authorization.k8s.io";
-// No row is about how soon a grant counts. A server whose etcd was restarted lists roles again only
-// after its own backoff, of up to half a minute.
+// No row tests how soon a grant takes effect. After a restart of etcd, the server lists roles again
+// only after a backoff of up to half a minute.
 constexpr absl::Duration kGrantPatience = absl::Minutes(5);
 
 Json::Value Object(std::string_view api_version, std::string_view kind, const std::string& name) {
@@ -57,7 +57,7 @@ absl::Status Session::CreateAccount(const std::string& account) {
   const std::string accounts = StrCat("/api/v1/namespaces/", id_, "/serviceaccounts");
   const absl::Status created =
       Do("POST", accounts, Object("v1", "ServiceAccount", account)).status();
-  // The row may have made it itself.
+  // The row may have created the account itself.
   if (!created.ok() && !absl::StrContains(created.message(), "AlreadyExists")) return created;
   Json::Value request = Object("authentication.k8s.io/v1", "TokenRequest", "");
   request.removeMember("metadata");

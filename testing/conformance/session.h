@@ -1,5 +1,5 @@
-// What a row runs within: a namespace, ServiceAccounts with tokens, grants; and what is to be
-// removed afterwards.
+// The environment of one row: a namespace, ServiceAccounts with tokens, and grants. It also records
+// the objects to remove afterwards.
 #ifndef TESTING_CONFORMANCE_SESSION_H_
 #define TESTING_CONFORMANCE_SESSION_H_
 
@@ -18,7 +18,7 @@
 
 namespace mandate::conformance {
 
-// For one row, in one thread.
+// Single-threaded.
 class Session {
  public:
   // `id` names the namespace and is unique on the server. `target` and `http` outlive this.
@@ -28,20 +28,21 @@ class Session {
   const std::string& id() const { return id_; }
 
   absl::Status CreateNamespace();
-  // Makes it the request of `as`: admin, nobody, or a ServiceAccount of the namespace, which is
-  // made when it is first used; or of whose `token` it is.
+  // Adds the credential of `as` to the request: admin, nobody, or a ServiceAccount of the
+  // namespace, which is created at its first use. A non-empty `token` is used instead.
   absl::Status Authenticate(const std::string& as, const std::string& token, Request& request);
-  // Grants the ServiceAccount these rules, in the namespace or everywhere, and waits until that
-  // counts.
+  // Grants the ServiceAccount these rules, in the namespace or everywhere, and waits until they
+  // take effect.
   absl::Status Allow(const std::string& account, const Json::Value& rules, bool everywhere);
-  // A request of the row has been answered: what it created outside the namespace is remembered.
+  // Called for each response to the row: records an object that the request created outside the
+  // namespace.
   void Note(const Request& request, const Response& response);
-  // Removes what was noted; failures are nobody's concern any more.
+  // Removes the recorded objects. Failures are ignored.
   void CleanUp();
   void RemoveNamespace() { (void)Do("DELETE", "/api/v1/namespaces/" + id_, Json::nullValue); }
 
  private:
-  // As the administrator; kFailedPrecondition unless it is answered with 2xx.
+  // Sends a request of the administrator. kFailedPrecondition unless the response is a 2xx.
   absl::StatusOr<Json::Value> Do(const std::string& method, const std::string& target,
                                  const Json::Value& body);
   absl::Status CreateAccount(const std::string& account);

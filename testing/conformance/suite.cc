@@ -38,7 +38,7 @@ class Suite {
     if (target.audit_log) audit_log_ = std::make_unique<AuditLog>(target.audit_log);
   }
 
-  // Only now: a controller that empties so many would slow the rows down.
+  // Called after all rows: emptying so many namespaces would slow the rows down.
   void RemoveNamespaces() {
     HttpClient http(target_.connection);
     for (size_t i = 0; i < results_.size(); ++i) {
@@ -75,7 +75,8 @@ class Suite {
     }
   }
 
-  // A line that says that the double does otherwise must not outlive that.
+  // Reports a row with a not-double line as skipped if it fails, and as failed if it passes: then
+  // the line must be removed.
   static void Excuse(RowResult& result) {
     result.skipped = !result.status.ok();
     result.status =

@@ -1,4 +1,4 @@
-// Runs rows, several at a time, and says how they came out.
+// Runs rows, several at a time, and reports the results.
 #ifndef TESTING_CONFORMANCE_SUITE_H_
 #define TESTING_CONFORMANCE_SUITE_H_
 
@@ -14,26 +14,27 @@
 namespace mandate::conformance {
 
 struct SuiteOptions {
-  std::string run;  // distinguishes runs on one server: part of every namespace's name
+  std::string run;  // part of each namespace's name; distinguishes runs on one server
   size_t at_once = 4;
   absl::Duration patience = absl::Seconds(20);
-  absl::Duration hopeless_patience = absl::Seconds(1);  // with rows that must fail
-  bool keep_namespaces = false;  // at the end of all rows; the rest goes with each row
+  absl::Duration hopeless_patience = absl::Seconds(1);  // for rows that must fail
+  bool keep_namespaces = false;  // at the end; other objects are always removed
 };
 
 struct RowResult {
   const Row* row = nullptr;
-  absl::Status status;   // OK: as the row says
-  bool skipped = false;  // the target lacks what it needs
+  absl::Status status;   // OK if the row passed
+  bool skipped = false;  // the target lacks a feature that the row needs
   absl::Duration took;
 };
 
-// In the order of the rows, which outlive the results. Rows that run alone come after all others.
+// Returns the results in the order of the rows, which outlive the results. Rows that run alone run
+// after all others.
 std::vector<RowResult> RunSuite(const std::vector<Row>& rows, const Target& target,
                                 const SuiteOptions& options);
 
-// A table by topic, what failed, what was skipped and why, and "N passed, N failed". True: nothing
-// failed, and something passed.
+// Prints a table by topic, the failed rows, the skipped rows with their reasons, and "N passed, N
+// failed". True if no row failed and at least one passed.
 bool Report(const std::vector<RowResult>& results, std::ostream& out);
 
 }  // namespace mandate::conformance

@@ -49,7 +49,7 @@ class SuiteTest : public testing::Test {
 
   const absl::StatusOr<std::vector<Row>> rows_ = ParseRows(kRows, "rows/t.yaml");
   const TestCa ca_;
-  // Every object is created, and counts one.
+  // The server answers every creation with 201, and every object has n = 1.
   const std::unique_ptr<H2Server> server_ =
       *H2Server::Create({.ca = &ca_}, [](std::shared_ptr<ServerStream> stream) {
         stream->Respond(stream->request().method == "POST" ? 201 : 200, R"({"n":1})");

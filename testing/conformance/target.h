@@ -1,4 +1,4 @@
-// The server that rows run on.
+// The server on which rows run.
 #ifndef TESTING_CONFORMANCE_TARGET_H_
 #define TESTING_CONFORMANCE_TARGET_H_
 
@@ -13,20 +13,20 @@ namespace mandate::conformance {
 // A value.
 struct Target {
   Connection connection;  // with the administrator's client certificate, unless there is a token
-  std::string token;      // the administrator's
+  std::string token;      // the administrator's; empty: not used
 
-  // What was added to the audit log since the last call, JSON lines; called by one thread at a
-  // time. None: rows that need the log do not run.
+  // Returns the JSON lines that were added to the audit log since the last call. Called by one
+  // thread at a time. If empty, rows that need the log do not run.
   std::function<std::string()> audit_log;
-  // Makes the server forget what was before this resourceVersion; from any thread. None: rows that
-  // need it do not run.
+  // Makes the server drop the history before this resourceVersion. Called by any thread. If empty,
+  // rows that need it do not run.
   std::function<absl::Status(const std::string& resource_version)> compact;
-  // Restarts etcd, and returns when it is back; one row at a time. None: rows that need it do not
-  // run.
+  // Restarts etcd, and returns when it serves again. Called for one row at a time. If empty, rows
+  // that need it do not run.
   std::function<absl::Status()> restart_etcd;
-  // The server keeps no watch cache of PodTemplates.
+  // Whether the server has no watch cache for PodTemplates.
   bool uncached = false;
-  // Rows that say that the double does otherwise must fail.
+  // Whether the server is the double. Then rows with a not-double line must fail.
   bool is_double = false;
   // Whether the project's CRDs are installed.
   bool crds = false;

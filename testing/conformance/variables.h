@@ -1,4 +1,4 @@
-// What a row has captured, and its place in requests and expectations.
+// The variables of a row, and their use in requests and expectations.
 #ifndef TESTING_CONFORMANCE_VARIABLES_H_
 #define TESTING_CONFORMANCE_VARIABLES_H_
 
@@ -14,15 +14,15 @@ namespace mandate::conformance {
 
 using Variables = std::map<std::string, std::string, std::less<>>;
 
-// Replaces $name and ${name} (letters, digits, underscores; a letter first) by their values and $$
-// by $; any other $ stands for itself. kNotFound names a variable that is not set.
+// Replaces $name and ${name} (letters, digits, underscores; a letter first) by their values, and $$
+// by $. Any other $ is kept. kNotFound with the name of a variable that is not set.
 absl::StatusOr<std::string> Substitute(std::string_view text, const Variables& variables);
 
-// In every string and every key of `value`.
+// Substitutes in every string and every key of `value`.
 absl::StatusOr<Json::Value> SubstituteAll(const Json::Value& value, const Variables& variables);
 
-// The variable that starts at text[at], which is a $: its name, and where the text goes on. An
-// empty name: it is none, and `next` is after the $ (or after $$).
+// The variable that starts with the $ at text[at]: its name, and the position after it. If the name
+// is empty, it is not a variable, and `next` is the position after the $ or $$.
 struct VariableReference {
   std::string_view name;
   size_t next;

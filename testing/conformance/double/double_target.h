@@ -9,14 +9,14 @@
 
 namespace mandate::conformance {
 
-// A double over HTTPS that is set up as hack/cluster's API server is: it logs, calls webhooks, and
-// has forgotten its beginnings. Thread-safe.
+// A double over HTTPS, set up like hack/cluster's API server: it writes an audit log, calls
+// webhooks, and has compacted its early history. Thread-safe.
 class DoubleTarget {
  public:
   static absl::StatusOr<std::unique_ptr<DoubleTarget>> Create();
   ~DoubleTarget();
 
-  // Its CRDs are not installed yet.
+  // The target, whose CRDs are not installed yet.
   const Target& target() const { return target_; }
 
  private:

@@ -1,4 +1,5 @@
-// All rows on the double. With CONFORMANCE_FILTER=TEXT, those whose "topic: name" holds it.
+// Runs all rows on the double, or with CONFORMANCE_FILTER=TEXT the rows whose "topic: name"
+// contains TEXT.
 #include <gtest/gtest.h>
 
 #include <cstdlib>
@@ -42,7 +43,7 @@ class DoubleTest : public testing::Test {
 
 TEST_F(DoubleTest, PassesTheRows) { Run("testing/conformance/rows"); }
 
-// What it does not do, it refuses in words.
+// The double rejects requests that it does not support, and its error names the feature.
 TEST_F(DoubleTest, RejectsUnsupportedRequests) { Run("testing/conformance/double/rows"); }
 
 }  // namespace

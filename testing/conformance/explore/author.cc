@@ -63,7 +63,7 @@ class Author {
   }
   std::string One(const Resource& r) { return StrCat(Collection(r), "/", PickName(r, dice_)); }
 
-  // Query parameters, each with its chance.
+  // Adds the query parameter with a chance of `percent`.
   void Add(std::string& target, size_t percent, const std::string& parameter) {
     if (dice_.Chance(percent))
       StrAppend(&target, target.find('?') == std::string::npos ? "?" : "&", parameter);
@@ -154,7 +154,7 @@ class Author {
     const bool wide = r.namespaced && dice_.Chance(4);
     if (wide) target = StrCat(r.api, "/", r.plural, "?fieldSelector=metadata.namespace=@{ns}");
     AddSelectors(r, target);
-    // Whether a page is the last depends on all that is there, other sequences' objects too.
+    // Whether a page is the last one depends on all objects, including those of other sequences.
     Add(target, wide || !r.namespaced ? 0 : 25,
         "limit=" + dice_.Pick({"1", "2", "0", "1", "500", "-1", "x", ""}));
     if (dice_.Chance(12)) {
@@ -260,7 +260,8 @@ class Author {
   }
 
   void Delete(const Resource& r) {
-    // What is in a namespace goes by kube-controller-manager, which is not compared.
+    // kube-controller-manager deletes the content of a namespace, and it is not part of the
+    // comparison.
     if (std::string(r.plural) == "namespaces") return Get(r);
     std::string target = One(r);
     AddDeleteOptions(target);

@@ -10,7 +10,7 @@
 
 namespace mandate::conformance::explore {
 
-// The identities that steps name, beside admin and nobody, and what they may do: rules of a
+// An identity that steps name, in addition to admin and nobody. Its permissions are the rules of a
 // ClusterRole, as JSON.
 struct Identity {
   std::string name;
@@ -18,7 +18,7 @@ struct Identity {
 };
 const std::vector<Identity>& Identities();
 
-// The same seed, the same steps. The first creates the namespace.
+// The same seed gives the same steps. The first step creates the namespace.
 std::vector<Step> WriteSequence(uint64_t seed);
 
 }  // namespace mandate::conformance::explore

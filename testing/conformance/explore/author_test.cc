@@ -26,7 +26,7 @@ TEST(AuthorTest, TheSameSeedWritesTheSame) {
   EXPECT_NE(Shown(WriteSequence(1)), Shown(WriteSequence(2)));
 }
 
-// Whatever is explored comes up in a night.
+// The sequences of one night contain every feature that is explored.
 TEST(AuthorTest, EverythingComesUp) {
   std::set<std::string> identities;
   std::string all;

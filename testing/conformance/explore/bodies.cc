@@ -13,7 +13,7 @@ namespace {
 constexpr char kRbac[] = "/apis/rbac.authorization.k8s.io/v1";
 constexpr char kRbacVersion[] = "rbac.authorization.k8s.io/v1";
 
-// The first is drawn most.
+// The first resource is picked most often.
 const std::vector<std::pair<Resource, int>>& Resources() {
   static const auto* const kAll = new std::vector<std::pair<Resource, int>>{
       {{"/api/v1", "v1", "ConfigMap", "configmaps", true, false}, 8},
@@ -32,7 +32,7 @@ const std::vector<std::pair<Resource, int>>& Resources() {
   return *kAll;
 }
 
-// Literals of this file only: what is no JSON is a mistake of its author.
+// Parses a literal of this file; invalid JSON is a bug of this file.
 Json::Value J(const std::string& text) {
   auto parsed = ParseJson(text);
   if (!parsed.ok()) std::abort();
@@ -57,7 +57,8 @@ Json::Value Rule(Dice& dice) {
        R"({"apiGroups":[""],"resources":["configmaps"],"verbs":["get"],"nonResourceURLs":["/x"]})"});
 }
 
-// Of the sequence's own: what a ClusterRoleBinding grants is seen by all sequences at once.
+// The users and groups belong to this sequence, because a ClusterRoleBinding affects all sequences
+// that run at the same time.
 Json::Value Subject(Dice& dice) {
   return OneOf(dice, {R"({"kind":"User","name":"@{ns}-u"})", R"({"kind":"Group","name":"@{ns}-g"})",
                       R"({"kind":"ServiceAccount","name":"s","namespace":"default"})",
@@ -171,7 +172,7 @@ void DisturbMeta(Json::Value& metadata, Dice& dice) {
     case 6:
       metadata["generateName"] = MakeGenerateName(dice);
       if (dice.Chance(30)) metadata["generateName"] = "";
-      // Which most kinds do not allow.
+      // Most kinds do not allow this generateName.
       if (dice.Chance(50)) metadata["generateName"] = StrCat("X-", MakeGenerateName(dice));
       break;
     case 7:
@@ -303,7 +304,7 @@ void Disturb(const Resource& resource, Json::Value& object, Dice& dice) {
           Wrong(dice);
     }
   }
-  // Names outside namespaces are no other sequence's.
+  // A cluster-scoped name must not belong to another sequence.
   const Json::Value* metadata = FindMember(object, "metadata");
   const Json::Value* name = metadata == nullptr ? nullptr : FindMember(*metadata, "name");
   if (resource.namespaced || name == nullptr || !name->isString()) return;

@@ -1,4 +1,4 @@
-// Objects and patches of the kinds that are explored: most are right, some are nearly right.
+// Objects and patches of the kinds that are explored: most are valid, some are nearly valid.
 #ifndef TESTING_CONFORMANCE_EXPLORE_BODIES_H_
 #define TESTING_CONFORMANCE_EXPLORE_BODIES_H_
 
@@ -22,16 +22,17 @@ struct Resource {
 const Resource& Configmaps();
 const Resource& PickResource(Dice& dice);
 
-// One of few names, so that steps meet; outside namespaces they have a prefix.
+// One of a few names, so that several steps use the same object. Cluster-scoped names have a
+// prefix.
 std::string PickName(const Resource& resource, Dice& dice);
 
-// A prefix for generateName that hardly comes twice: names that differ only in what the server
-// appends sort differently on every server.
+// A prefix for generateName that is almost never repeated: names that differ only in the server's
+// suffix sort differently on each server.
 std::string MakeGenerateName(Dice& dice);
 
 Json::Value MakeObject(const Resource& resource, const std::string& name, Dice& dice);
 
-// Changes up to three members, rightly or wrongly.
+// Changes one or two members, to valid or invalid values.
 void Disturb(const Resource& resource, Json::Value& object, Dice& dice);
 
 }  // namespace mandate::conformance::explore

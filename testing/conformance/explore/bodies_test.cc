@@ -39,7 +39,7 @@ TEST(BodiesTest, ObjectsAreOfTheirKind) {
   }
 }
 
-// Twice, thrice: what is disturbed already has members of any type.
+// An object is disturbed several times, so members may already have any type.
 TEST(BodiesTest, AnythingCanBeDisturbed) {
   Dice dice(3);
   std::set<std::string> metadata;

@@ -10,7 +10,7 @@
 
 namespace mandate::conformance::explore {
 
-// For one thread.
+// Single-threaded.
 class Dice {
  public:
   explicit Dice(uint64_t seed) : engine_(seed) {}

@@ -15,7 +15,7 @@
 namespace mandate::conformance::explore {
 namespace {
 
-// What differs at a path.
+// The two values at a path where they differ.
 struct Part {
   std::string path;
   std::string real;

@@ -1,4 +1,4 @@
-// Where two servers part, for a person.
+// Describes a difference between two servers to a person.
 #ifndef TESTING_CONFORMANCE_EXPLORE_DIFFERENCE_H_
 #define TESTING_CONFORMANCE_EXPLORE_DIFFERENCE_H_
 
@@ -8,22 +8,22 @@
 namespace mandate::conformance::explore {
 
 struct Difference {
-  size_t step = 0;  // of the sequence, from 0
+  size_t step = 0;  // its index in the sequence
   std::string request;
   std::string real;  // Said::Answer, or the events of a stream
   std::string ours;
 
-  // The same for differences that are likely to have one reason: no names, no values.
+  // Equal for differences that probably have the same reason: it contains no names and no values.
   std::string Signature() const;
-  // The lines and members that are not the same, `-` the real server's and `+` ours.
+  // The lines and members that differ: `-` for the real server's, `+` for ours.
   std::string Explain() const;
 };
 
-// Whether two answers refuse with the same code and reason what cannot be read, which the real
-// server tells in the words of Go's libraries and the double in its own.
+// Whether two answers differ only in wording: both reject an unreadable request with the same code
+// and reason, the real server with the messages of Go's libraries and the double with its own.
 bool IsWording(const std::string& real, const std::string& ours);
 
-// The code of an answer, and of a Status its reason and message.
+// The code of an answer and, if its body is a Status, the reason and message.
 std::string Gist(const std::string& answer);
 
 }  // namespace mandate::conformance::explore

@@ -1,5 +1,5 @@
-// Sends random sequences of requests to a real API server and to the double, and says where they
-// part: docs/conformance.md.
+// Sends random sequences of requests to a real API server and to the double, and reports where
+// their answers differ: docs/conformance.md.
 #include <CLI/CLI.hpp>
 #include <atomic>
 #include <iostream>
@@ -31,7 +31,7 @@ struct Flags {
   uint64_t seed = 0;
   uint64_t sequences = 1000;
   size_t at_once = 4;
-  size_t show = 40;  // differences, each with one seed
+  size_t show = 40;  // how many differences, each with one seed
   bool trace = false;
 };
 
@@ -80,7 +80,7 @@ class Exploration {
     for (size_t i = 0; i < flags_.at_once; ++i) threads.emplace_back([this] { Work(); });
   }
 
-  // True: everything was the same, and something was.
+  // True if there was no difference and something was compared.
   bool Report() {
     MutexLock lock(mutex_);
     for (const auto& [words, times] : refused_)

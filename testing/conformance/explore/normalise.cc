@@ -31,7 +31,7 @@ void Sort(Json::Value& list) {
   for (Json::ArrayIndex i = 0; i < list.size(); ++i) list[i] = sorted[i].second;
 }
 
-// Leaves the first of entries that are the same.
+// Keeps the first of equal entries.
 void DropRepeated(Json::Value& list) {
   Json::Value kept(Json::arrayValue);
   for (const Json::Value& entry : list) {
@@ -40,8 +40,7 @@ void DropRepeated(Json::Value& list) {
   list = kept;
 }
 
-// The server goes through the managers of a conflict in any order, and through the fields of each
-// in theirs.
+// The server lists the managers of a conflict in any order, but the fields of one manager in order.
 void SortConflicts(Json::Value& causes) {
   std::vector<Json::Value> sorted(causes.begin(), causes.end());
   for (const Json::Value& cause : sorted) {
@@ -54,8 +53,8 @@ void SortConflicts(Json::Value& causes) {
   for (Json::ArrayIndex i = 0; i < causes.size(); ++i) causes[i] = sorted[i];
 }
 
-// The server checks the members of a custom object in any order, and says so twice: in the causes
-// and in the message.
+// The server checks the members of a custom object in any order, which shows in the causes and in
+// the message.
 void SortCauses(Json::Value& body) {
   Json::Value& details = body["details"];
   if (details["group"] != "explore.example.com" || !body["message"].isString()) return;
@@ -73,14 +72,14 @@ void SortCauses(Json::Value& body) {
   body["message"] = message.substr(0, message.size() - said.size()) + joined();
 }
 
-// In protobuf, one that is empty has no items.
+// In protobuf, an empty list has no items, so the kind also counts.
 bool IsList(const Json::Value& value) {
   const Json::Value* kind = FindMember(value, "kind");
   return FindMember(value, "items") != nullptr ||
          (kind != nullptr && kind->isString() && absl::EndsWith(kind->asString(), "List"));
 }
 
-// Written or not: Kubernetes' protobuf has members that are always written, and JSON has not.
+// Removes zero values: Kubernetes' protobuf always writes some members that JSON omits.
 void DropZeros(Json::Value& value) {
   for (Json::Value& element : value) DropZeros(element);
   if (!value.isObject()) return;
@@ -93,20 +92,21 @@ void DropZeros(Json::Value& value) {
   }
 }
 
-// What the API promises no order of, or what docs/apiserver-double.md says the double leaves out.
+// Sorts the lists whose order the API does not define, and removes the members that the double
+// omits (docs/apiserver-double.md).
 void Forgive(Json::Value& body) {
   const Json::Value* kind = FindMember(body, "kind");
   if (kind == nullptr || !kind->isString()) return;
   const std::string name = kind->asString();
   if (absl::EndsWith(name, "Review") || name == "TokenRequest") body.removeMember("metadata");
   if (absl::EndsWith(name, "AccessReview") && body["status"].isObject()) {
-    // The server goes through its bindings in any order, and three that are always there allow the
-    // same to the same group.
+    // The server checks its bindings in any order, and three bindings that always exist grant the
+    // same permissions to the same group.
     static const RE2 kAnyOfThree(
         "ClusterRoleBinding \"system:(?:discovery|basic-user|public-info-viewer)\" of ClusterRole "
         "\"system:(?:discovery|basic-user|public-info-viewer)\" to Group "
         "\"system:authenticated\"");
-    // Roles that cluster role bindings of other sequences name, at this moment.
+    // The missing roles depend on the current ClusterRoleBindings of other sequences.
     const Json::Value* reason = FindMember(body["status"], "reason");
     if (reason != nullptr && absl::StrContains(reason->asString(), "not found")) {
       body["status"].removeMember("reason");
@@ -117,7 +117,7 @@ void Forgive(Json::Value& body) {
     }
   }
   if (name == "SelfSubjectReview" && body["status"]["userInfo"].isObject()) {
-    // Of a certificate; the double's administrator has a token.
+    // The real administrator has the id of a certificate; the double's has a token.
     Json::Value& user = body["status"]["userInfo"];
     constexpr char kCredential[] = "authentication.kubernetes.io/credential-id";
     const Json::Value* extra = FindMember(user, "extra");
@@ -197,7 +197,7 @@ std::string Said::Text(std::string text) const {
   static const RE2 kVersions("(ResourceVersion in (?:record|the precondition) \\()\\d+\\)");
   static const RE2 kTooOld(
       "(too (?:old|large) resource version: )\\d+(?: \\(\\d+\\)|, current: \\d+)?");
-  // Of a review, whose metadata the double gives no managers.
+  // The error of a review prints its metadata, in which the double sets no managers.
   static const RE2 kManagers(",\"managedFields\":\\[.*\\](\\}: must be empty)");
   RE2::GlobalReplace(&text, kManagers, "\\1");
   RE2::GlobalReplace(&text, kUid, "<uid>");

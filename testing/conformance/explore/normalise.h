@@ -1,4 +1,5 @@
-// What two servers may say differently, made the same: uids, resourceVersions, times, tokens.
+// Replaces values in which two servers may differ (uids, resourceVersions, times, tokens) by
+// symbols.
 #ifndef TESTING_CONFORMANCE_EXPLORE_NORMALISE_H_
 #define TESTING_CONFORMANCE_EXPLORE_NORMALISE_H_
 
@@ -12,23 +13,23 @@
 
 namespace mandate::conformance::explore {
 
-// What one server has said during one sequence. A value. For one thread.
+// The values that one server has returned during one sequence. A value; single-threaded.
 class Said {
  public:
   // `ns` is the sequence's namespace.
   explicit Said(std::string ns) : ns_(std::move(ns)) {}
 
-  // With this server's words instead of placeholders.
+  // The text with this server's values instead of placeholders.
   std::string Fill(std::string_view text) const;
 
-  // The answer as text: status code, the headers that count, the body with symbols instead of what
-  // this server alone says. Equal objects get equal symbols, other objects other ones. Learns what
-  // placeholders stand for.
+  // The answer as text: status code, the compared headers, and the body, with symbols instead of
+  // the values that only this server has. Equal values get equal symbols, and different values
+  // different ones. Learns the values of placeholders.
   std::string Answer(const Response& response);
-  // The same of a watch event.
+  // The same for a watch event; learns no values.
   std::string Event(Json::Value event);
 
-  // The greatest resourceVersion that was seen; "" before there is one.
+  // The greatest resourceVersion in any answer so far; "" if there was none.
   std::string newest() const { return newest_ == 0 ? "" : std::to_string(newest_); }
 
  private:
@@ -40,7 +41,7 @@ class Said {
   std::string ns_;
   std::map<std::string, std::string> known_;    // "rv:a" → "17"
   std::map<std::string, std::string> symbols_;  // "rv 17" → "<rv 1>"
-  std::map<std::string, int> counts_;           // of symbols, by what they stand for
+  std::map<std::string, int> counts_;           // of symbols, by the kind of value
   int64_t newest_ = 0;
 };
 

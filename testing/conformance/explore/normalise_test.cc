@@ -28,15 +28,15 @@ TEST(SaidTest, TwoServersSayTheSameInTheirOwnWords) {
   EXPECT_EQ(real.newest(), "17");
 }
 
-// What is not the same on one server must not become so.
+// Values that differ on one server must stay different.
 TEST(SaidTest, KeepsWhatDiffers) {
   Said real("ns"), ours("ns");
   real.Answer(Json(201, Map("u-1", 17, "2026-01-01T00:00:00Z")));
   ours.Answer(Json(201, Map("u-9", 3, "2026-01-01T00:00:00Z")));
-  // An update that moves the resourceVersion, and one that does not.
+  // An update that changes the resourceVersion, and one that does not.
   EXPECT_NE(real.Answer(Json(200, Map("u-1", 18, "2026-01-01T00:00:00Z"))),
             ours.Answer(Json(200, Map("u-9", 3, "2026-01-01T00:00:00Z"))));
-  // An object that was made anew.
+  // An object that was recreated.
   EXPECT_NE(real.Answer(Json(200, Map("u-1", 18, "2026-01-01T00:00:00Z"))),
             ours.Answer(Json(200, Map("u-10", 4, "2026-01-01T00:00:00Z"))));
   EXPECT_NE(real.Answer(Json(200, "{}")), ours.Answer(Json(201, "{}")));

@@ -9,7 +9,7 @@
 namespace mandate::conformance::explore {
 namespace {
 
-// Literals of this file only: what is no JSON is a mistake of its author.
+// Parses a literal of this file; invalid JSON is a bug of this file.
 Json::Value Parsed(Dice& dice, std::initializer_list<const char*> texts) {
   auto parsed = ParseJson(dice.Pick(texts));
   if (!parsed.ok()) std::abort();

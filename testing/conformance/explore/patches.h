@@ -1,4 +1,4 @@
-// Patches and selectors, right ones and nearly right ones.
+// Patches and selectors, valid and nearly valid ones.
 #ifndef TESTING_CONFORMANCE_EXPLORE_PATCHES_H_
 #define TESTING_CONFORMANCE_EXPLORE_PATCHES_H_
 
@@ -14,7 +14,7 @@ namespace mandate::conformance::explore {
 Json::Value MakeMergePatch(const Resource& resource, Dice& dice);
 Json::Value MakeJsonPatch(Dice& dice);
 
-// As it stands in a query.
+// A selector, encoded for a query.
 std::string MakeLabelSelector(Dice& dice);
 
 }  // namespace mandate::conformance::explore

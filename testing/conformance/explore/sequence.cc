@@ -13,14 +13,14 @@
 namespace mandate::conformance::explore {
 namespace {
 
-constexpr absl::Duration kPatience = absl::Seconds(2);       // for events that one side has
-constexpr absl::Duration kSilence = absl::Milliseconds(40);  // for events that neither has
+constexpr absl::Duration kPatience = absl::Seconds(2);       // for events that only one side has
+constexpr absl::Duration kSilence = absl::Milliseconds(40);  // for events that neither side has
 constexpr absl::Duration kHeadPatience = absl::Seconds(10);  // for the head of a stream
 constexpr int kUnimplemented = 501;
 
 bool Writes(const Step& step) { return step.method != "GET" && step.method != "HEAD"; }
 
-// "/livez", "/apis/GROUP" and the like, which answer whatever is sent to them.
+// Whether it is a path such as "/livez" or "/apis/GROUP", where the server ignores the body.
 bool ReadsNoBody(const Step& step) {
   const auto parts = std::count(step.target.begin(), step.target.end(), '/');
   return parts == 1 || (absl::StartsWith(step.target, "/apis/") && parts <= 3);
@@ -30,14 +30,14 @@ struct Stream {
   std::unique_ptr<Exchange> exchange;
   std::string type;
   std::vector<std::string> events;
-  std::string broken;  // why it can be read no further
+  std::string broken;  // why it cannot be read further
 };
 
 std::string NoAnswer(const absl::Status& status) {
   return StrCat("no answer: ", AsStd(status.message()));
 }
 
-// One server during one sequence.
+// The conversation with one server during one sequence.
 class Talk {
  public:
   Talk(Side& side, const std::string& ns) : side_(side), said_(ns) {}
@@ -59,16 +59,16 @@ class Talk {
     return request;
   }
 
-  // A connection that fails is an answer too.
+  // A failed connection counts as an answer, too.
   std::string Send(const Step& step) {
     absl::StatusOr<Response> response = side_.http->Send(Ask(step));
-    // A server that refuses may end the stream before it has read the body; once in a while the
-    // client makes a failure of it.
+    // A server that rejects a request may end the stream before it has read the body; occasionally
+    // the client reports this as a failure.
     for (int again = 0; !response.ok() && again < 5; ++again) {
       response = side_.http->Send(Ask(step));
     }
-    // Or always: then what it says to no body counts, if it is a refusal of who asks, or of
-    // something that reads none.
+    // If the client always fails, use the answer to the request without a body, if that answer
+    // rejects the user or if the path ignores bodies.
     if (!response.ok() && step.has_body) {
       Step bare = step;
       bare.body.clear();
@@ -81,7 +81,7 @@ class Talk {
     return response.ok() ? said_.Answer(*response) : NoAnswer(response.status());
   }
 
-  // The head of the answer; all of it, when the answer is no stream.
+  // The head of the answer, or the whole answer if it is not a stream.
   std::string Open(const Step& step) {
     Stream stream{.exchange = side_.http->Start(Ask(step)), .type = {}, .events = {}, .broken = {}};
     Exchange& exchange = *stream.exchange;
@@ -98,7 +98,7 @@ class Talk {
     return StrCat("200\ncontent-type: ", streams_.back().type);
   }
 
-  // A read from the server's cache sees what was written before.
+  // Waits until the server's cache has seen all earlier writes.
   void CatchUp(const Step& step) {
     const size_t path = step.target.find('?');
     Step list{.method = "GET", .target = step.target.substr(0, path)};
@@ -107,7 +107,8 @@ class Talk {
     (void)side_.http->Send(Ask(list));
   }
 
-  // Takes what has come; bookmarks come when they like, but for the one that ends a list.
+  // Takes the events that have arrived. Skips bookmarks, whose times vary, except for the one that
+  // ends the initial list.
   void Drain() {
     side_.http->Await([] { return true; }, absl::ZeroDuration());
     for (Stream& stream : streams_) {
@@ -129,7 +130,7 @@ class Talk {
   }
 
   int code() const { return code_; }
-  // What it has said, to go back to.
+  // The values that this server has returned so far; Forget() restores them.
   Said said() const { return said_; }
   void Forget(Said before) { said_ = std::move(before); }
   std::vector<Stream>& streams() { return streams_; }
@@ -154,7 +155,7 @@ size_t Count(Talk& talk) {
   return count;
 }
 
-// Until both sides' streams have brought as much, and neither brings more.
+// Waits until the streams of both sides have the same number of events and no more arrive.
 void Settle(Talk& real, Talk& ours) {
   absl::Duration waited;
   for (size_t silent = 0; waited < kPatience && silent < 2; waited += kSilence) {
@@ -174,7 +175,7 @@ std::string Shown(const Step& step) {
                 step.has_body ? StrCat(" body ", step.body) : "");
 }
 
-// Whether a real server may answer from a cache that is behind.
+// Whether a real server may answer from a cache that is out of date.
 bool FromCache(const Step& step) {
   return step.method == "GET" && (step.watch || absl::StrContains(step.target, "resourceVersion="));
 }
@@ -202,7 +203,7 @@ Outcome RunSequence(const std::vector<Step>& steps, const std::string& ns, Side&
     }
     if (here.code() == kUnimplemented && there.code() != kUnimplemented) {
       ++outcome.refused[Gist(said[1])];
-      // Even a refusal may come after the deed.
+      // The double may have carried out a part of the request before it rejected it.
       if (Writes(step) || step.watch) return outcome;
       there.Forget(std::move(before));
       continue;

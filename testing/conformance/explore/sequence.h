@@ -1,4 +1,4 @@
-// Runs a sequence of requests on two servers and says where they part.
+// Runs a sequence of requests on two servers and reports where their answers differ.
 #ifndef TESTING_CONFORMANCE_EXPLORE_SEQUENCE_H_
 #define TESTING_CONFORMANCE_EXPLORE_SEQUENCE_H_
 
@@ -13,22 +13,23 @@
 
 namespace mandate::conformance::explore {
 
-// One of the two servers, of one thread.
+// One of the two servers. Single-threaded.
 struct Side {
   HttpClient* http = nullptr;
-  bool certificate = false;                   // admin shows it
-  std::map<std::string, std::string> tokens;  // of identities; none: no credential
+  bool certificate = false;                   // whether admin authenticates with it
+  std::map<std::string, std::string> tokens;  // by identity; absent: no credential
 };
 
 struct Outcome {
   std::optional<Difference> difference;
-  size_t requests = 0;                    // that were compared
-  size_t reworded = 0;                    // of those, refused in other words
-  std::map<std::string, size_t> refused;  // what the double does not do, in its words
+  size_t requests = 0;                    // the number of compared requests
+  size_t reworded = 0;                    // of these, errors with another wording
+  std::map<std::string, size_t> refused;  // unsupported by the double, by its message
 };
 
-// `ns` is new to both servers. Ends at the first difference, and where the double refuses a write
-// or a watch with 501; the real server's answer to anything else that it refuses is forgotten.
+// `ns` must not exist on either server. Ends at the first difference, or when the double answers a
+// write or a watch with 501. If the double answers a read with 501, the real server's answer is
+// ignored.
 Outcome RunSequence(const std::vector<Step>& steps, const std::string& ns, Side& real, Side& ours,
                     std::string* trace = nullptr);
 

@@ -22,7 +22,7 @@ Step Post(const std::string& target, const std::string& body) {
           .content = "application/json"};
 }
 
-// Two servers that are the same: what differs between them is what the test has done to one.
+// Two equal servers: they differ only in what the test does to one of them.
 class SequenceTest : public ::testing::Test {
  protected:
   void SetUp() override {
@@ -37,7 +37,7 @@ class SequenceTest : public ::testing::Test {
     Side real = SideOf(there, 0), ours = SideOf(here, 1);
     return RunSequence(steps, "x1-2", real, ours);
   }
-  // Something that only the second server knows.
+  // Sends the step to the second server only.
   void Disturb(const Step& step) {
     HttpClient here(ConnectionTo(1));
     Side ours = SideOf(here, 1), same = SideOf(here, 1);

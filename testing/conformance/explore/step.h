@@ -1,4 +1,4 @@
-// One request of a sequence, before a server has said what its placeholders stand for.
+// One request of a sequence, with placeholders for values that a server chooses.
 #ifndef TESTING_CONFORMANCE_EXPLORE_STEP_H_
 #define TESTING_CONFORMANCE_EXPLORE_STEP_H_
 
@@ -6,13 +6,13 @@
 
 namespace mandate::conformance::explore {
 
-// In `target` and `body` stand placeholders, which each server fills with its own words:
+// `target` and `body` may contain placeholders, which are replaced by values of each server:
 //   @{ns}            the sequence's namespace, and the prefix of its names outside it
 //   @{rv:NAME}       the resourceVersion of the object of that name, as last seen; @{rv0:NAME} as
 //   first
 //   @{uid:NAME}      its uid
 //   @{listrv}, @{continue}   of the last list
-// What was never seen is a value that no server has: the same for both.
+// An unknown value is replaced by the same text, which no server uses, for both.
 struct Step {
   std::string method;
   std::string target;
@@ -21,7 +21,7 @@ struct Step {
   std::string as = "admin";  // see Session::Authenticate
   std::string accept = "application/json";
   std::string content = {};  // empty: no Content-Type
-  bool watch = false;        // a stream: what it brings is compared at the end of the sequence
+  bool watch = false;        // a stream: its events are compared at the end of the sequence
 };
 
 }  // namespace mandate::conformance::explore
