@@ -16,11 +16,11 @@
 namespace mandate {
 namespace {
 
-// The Retry-After header, which may be finer than the Status' whole seconds.
+// The payload of the Retry-After header, which may be finer than the Status' whole seconds.
 constexpr std::string_view kRetryAfterUrl = "mandate/retry-after-milliseconds";
 
-// Every message of a denial begins with it (k8s.io/apiserver pkg/admission/plugin/webhook/errors,
-// ToStatusErr).
+// Each message of a denial by a webhook begins with this text (k8s.io/apiserver
+// pkg/admission/plugin/webhook/errors, ToStatusErr).
 constexpr std::string_view kDeniedByWebhook = "admission webhook \"";
 
 // The longest excerpt of a body that is not a Status, such as a proxy's page or a panic.
@@ -68,7 +68,7 @@ absl::StatusCode CodeOf(int http_code, std::string_view reason) {
   return Find(http_code).status;
 }
 
-// Printable, of bounded size, cut between characters.
+// The start of the body in printable characters, cut between characters at kMaxExcerpt.
 std::string Excerpt(std::string_view body) {
   std::string out;
   while (!body.empty() && out.size() < kMaxExcerpt) {

@@ -14,7 +14,7 @@ constexpr uint64_t kMillisecond = 1000 * kMicrosecond;
 constexpr uint64_t kSecond = 1000 * kMillisecond;
 constexpr uint64_t kMinute = 60 * kSecond;
 constexpr uint64_t kHour = 60 * kMinute;
-constexpr uint64_t kMaxMagnitude = uint64_t{1} << 63;  // of the most negative int64
+constexpr uint64_t kMaxMagnitude = uint64_t{1} << 63;  // the magnitude of the least int64
 
 struct Unit {
   std::string_view text;
@@ -54,7 +54,7 @@ uint64_t Fraction(std::string_view digits, uint64_t unit) {
   return value;
 }
 
-// Takes one "1.5h" off the front of `text` and adds it to `total`.
+// Removes one term such as "1.5h" from the front of `text` and adds it to `total`.
 bool TakeTerm(std::string_view& text, absl::uint128* total) {
   absl::uint128 whole = 0;
   bool any = false;

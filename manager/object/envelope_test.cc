@@ -24,7 +24,7 @@ TEST(EnvelopeTest, RefusesWhatIsNone) {
   EXPECT_FALSE(HasEnvelope("{}"));
   EXPECT_EQ(ParseEnvelope("{}").status().code(), absl::StatusCode::kInvalidArgument);
   EXPECT_EQ(ParseEnvelope("").status().code(), absl::StatusCode::kInvalidArgument);
-  // Cut within the content, before its last two fields of two bytes each.
+  // The cut is within the content, before the last two fields, which have two bytes each.
   EXPECT_EQ(ParseEnvelope(bytes.substr(0, bytes.size() - 5)).status().code(),
             absl::StatusCode::kInvalidArgument);
 }

@@ -1,5 +1,6 @@
-// The codec against every fixture of k8s.io/api: this release's, earlier releases', and the next
-// one's by its own types (newer_server_test.cc has those by ours).
+// Tests the codec with every fixture of k8s.io/api: those of this release, of earlier releases, and
+// of the next release with its own types (newer_server_test.cc reads these with this release's
+// types).
 #include "manager/object/testing/fixtures.h"
 
 #include <iostream>
@@ -163,7 +164,7 @@ INSTANTIATE_TEST_SUITE_P(EarlierReleases, ReleasedTest,
                          testing::ValuesIn(ReleasedFixtures("kubernetes")), FixtureName);
 
 TEST(FixturesTest, AreAsManyAsTheModulesHave) {
-  std::map<std::string, std::pair<int, int>> folders;  // all, and those without a type here
+  std::map<std::string, std::pair<int, int>> folders;  // all, and those without a type
   for (const auto& fixtures : {HeadFixtures("kubernetes"), ReleasedFixtures("kubernetes"),
                                HeadFixtures("kubernetes_next")}) {
     for (const Fixture& fixture : fixtures) {

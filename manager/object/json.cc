@@ -35,7 +35,7 @@ absl::StatusOr<Json::Value> NumberOf(std::string_view literal) {
   return Json::Value(real);
 }
 
-// Builds the tree of the cursor's next value.
+// Builds a tree from the cursor's next value.
 class Builder {
  public:
   Builder(std::string_view text, const JsonLimits& limits) : text_(text), cursor_(text, limits) {}

@@ -31,7 +31,7 @@ constexpr KindInfo kClusterRole = {.group = "rbac.authorization.k8s.io",
                                    .scope = Scope::kCluster,
                                    .encoding = Encoding::kProtobuf};
 
-// The message's JSON after reading `json`, or the error.
+// The JSON of the message that was read from `json`, or the error.
 template <class T>
 std::string Through(std::string_view json, const FromJsonOptions& options = {}) {
   T message;

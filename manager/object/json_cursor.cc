@@ -21,8 +21,8 @@ constexpr std::array<bool, 256> kPlain = [] {
   return plain;
 }();
 
-// The first byte from `at` on that is not plain, or the text's end. Long strings are most of what
-// is read: eight bytes at a time.
+// The position of the first byte from `at` on that is not plain, or the text's end. It examines
+// eight bytes at a time, because most of the input is long strings.
 size_t SkipPlain(std::string_view text, size_t at) {
   constexpr uint64_t kOnes = 0x0101010101010101;
   constexpr uint64_t kHigh = 0x8080808080808080;
@@ -156,7 +156,7 @@ bool JsonCursor::Leave(char close) {
   return true;
 }
 
-// Before a member or element: consumes the comma, or the end.
+// Consumes the comma before a member or element, or the end of the object or array.
 bool JsonCursor::Separate(char close, bool* ended) {
   if (!status_.ok()) return false;
   SkipSpace();
@@ -323,10 +323,10 @@ bool JsonCursor::NextWithin(char close, bool* ended) {
   return ScanString(&ignored, &escaped) && Expect(':');
 }
 
-// Without recursion: the stack stays the same, however deep the value is.
+// It has no recursion, so the use of the stack does not depend on the depth of the value.
 bool JsonCursor::SkipValue(std::string_view* source) {
   const size_t start = Offset();
-  std::string closers;  // of the objects and arrays that are open, the innermost last
+  std::string closers;  // the closing brackets of the open objects and arrays, the innermost last
   do {
     const Token token = Peek();
     if (token == Token::kObject || token == Token::kArray) {

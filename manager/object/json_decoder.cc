@@ -106,8 +106,8 @@ class Decoder {
     return json_.status();
   }
 
-  // An object, whose apiVersion and kind are not fields of the message: the root, and every message
-  // with metadata.
+  // Whether the message is an object, which may have apiVersion and kind although they are not
+  // fields of the message: the root, and every message with metadata.
   static bool MayNameType(const MessagePlan& plan, const Path& path) {
     return plan.has_metadata || path.step == Path::Step::kRoot;
   }
@@ -175,7 +175,7 @@ class Decoder {
     return json_.status();
   }
 
-  // One value; appended to a repeated field, set otherwise.
+  // Decodes one value: appends it to a repeated field, or sets a singular one.
   absl::Status DecodeValue(const FieldPlan& plan, Message& message, const Path& path) {
     const Reflection& r = *message.GetReflection();
     const FieldDescriptor* f = plan.field;
@@ -253,7 +253,7 @@ class Decoder {
     return std::isfinite(*value) ? absl::OkStatus() : Error(path, "the number is out of range");
   }
 
-  // Also "3.0" and "3e0": the server returns a number as it was sent.
+  // Accepts "3.0" and "3e0", too, because the server returns a number as it was sent.
   template <class Int>
   absl::Status ReadNumber(Int* value, const Path& path) {
     RETURN_IF_ERROR(Expect(Token::kNumber, path));
@@ -291,7 +291,7 @@ class Decoder {
 
   JsonCursor json_;
   const FromJsonOptions& options_;
-  int depth_ = 0;  // of messages within each other
+  int depth_ = 0;  // the number of nested messages
 };
 
 }  // namespace

@@ -15,7 +15,7 @@ using google::protobuf::FieldDescriptor;
 using google::protobuf::Message;
 using google::protobuf::Reflection;
 
-// Puts the commas between an object's members, which may come from several messages.
+// Writes the commas between an object's members, which may come from several messages.
 class Members {
  public:
   explicit Members(std::string& out) : out_(out) { out_ += '{'; }

@@ -57,7 +57,7 @@ absl::Time TimeOf(const Message& message) {
          absl::Nanoseconds(reflection.GetInt32(message, &Field(message, 2)));
 }
 
-// Time keeps whole seconds and MicroTime microseconds; both always write their nanos.
+// Time has a precision of seconds, and MicroTime of microseconds. Both always set their nanos.
 absl::Status DecodeTime(bool micro, JsonCursor& json, Message& message) {
   std::string_view text;
   RETURN_IF_ERROR(ReadString(json, &text));
@@ -235,7 +235,7 @@ absl::Status EncodeHook(JsonHook hook, const Message& message, std::string& out)
       AppendJsonString(FormatGoDuration(reflection.GetInt64(message, &Value(message))), out);
       break;
     case JsonHook::kQuantity: {
-      // Go's zero Quantity has no text and prints as 0.
+      // The zero value of Go's Quantity has an empty text here, and Go prints it as 0.
       const std::string_view text = StringOf(message, 1, scratch);
       AppendJsonString(text.empty() ? "0" : text, out);
       break;

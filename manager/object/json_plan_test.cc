@@ -21,7 +21,7 @@ using google::protobuf::Descriptor;
 using google::protobuf::FieldDescriptor;
 using testing::UnorderedElementsAre;
 
-// This release of the modules and the next.
+// The parameter is this release of the modules, or the next one.
 class KubernetesMessages : public testing::TestWithParam<const char*> {
  protected:
   const KubernetesTypes& types_ = KubernetesTypes::Of(GetParam());
@@ -77,7 +77,7 @@ TEST_P(KubernetesMessages, HookedMessages) {
           "apimachinery.pkg.apis.meta.v1.Duration", "apimachinery.pkg.apis.meta.v1.FieldsV1",
           "apimachinery.pkg.apis.meta.v1.MicroTime", "apimachinery.pkg.apis.meta.v1.Time",
           "apimachinery.pkg.runtime.RawExtension", "apimachinery.pkg.util.intstr.IntOrString"));
-  // The next release has one more.
+  // The next release has one more list.
   EXPECT_THAT(lists,
               testing::IsSupersetOf<std::string>(
                   {"api.authentication.v1.ExtraValue", "api.authentication.v1beta1.ExtraValue",
@@ -86,7 +86,7 @@ TEST_P(KubernetesMessages, HookedMessages) {
                    "apimachinery.pkg.apis.meta.v1.Verbs"}));
 }
 
-// list_codec.cc reads lists without their type.
+// list_codec.cc relies on this, because it reads lists without knowing their type.
 TEST_P(KubernetesMessages, EveryListHasItsItemsInFieldTwo) {
   int lists = 0;
   types_.ForEachMessage([&](const Descriptor& message) {

@@ -33,7 +33,7 @@ int HexDigit(char c) {
   return -1;
 }
 
-// The value of four hexadecimal digits, which were scanned before.
+// The value of four hexadecimal digits, which were validated before.
 char32_t Hex4(std::string_view digits) {
   char32_t value = 0;
   for (char c : digits.substr(0, 4)) value = value * 16 + static_cast<char32_t>(HexDigit(c));

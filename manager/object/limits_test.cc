@@ -43,14 +43,15 @@ std::string DeepObject(int depth) {
 
 std::string Text(const absl::Status& status) { return std::string(status.message()); }
 
-// Readers of whole values and of whole objects take what an API server takes: Go's 10,000 levels.
+// Readers of whole values and of whole objects accept the depth that the API server accepts: Go's
+// limit of 10,000 levels.
 TEST(LimitsTest, Depth) {
   const int go = JsonLimits().max_depth;
   EXPECT_EQ(go, 10'000);
   const struct {
     const char* name;
     int limit;
-    std::function<absl::Status(int)> read;  // of so many levels
+    std::function<absl::Status(int)> read;  // reads a value of that depth
   } kReaders[] = {
       {"ParseJson", kMaxRecursion, [](int depth) { return ParseJson(Nested(depth)).status(); }},
       {"AppendCompactJson", go,

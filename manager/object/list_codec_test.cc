@@ -101,7 +101,7 @@ TEST(ListCodecTest, CutsDoNotMatter) {
     for (size_t size = 1; size < body.size(); ++size) {
       EXPECT_EQ(Text(ReadPieces(Pieces(body, size), c.encoding)), whole) << size;
     }
-    // White space, or the envelope's empty fields, may be missing at the end.
+    // Only the white space, or the envelope's empty fields, at the end may be missing.
     const size_t end = c.encoding == Encoding::kJson ? body.rfind('}') + 1 : body.size() - 4;
     for (size_t size = 0; size < end; ++size) {
       EXPECT_THAT(Text(ReadPieces(Pieces(body.substr(0, size), 5), c.encoding)),
@@ -125,7 +125,7 @@ TEST(ListCodecTest, OneItemAndAllAreBounded) {
     absl::StatusCode code;
   } kCases[] = {
       {Encoding::kJson, json, item.size() + 1, json.size(), absl::StatusCode::kOk},
-      {Encoding::kJson, json, item.size(), json.size(), kExhausted},  // with the comma
+      {Encoding::kJson, json, item.size(), json.size(), kExhausted},  // the comma counts, too
       {Encoding::kJson, json, 100, json.size(), kExhausted},
       {Encoding::kJson, json, json.size(), json.size() - 1, kExhausted},
       {Encoding::kProtobuf, protobuf, 350, protobuf.size(), absl::StatusCode::kOk},

@@ -80,7 +80,7 @@ absl::Status ReadOwner(std::string_view bytes, MetadataSink& sink) {
   return absl::OkStatus();
 }
 
-// An empty message is the zero time: it means no deletion.
+// An empty message is the zero time, which means that the object is not being deleted.
 absl::Status ReadDeletion(std::string_view bytes, MetadataSink& sink) {
   WireCursor wire(bytes);
   while (wire.Next()) {

@@ -15,7 +15,7 @@ bool IsLowerAlnum(char c) {
 bool IsAlnum(char c) { return absl::ascii_isalnum(static_cast<unsigned char>(c)); }
 
 absl::Status Bad(std::string_view value, std::string_view what) {
-  // A name that is too long is quoted only in part.
+  // Only the first part of a name that is too long is quoted.
   return absl::InvalidArgumentError(StrCat("\"", value.substr(0, kMaxSubdomain), "\" ", what));
 }
 
@@ -32,7 +32,7 @@ bool IsDnsLabel(std::string_view value) {
   return true;
 }
 
-// The part after the slash of a label's key, and a label's value that is not empty.
+// Checks the part after the slash of a label's key, or a label's value that is not empty.
 bool IsQualifiedName(std::string_view value) {
   if (value.empty() || !IsAlnum(value.front()) || !IsAlnum(value.back())) return false;
   for (char c : value) {

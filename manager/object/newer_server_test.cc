@@ -89,7 +89,7 @@ TEST(NewerServerTest, AnUpdateByTheReleaseBeforeLosesNothing) {
   }
   std::cout << updated << " kinds updated, " << unheard_of << " of them with unknown fields\n";
   EXPECT_GT(updated, 130);
-  EXPECT_GT(unheard_of, 0);  // or this test tests nothing: move kubernetes_next on
+  EXPECT_GT(unheard_of, 0);  // otherwise the test is empty: update kubernetes_next
 }
 
 // The least that a client can know about a kind: it has metadata.
@@ -107,7 +107,7 @@ TEST(NewerServerTest, AnUpdateByAClientThatKnowsOnlyMetadataLosesNothing) {
   EXPECT_GT(updated, 130);
 }
 
-// Unstructured, every kind is known or unknown alike.
+// Unstructured JSON treats known and unknown fields in the same way.
 TEST(NewerServerTest, UnstructuredJsonLosesNothing) {
   int unknown = 0;
   for (const Fixture& fixture : HeadFixtures("kubernetes_next")) {
@@ -129,7 +129,7 @@ TEST(NewerServerTest, UnstructuredJsonLosesNothing) {
     ASSERT_TRUE(server.FromJson(fixture.json, *expected, {.strict = true}).ok());
     ASSERT_TRUE(server.FromJson(WriteJson(*value), *actual, {.strict = true}).ok());
     AddLabel(*expected);
-    server.DropZeros(*expected);  // also what is embedded loses its white space
+    server.DropZeros(*expected);  // embedded values lose their white space, too
     server.DropZeros(*actual);
     EXPECT_TRUE(MessageDifferencer::Equals(*expected, *actual));
   }

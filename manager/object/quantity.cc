@@ -22,7 +22,7 @@ const absl::int128 kMaxBinary = absl::int128(std::numeric_limits<int64_t>::max()
 
 struct Suffix {
   std::string_view text;
-  int exponent;  // of 10, or of 1024
+  int exponent;  // the exponent of 10, or of 1024
 };
 constexpr Suffix kDecimalSuffixes[] = {{"n", -9}, {"u", -6}, {"m", -3}, {"", 0},   {"k", 3},
                                        {"M", 6},  {"G", 9},  {"T", 12}, {"P", 15}, {"E", 18}};
@@ -35,7 +35,7 @@ const Suffix* Find(std::string_view text, const auto& suffixes) {
   return found == std::end(suffixes) ? nullptr : &*found;
 }
 
-// "e3", "E-12".
+// An exponent such as "e3" or "E-12".
 bool ParseExponent(std::string_view text, int* exponent) {
   if (text.size() < 2 || text.size() > 11 || (text[0] != 'e' && text[0] != 'E')) return false;
   return absl::SimpleAtoi(AsAbsl(text.substr(1)), exponent) &&

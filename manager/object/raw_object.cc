@@ -31,7 +31,7 @@ struct RoomyAllocator {
   bool operator==(const RoomyAllocator&) const = default;
 
   size_t extra;
-  char** room;  // only while allocating
+  char** room;  // valid only during the allocation
 };
 
 bool IsWithin(std::string_view part, std::string_view whole) {
@@ -102,7 +102,7 @@ absl::StatusOr<std::shared_ptr<const RawObject>> RawObject::Make(std::string_vie
 }
 
 ObjectHeader RawObject::Header() const {
-  // The identity was read from the same bytes with the same rules.
+  // This cannot fail, because the identity was read from the same bytes with the same rules.
   return *ParseObjectHeader(bytes(), encoding_);
 }
 

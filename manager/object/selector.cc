@@ -83,7 +83,7 @@ bool Holds(const LabelRequirement& requirement, std::optional<std::string_view> 
       return among();
     case Operator::kNotEquals:
     case Operator::kNotIn:
-      return !among();  // also of an object without the label
+      return !among();  // an object without the label matches, too
     case Operator::kExists:
       return value.has_value();
     case Operator::kDoesNotExist:
@@ -129,7 +129,7 @@ std::string Text(const LabelRequirement& r) {
   return "";
 }
 
-// The selector as a plain map; the cursor stands before its object.
+// Reads the selector as a plain map; the cursor is at the start of its object.
 absl::StatusOr<std::map<std::string, std::string>> ReadMap(JsonCursor& json,
                                                            std::string_view field) {
   std::map<std::string, std::string> labels;
@@ -152,7 +152,7 @@ absl::StatusOr<std::map<std::string, std::string>> ReadMap(JsonCursor& json,
 
 enum class Form { kMap, kStructured };
 
-// Which of the two forms a JSON object is of.
+// Determines which of the two forms the JSON object has.
 absl::StatusOr<Form> FormOf(std::string_view text, std::string_view field) {
   JsonCursor json(text);
   bool structured = false;

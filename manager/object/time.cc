@@ -17,7 +17,7 @@ struct Parts {
   size_t fraction_digits = 0;
 };
 
-// Takes `digits` decimal digits off the front of `text`.
+// Removes `digits` decimal digits from the front of `text`.
 bool TakeNumber(std::string_view& text, size_t digits, int* value) {
   if (text.size() < digits) return false;
   *value = 0;
@@ -74,7 +74,7 @@ bool ParseParts(std::string_view text, Parts* parts) {
     absl::Duration unit = absl::Seconds(1);
     while (!text.empty() && absl::ascii_isdigit(static_cast<unsigned char>(text[0]))) {
       unit /= 10;
-      // Digits beyond nanoseconds are cut off.
+      // Digits after the ninth are ignored.
       if (parts->fraction_digits < 9) fraction += unit * (text[0] - '0');
       ++parts->fraction_digits;
       text.remove_prefix(1);
@@ -84,7 +84,7 @@ bool ParseParts(std::string_view text, Parts* parts) {
   absl::Duration offset;
   if (!TakeOffset(text, &offset) || !text.empty()) return false;
   parts->time = absl::FromCivil(civil, absl::UTCTimeZone()) - offset + fraction;
-  // An offset may lead out of the years that can be written.
+  // The offset may move the time out of the range of RFC 3339.
   return IsInRfc3339Range(parts->time);
 }
 

@@ -74,7 +74,7 @@ TEST(TimeTest, GoesIntoMessagesAndOut) {
   EXPECT_EQ(micro.nanos(), 500000000);
   EXPECT_EQ(GetTime(micro), before_epoch);
   meta::Time time;
-  SetTime(absl::UnixEpoch(), &time);  // is a time, not the lack of one
+  SetTime(absl::UnixEpoch(), &time);  // the epoch is a time, not an absent one
   EXPECT_EQ(GetTime(time), absl::UnixEpoch());
 }
 

@@ -46,8 +46,8 @@ constexpr size_t kKeptCapacity = size_t{256} << 10;
 // The parts of a frame.
 struct Frame {
   WatchEventType type = WatchEventType::kError;
-  ObjectPtr object;      // of an event that carries one
-  std::string_view raw;  // of an event that carries none
+  ObjectPtr object;      // set if the event carries an object
+  std::string_view raw;  // set if the event does not
 };
 
 absl::StatusOr<Frame> ReadJson(std::string_view text) {

@@ -71,7 +71,7 @@ TEST_P(WatchEventTest, BookmarksHaveNoName) {
       ParseWatchEvent(Frame("BOOKMARK", role, KindOf<rbacv1::Role>::value, GetParam()), GetParam());
   ASSERT_TRUE(event.ok()) << event.status();
   EXPECT_TRUE(event->initial_events_end);
-  // Only "true" ends them (KEP-3157).
+  // Only the value "true" marks the end of the initial events (KEP-3157).
   for (const char* other : {"false", "True", ""}) {
     (*role.mutable_metadata()->mutable_annotations())["k8s.io/initial-events-end"] = other;
     event = ParseWatchEvent(Frame("BOOKMARK", role, KindOf<rbacv1::Role>::value, GetParam()),

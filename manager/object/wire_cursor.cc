@@ -60,7 +60,7 @@ bool WireCursor::Next() {
       return Skip(size);
     }
     default:
-      return Fail();  // groups, which Kubernetes has none of
+      return Fail();  // a group; Kubernetes does not use groups
   }
 }
 

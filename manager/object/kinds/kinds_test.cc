@@ -15,7 +15,8 @@
 namespace mandate {
 namespace {
 
-// "k8s.io.api.rbac.v1.Role" must be what the kind says: rbac…, v1, Role.
+// Compares the name, such as "k8s.io.api.rbac.v1.Role", with the kind's group (without its domain),
+// version and name.
 template <Object T>
 void Check(bool namespaced) {
   constexpr KindInfo kind = KindOf<T>::value;

@@ -14,7 +14,7 @@
 namespace mandate {
 namespace {
 
-// The package of a file below the root: its folder, with dots.
+// The package of a file below the root: its folder, with dots instead of slashes.
 std::string PackageOf(const std::filesystem::path& file, const std::string& root) {
   std::string package = file.parent_path().lexically_relative(root).string();
   std::replace(package.begin(), package.end(), '/', '.');
@@ -44,7 +44,7 @@ std::optional<std::pair<int, GoField>> ParseField(std::string_view line) {
   for (size_t i = 1; i < json.size(); ++i) {
     if (json[i] == "omitempty" || json[i] == "omitzero") field.omit_empty = true;
   }
-  // "Name *Type" or, embedded, "*Type".
+  // Parses "Name *Type" or, for an embedded field, "*Type".
   std::istringstream words{std::string(line.substr(0, tag))};
   for (std::string word; words >> word;) field.pointer = word.starts_with('*');
   return std::pair(number, field);

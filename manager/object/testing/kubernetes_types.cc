@@ -71,7 +71,7 @@ bool IsZero(const Message& message, const FieldDescriptor& field) {
   }
 }
 
-// One form of a hooked message for each meaning.
+// Gives all messages with this hook and the same meaning the same form.
 void Canonicalise(JsonHook hook, Message& message) {
   const Reflection& r = *message.GetReflection();
   const FieldDescriptor* first = message.GetDescriptor()->FindFieldByNumber(1);
@@ -104,7 +104,7 @@ KubernetesTypes::KubernetesTypes(const std::string& root, bool only_metadata)
       group_packages_(ReadGroupPackages(root)),
       factory_(&pool_) {
   FileDescriptorSet set = ReadDescriptors(root + "/descriptors.binpb");
-  for (FileDescriptorProto& file : *set.mutable_file()) {  // what is imported comes first
+  for (FileDescriptorProto& file : *set.mutable_file()) {  // imported files come first
     if (only_metadata) {
       for (DescriptorProto& message : *file.mutable_message_type()) KeepOnlyMetadata(message);
     }
@@ -121,7 +121,7 @@ const Descriptor* KubernetesTypes::Find(std::string_view api_version, std::strin
   if (group != group_packages_.end()) {
     type = pool_.FindMessageTypeByName(StrCat(group->second, ".", info.version, ".", kind));
   }
-  // Kinds of the API machinery, such as Status, are of every group.
+  // Kinds of the API machinery, such as Status, exist in every group.
   return type != nullptr ? type : pool_.FindMessageTypeByName(StrCat(kMeta, ".", kind));
 }
 
