@@ -20,7 +20,7 @@ from mandate_dev.report import table
 
 CACHE = cache("fuzz")
 ALL = ["json_codec", "envelope", "watch_frames", "lists", "quantity", "times", "selectors", "patches", "markers",
-       "audit_log", "audit_report", "webhook_markers", "crd_options", "manifests"]
+       "audit_log", "audit_report", "webhook_markers", "admission_reviews", "crd_options", "manifests"]
 # Fixtures that a target begins with; larger ones are for the replay test alone, as they would make every run slow.
 FIXTURES = {"json_codec": "*.json", "envelope": "*.pb"}
 MAX_FIXTURE_BYTES = 5000

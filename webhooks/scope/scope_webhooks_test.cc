@@ -1,0 +1,181 @@
+#include "webhooks/scope/scope_webhooks.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "controllers/scope/testing_objects.h"
+#include "manager/cache/testing/fake_cache_view.h"
+#include "manager/client/testing/fake_rest_client.h"
+#include "manager/client/testing/mandate_server.h"
+#include "manager/core/strings.h"
+#include "manager/core/testing/simulated_loop.h"
+#include "manager/object/json.h"
+#include "manager/object/json_codec.h"
+#include "manager/object/kinds/rbac_v1.h"
+
+namespace mandate::scope {
+namespace {
+
+using operatorsv1alpha1::ScopeInstance;
+using operatorsv1alpha1::ScopeTemplate;
+using testing::HasSubstr;
+
+constexpr char kBind[] = "bind on clusterroles";
+
+// The component with a cache that the test fills, and a server that answers its reviews.
+class ScopeWebhooksTest : public testing::Test {
+ protected:
+  ScopeWebhooksTest() {
+    client_.Handle([this](const RestRequest& request) -> absl::StatusOr<HttpResponse> {
+      if (auto refused = rights_.Refuse(request)) return *std::move(refused);
+      Json::Value review = ParseJson(request.body).value();
+      EXPECT_EQ(review["kind"], "SubjectAccessReview");
+      EXPECT_EQ(review["spec"]["user"], "ann");
+      EXPECT_EQ(review["spec"]["groups"][0], "dev");
+      review["status"]["allowed"] = allowed_(review["spec"]["resourceAttributes"]);
+      return FakeRestClient::Json(201, WriteJson(review));
+    });
+    auto made = MakeScopeWebhooks(component_);
+    EXPECT_TRUE(made.ok()) << made.status();
+    webhooks_ = *std::move(made);
+    loop_.RunReady();
+  }
+
+  // "allowed", or the code and the message.
+  template <class T>
+  std::string Ask(const T& now, const T* old = nullptr) {
+    AdmissionRequest request;
+    request.set_operation(old == nullptr ? "CREATE" : "UPDATE");
+    request.mutable_userinfo()->set_username("ann");
+    request.mutable_userinfo()->add_groups("dev");
+    request.mutable_object()->set_raw(ToJson(now).value());
+    if (old != nullptr) request.mutable_oldobject()->set_raw(ToJson(*old).value());
+    return Ask<T>(request);
+  }
+  template <class T>
+  std::string Ask(const AdmissionRequest& request) {
+    AdmissionCall call({loop_.clock().TimeNow() + absl::Seconds(10), {}}, request);
+    const std::string path = WebhookPath(WebhookType::kValidating, KindOf<T>::value);
+    for (const Webhook& webhook : webhooks_.hooks) {
+      if (webhook.path == path) webhook.handler(call);
+    }
+    if (call.response().allowed()) return "allowed";
+    return StrCat(call.response().status().code(), " ", call.response().status().message());
+  }
+  void AllowAll() {
+    allowed_ = [](const Json::Value&) { return true; };
+  }
+
+  SimulatedLoop loop_;
+  SimulatedPool pool_{loop_, 1};
+  FakeCacheView cache_{loop_};
+  FakeRestClient client_{loop_, "scope-webhook"};
+  MandateServer rights_{kScopeWebhook};
+  Metrics metrics_;
+  NoEvents events_;
+  Component component_{kScopeWebhook, client_, events_,
+                       ControllerRuntime{"scope-webhook", loop_, pool_, cache_, metrics_, Logger()},
+                       "mandate-system"};
+  // Of the resource attributes.
+  std::function<bool(const Json::Value&)> allowed_ = [](const Json::Value&) { return false; };
+  Webhooks webhooks_;
+};
+
+TEST_F(ScopeWebhooksTest, DemandsWhatItReads) {
+  EXPECT_EQ(webhooks_.demands.size(), 5u);
+  EXPECT_EQ(cache_.demands().size(), 5u);
+}
+
+TEST_F(ScopeWebhooksTest, AsksTheServerAboutTheAuthorOfATemplate) {
+  EXPECT_THAT(Ask(DocumentTemplate()), HasSubstr("403 attempting to grant RBAC permissions"));
+  allowed_ = [](const Json::Value& asked) { return asked["verb"] == "escalate"; };
+  EXPECT_EQ(Ask(DocumentTemplate()), "allowed");
+  allowed_ = [](const Json::Value& asked) {
+    return asked["resource"] == "pods" || asked["resource"] == "services";
+  };
+  EXPECT_EQ(Ask(DocumentTemplate()), "allowed");
+}
+
+TEST_F(ScopeWebhooksTest, FindsTheInstancesOfATemplate) {
+  allowed_ = [](const Json::Value& asked) { return asked["verb"] == "escalate"; };
+  cache_.Put(DocumentInstance(R"("namespaces":["foo"])"));
+  EXPECT_THAT(Ask(DocumentTemplate()), HasSubstr("in the namespace \"foo\""));
+  const ScopeTemplate old = DocumentTemplate();
+  EXPECT_EQ(Ask(old, &old), "allowed");
+}
+
+TEST_F(ScopeWebhooksTest, FindsTheTemplateOfAnInstance) {
+  const ScopeInstance instance = DocumentInstance(R"("namespaces":["foo"])");
+  EXPECT_THAT(Ask(instance), HasSubstr(kBind)) << "the template does not exist";
+  allowed_ = [](const Json::Value& asked) { return asked["verb"] != "bind"; };
+  EXPECT_THAT(Ask(instance), HasSubstr("cannot bind resource \"clusterroles\""));
+  cache_.Put(DocumentTemplate());
+  EXPECT_EQ(Ask(instance), "allowed") << "the author has the rules of its roles";
+}
+
+TEST_F(ScopeWebhooksTest, RefusesLiteralNamesThatAreTaken) {
+  AllowAll();
+  ScopeTemplate literal = DocumentTemplate();
+  literal.mutable_spec()->mutable_clusterroles(0)->set_generatename("foo");
+  EXPECT_EQ(Ask(literal), "allowed");
+  rbacv1::RoleBinding binding;
+  binding.mutable_metadata()->set_namespace_("ns");
+  binding.mutable_metadata()->set_name("b");
+  binding.mutable_roleref()->set_kind("ClusterRole");
+  binding.mutable_roleref()->set_name("scope-template:foo");
+  cache_.Put(binding);
+  EXPECT_THAT(Ask(literal), HasSubstr("does not exist, but bindings refer to it"));
+  cache_.Remove(KindOf<rbacv1::RoleBinding>::value, {"ns", "b"});
+  rbacv1::ClusterRoleBinding everywhere;
+  everywhere.mutable_metadata()->set_name("b");
+  *everywhere.mutable_roleref() = binding.roleref();
+  cache_.Put(everywhere);
+  EXPECT_THAT(Ask(literal), HasSubstr("does not exist, but bindings refer to it"));
+  rbacv1::ClusterRole role;
+  role.mutable_metadata()->set_name("scope-template:foo");
+  cache_.Put(role);
+  EXPECT_THAT(Ask(literal), HasSubstr("exists, and"));
+}
+
+TEST_F(ScopeWebhooksTest, DeniesWhatItCannotRead) {
+  AllowAll();
+  for (const KindInfo& kind : {KindOf<ScopeInstance>::value, KindOf<ScopeTemplate>::value}) {
+    cache_.SetState(kind, DemandState::kForbidden, absl::PermissionDeniedError("no"));
+  }
+  EXPECT_NE(Ask(DocumentTemplate()), "allowed");
+  EXPECT_NE(Ask(DocumentInstance()), "allowed");
+}
+
+TEST_F(ScopeWebhooksTest, DeniesWithoutAnAnswer) {
+  client_.Handle([](const RestRequest&) { return absl::UnavailableError("gone"); });
+  EXPECT_THAT(Ask(DocumentTemplate()), HasSubstr("gone"));
+}
+
+TEST_F(ScopeWebhooksTest, RefusesWhatNobodyMayGrant) {
+  AllowAll();
+  EXPECT_THAT(Ask(DocumentInstance(R"("namespaces":["mandate-system"])")),
+              HasSubstr("cannot be a target"));
+  ScopeTemplate to_manager = DocumentTemplate();
+  to_manager.mutable_spec()
+      ->mutable_clusterroles(0)
+      ->mutable_bindingtemplate()
+      ->mutable_subjects(0)
+      ->set_namespace_("mandate-system");
+  EXPECT_THAT(Ask(to_manager), HasSubstr("cannot be a subject"));
+}
+
+TEST_F(ScopeWebhooksTest, AlwaysAllowsDeletions) {
+  AdmissionRequest request;
+  request.set_operation("DELETE");
+  request.mutable_oldobject()->set_raw(ToJson(DocumentInstance()).value());
+  EXPECT_EQ(Ask<ScopeInstance>(request), "allowed");
+  request.mutable_oldobject()->set_raw(ToJson(DocumentTemplate()).value());
+  EXPECT_EQ(Ask<ScopeTemplate>(request), "allowed");
+}
+
+}  // namespace
+}  // namespace mandate::scope
