@@ -56,6 +56,18 @@ class Counted {
  public:
   explicit Counted(const GrantOptions& options) : options_(options) {}
 
+  absl::Status AddWrite(const RoleTemplate& role) {
+    return options_.may_escalate ? absl::OkStatus() : Add(ToWriteRole(role));
+  }
+  absl::Status AddBind(const RoleTemplate& role, std::string_view ns) {
+    return options_.may_bind ? absl::OkStatus() : Add(ToBindRole(role, ns));
+  }
+  absl::Status AddBindAny(std::string_view ns) {
+    return options_.may_bind ? absl::OkStatus() : Add(ToBindAnyRole(ns));
+  }
+  std::vector<Requirement> Take() { return std::move(requirements_); }
+
+ private:
   absl::Status Add(Requirement requirement) {
     reviews_ += 1 + requirement.rights.size();
     if (reviews_ > options_.max_reviews) {
@@ -67,9 +79,7 @@ class Counted {
     requirements_.push_back(std::move(requirement));
     return absl::OkStatus();
   }
-  std::vector<Requirement> Take() { return std::move(requirements_); }
 
- private:
   const GrantOptions& options_;
   size_t reviews_ = 0;
   std::vector<Requirement> requirements_;
@@ -102,11 +112,12 @@ absl::StatusOr<std::vector<Requirement>> GrantsOfTemplate(
     const auto found = old_roles.find(role.generate_name);
     const RoleTemplate* was = found == old_roles.end() ? nullptr : found->second;
     const std::vector<rbac::Rule> held = was == nullptr ? std::vector<rbac::Rule>() : RulesOf(*was);
-    if (const auto added = rbac::Uncovered(held, RulesOf(role)); !added.empty()) {
-      RETURN_IF_ERROR(counted.Add(ToWriteRole(role, added)));
+    const bool has_new_subjects = was == nullptr || HasNewSubjects(*was->subjects, *role.subjects);
+    if (has_new_subjects || !rbac::Uncovered(held, RulesOf(role)).empty()) {
+      RETURN_IF_ERROR(counted.AddWrite(role));
     }
-    if (was != nullptr && !HasNewSubjects(*was->subjects, *role.subjects)) continue;
-    for (const std::string& ns : scopes) RETURN_IF_ERROR(counted.Add(ToBindRole(role, ns)));
+    if (!has_new_subjects) continue;
+    for (const std::string& ns : scopes) RETURN_IF_ERROR(counted.AddBind(role, ns));
   }
   return counted.Take();
 }
@@ -120,11 +131,11 @@ absl::StatusOr<std::vector<Requirement>> GrantsOfInstance(
   const std::set<std::string> scopes = NewScopes(same_template ? &before : nullptr, ReachOf(now));
   Counted counted(options);
   if (!scope_template.has_value()) {
-    for (const std::string& ns : scopes) RETURN_IF_ERROR(counted.Add(ToBindAnyRole(ns)));
+    for (const std::string& ns : scopes) RETURN_IF_ERROR(counted.AddBindAny(ns));
     return counted.Take();
   }
   for (const RoleTemplate& role : ExpandTemplate(*scope_template).roles) {
-    for (const std::string& ns : scopes) RETURN_IF_ERROR(counted.Add(ToBindRole(role, ns)));
+    for (const std::string& ns : scopes) RETURN_IF_ERROR(counted.AddBind(role, ns));
   }
   return counted.Take();
 }

@@ -16,15 +16,19 @@
 namespace mandate::scope {
 
 struct GrantOptions {
+  // The author may escalate every ClusterRole, or bind every one in every namespace: then no
+  // requirement of this sort is made.
+  bool may_escalate = false;
+  bool may_bind = false;
   // A write that needs more reviews than this is denied.
   size_t max_reviews = 1000;
 };
 
-// For a template: its author must hold every new rule cluster-wide, or may escalate, also if no
-// instance uses the template, because the instance's admission cannot see this one. And for each
-// new role, and each role with a new subject: its author may bind it where `instances`, those that
-// use the template, bind it. `old` is null for a new template. kResourceExhausted: more than
-// max_reviews, with the number.
+// For a template: for each role that is new, or has a new rule or a new subject, its author must
+// hold all rules of the role cluster-wide, or may escalate, also if no instance uses the template,
+// because the admission of an instance cannot see this one. And for each new role, and each role
+// with a new subject, its author may bind it where `instances`, those that use the template, bind
+// it. `old` is null for a new template. kResourceExhausted: more than max_reviews, with the number.
 absl::StatusOr<std::vector<Requirement>> GrantsOfTemplate(
     const operatorsv1alpha1::ScopeTemplate* old, const operatorsv1alpha1::ScopeTemplate& now,
     const std::vector<operatorsv1alpha1::ScopeInstance>& instances, const GrantOptions& options);

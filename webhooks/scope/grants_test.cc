@@ -106,14 +106,18 @@ TEST(GrantsOfTemplate, AreNewRulesAndNewSubjectsWhereInstancesBind) {
        &a,
        Template({{.rules = {kPods, kSecrets}}}),
        {in_foo},
-       "escalate a-: get secrets"},
-      {"a rule in another order", &a, Template({{.rules = {kPods, kPods}}}), {in_foo}, ""},
+       "escalate a-: get pods,get secrets"},
+      {"a rule twice", &a, Template({{.rules = {kPods, kPods}}}), {in_foo}, ""},
       {"a new subject",
        &a,
        Template({{.subjects = {kAnn, kBob}}}),
        {in_foo},
-       "bind a- in foo: get pods"},
-      {"another subject without instances", &a, Template({{.subjects = {kBob}}}), {}, ""},
+       "escalate a-: get pods; bind a- in foo: get pods"},
+      {"another subject without instances",
+       &a,
+       Template({{.subjects = {kBob}}}),
+       {},
+       "escalate a-: get pods"},
       {"a new role",
        &a,
        Template({{}, {.name = "b-", .rules = {kSecrets}}}),
@@ -147,7 +151,7 @@ TEST(GrantsOfTemplate, CountSubjectsInAllThreePlaces) {
   };
   for (const std::string& spec : more) {
     EXPECT_EQ(Text(GrantsOfTemplate(&old, of(spec), {DocumentInstance()}, {})),
-              "bind a- in cluster: get pods")
+              "escalate a-: get pods; bind a- in cluster: get pods")
         << spec;
   }
 }
@@ -223,6 +227,12 @@ TEST(Grants, AreBounded) {
             std::string::npos);
   EXPECT_TRUE(
       absl::IsResourceExhausted(GrantsOfTemplate(nullptr, Template({{}}), {many}, {}).status()));
+  EXPECT_EQ(Text(GrantsOfInstance(nullptr, many, Template({{}}), {.may_bind = true})), "");
+  EXPECT_EQ(Text(GrantsOfTemplate(nullptr, Template({{}}), {many}, {.may_bind = true})),
+            "escalate a-: get pods");
+  EXPECT_EQ(Text(GrantsOfTemplate(nullptr, Template({{}}), {many},
+                                  {.may_escalate = true, .may_bind = true})),
+            "");
 }
 
 }  // namespace

@@ -25,6 +25,9 @@ std::vector<AccessQuestion> Rights(std::string_view ns, const std::vector<rbac::
   std::set<rbac::Rule> known;
   for (const rbac::Rule& rule : rules) {
     for (rbac::Rule& one : rbac::Breakdown(rule)) {
+      if (one.non_resource_urls.empty() && one.resource_names.empty()) {
+        one.resource_names = {std::string(kEveryName)};
+      }
       if (known.insert(one).second) rights.push_back({std::string(ns), std::move(one)});
     }
   }
@@ -43,11 +46,14 @@ std::vector<rbac::Rule> RulesOf(const RoleTemplate& role) {
   return rules;
 }
 
-Requirement ToWriteRole(const RoleTemplate& role, const std::vector<rbac::Rule>& rules) {
-  // The API server asks for the name, too; a template's author does not choose it.
+AccessQuestion EscalateAll() { return {"", OnClusterRoles("escalate", "")}; }
+
+AccessQuestion BindAll() { return {"", OnClusterRoles("bind", kEveryName)}; }
+
+Requirement ToWriteRole(const RoleTemplate& role) {
   return {.what = StrCat("to write the rules of role \"", role.generate_name, "\""),
-          .shortcut = {"", OnClusterRoles("escalate", "")},
-          .rights = Rights("", rules)};
+          .shortcut = EscalateAll(),
+          .rights = Rights("", RulesOf(role))};
 }
 
 Requirement ToBindRole(const RoleTemplate& role, std::string_view ns) {
@@ -58,14 +64,8 @@ Requirement ToBindRole(const RoleTemplate& role, std::string_view ns) {
 
 Requirement ToBindAnyRole(std::string_view ns) {
   return {.what = StrCat("to bind roles of a ScopeTemplate that does not exist yet ", InScope(ns)),
-          .shortcut = {std::string(ns), OnClusterRoles("bind", "")},
+          .shortcut = {std::string(ns), OnClusterRoles("bind", kEveryName)},
           .only_shortcut = true};
-}
-
-size_t ReviewsOf(const std::vector<Requirement>& requirements) {
-  size_t reviews = 0;
-  for (const Requirement& requirement : requirements) reviews += 1 + requirement.rights.size();
-  return reviews;
 }
 
 }  // namespace mandate::scope

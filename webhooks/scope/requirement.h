@@ -13,6 +13,10 @@
 
 namespace mandate::scope {
 
+// The name in questions about every name. A review without a name is also allowed by a rule with
+// the name "", which does not hold for objects. This is not a valid name of an object.
+inline constexpr std::string_view kEveryName = "scope-webhook:every-name";
+
 // What the API server demands of a user who writes a ClusterRole, or binds one: `shortcut`, or all
 // `rights`, each with one verb, and one resource or URL.
 struct Requirement {
@@ -22,8 +26,9 @@ struct Requirement {
   bool only_shortcut = false;  // the rights are unknown
 };
 
-// To write a ClusterRole with `rules`, cluster-wide. The shortcut is `escalate` on ClusterRoles.
-Requirement ToWriteRole(const RoleTemplate& role, const std::vector<rbac::Rule>& rules);
+// To write the ClusterRole, cluster-wide. The shortcut is `escalate` on ClusterRoles, without a
+// name, as for the POST that creates the role.
+Requirement ToWriteRole(const RoleTemplate& role);
 
 // To bind the role in `ns` (empty: in the cluster). The shortcut is `bind` on the ClusterRole.
 Requirement ToBindRole(const RoleTemplate& role, std::string_view ns);
@@ -34,8 +39,9 @@ Requirement ToBindAnyRole(std::string_view ns);
 // The rules of the role.
 std::vector<rbac::Rule> RulesOf(const RoleTemplate& role);
 
-// The number of reviews that the requirements may need.
-size_t ReviewsOf(const std::vector<Requirement>& requirements);
+// The shortcuts of every ToWriteRole(), and of every ToBindRole() in any namespace.
+AccessQuestion EscalateAll();
+AccessQuestion BindAll();
 
 }  // namespace mandate::scope
 

@@ -4,6 +4,7 @@
 #include <utility>
 #include <vector>
 
+#include "absl/functional/function_ref.h"
 #include "controllers/scope/cluster_role.h"
 #include "controllers/scope/indexes.h"
 #include "manager/core/status_macros.h"
@@ -20,11 +21,18 @@ using operatorsv1alpha1::ScopeTemplate;
 // Access reviews of one call that are under way at once.
 constexpr size_t kAtOnce = 16;
 
-absl::Status CheckUser(const ScopeWebhookOptions& options, AdmissionCall& call,
-                       absl::StatusOr<std::vector<Requirement>> requirements) {
-  if (absl::IsResourceExhausted(requirements.status())) return requirements.status();
-  RETURN_IF_ERROR(requirements.status());
-  return CheckRequirements(call.user().username(), *requirements,
+// `grants` is GrantsOfTemplate() or GrantsOfInstance() of the write.
+absl::Status CheckUser(
+    const ScopeWebhookOptions& options, AdmissionCall& call,
+    absl::FunctionRef<absl::StatusOr<std::vector<Requirement>>(const GrantOptions&)> grants) {
+  if (const auto all = grants(options.grants); all.ok() && all->empty()) return absl::OkStatus();
+  // Administrators need two reviews, whatever the size of the object.
+  ASSIGN_OR_RETURN(const auto may, options.ask(call, {EscalateAll(), BindAll()}));
+  GrantOptions left = options.grants;
+  left.may_escalate = may[0].allowed();
+  left.may_bind = may[1].allowed();
+  ASSIGN_OR_RETURN(const auto requirements, grants(left));
+  return CheckRequirements(call.user().username(), requirements,
                            [&](std::vector<AccessQuestion> questions) {
                              return options.ask(call, std::move(questions));
                            });
@@ -75,7 +83,9 @@ absl::Status TemplateValidator::Check(AdmissionCall& call, const ScopeTemplate* 
   RETURN_IF_ERROR(unread);
   ASSIGN_OR_RETURN(const auto instances, options_.cache.ListBy<ScopeInstance>(
                                              call.context(), {kByTemplate, now.metadata().name()}));
-  return CheckUser(options_, call, GrantsOfTemplate(old, now, instances, options_.grants));
+  return CheckUser(options_, call, [&](const GrantOptions& grants) {
+    return GrantsOfTemplate(old, now, instances, grants);
+  });
 }
 
 absl::Status InstanceValidator::ValidateCreate(AdmissionCall& call, const ScopeInstance& object) {
@@ -98,7 +108,9 @@ absl::Status InstanceValidator::Check(AdmissionCall& call, const ScopeInstance* 
   } else if (!absl::IsNotFound(found.status())) {
     return found.status();
   }
-  return CheckUser(options_, call, GrantsOfInstance(old, now, scope_template, options_.grants));
+  return CheckUser(options_, call, [&](const GrantOptions& grants) {
+    return GrantsOfInstance(old, now, scope_template, grants);
+  });
 }
 
 absl::StatusOr<Webhooks> MakeScopeWebhooks(const Component& component) {

@@ -117,6 +117,18 @@ TEST_F(ScopeWebhooksTest, FindsTheTemplateOfAnInstance) {
   EXPECT_EQ(Ask(instance), "allowed") << "the author has the rules of its roles";
 }
 
+TEST_F(ScopeWebhooksTest, AsksTwiceForAnAdministrator) {
+  std::string namespaces;
+  for (int i = 0; i < 5000; ++i) StrAppend(&namespaces, i == 0 ? "" : ",", "\"n", i, "\"");
+  const ScopeInstance large = DocumentInstance(StrCat(R"("namespaces":[)", namespaces, "]"));
+  cache_.Put(DocumentTemplate());
+  EXPECT_THAT(Ask(large), HasSubstr("needs more than 1000 access reviews"));
+  AllowAll();
+  client_.ForgetRequests();
+  EXPECT_EQ(Ask(large), "allowed");
+  EXPECT_EQ(client_.requests().size(), 2u);
+}
+
 TEST_F(ScopeWebhooksTest, RefusesLiteralNamesThatAreTaken) {
   AllowAll();
   ScopeTemplate literal = DocumentTemplate();

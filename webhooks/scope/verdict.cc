@@ -23,7 +23,9 @@ std::string CannotText(std::string_view user, const AccessQuestion& question) {
     return StrCat(text, " path ", rbac::Quote(rule.non_resource_urls[0]));
   }
   StrAppend(&text, " resource ", rbac::Quote(rule.resources[0]));
-  if (!rule.resource_names.empty()) StrAppend(&text, " ", rbac::Quote(rule.resource_names[0]));
+  if (!rule.resource_names.empty() && rule.resource_names[0] != kEveryName) {
+    StrAppend(&text, " ", rbac::Quote(rule.resource_names[0]));
+  }
   StrAppend(&text, " in API group ", rbac::Quote(rule.api_groups[0]));
   if (question.ns.empty()) return text + " at the cluster scope";
   return StrCat(text, " in the namespace ", rbac::Quote(question.ns));
