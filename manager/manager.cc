@@ -25,7 +25,9 @@ absl::Status Manager::Parts::StopEverything() {
   // No more work is allowed then. Running work is cancelled without waiting for its end.
   const absl::Duration grace =
       result.ok() ? options.graceful_shutdown_timeout : absl::ZeroDuration();
-  const absl::Time deadline = loop->clock().TimeNow() + grace;
+  const absl::Time requested = loop->clock().TimeNow();
+  const absl::Time deadline = requested + grace;
+  if (webhooks != nullptr) webhooks->Drain();
   // All end at once, so that they share the time.
   for (const auto& component : components) component->RequestStop();
   bool runs = false;
@@ -43,6 +45,7 @@ absl::Status Manager::Parts::StopEverything() {
   }
   // Another process may lead already, so this one writes nothing more.
   if (Lost().ok()) FlushEvents();
+  DrainWebhooks(requested);
   result.Update(Lost());
   return result;
 }

@@ -61,6 +61,9 @@ struct ManagerOptions {
   std::string webhook_address = "0";
   ServingCertificate::Options webhook_certificate = {};
   WebhookBounds webhook_bounds = {};
+  // How long webhooks are served after the stop was requested, so that the API server has stopped
+  // sending reviews here when the process ends. Each answer then ends its connection.
+  absl::Duration webhook_drain = absl::Seconds(5);
 
   // Bounds of connections. `silence_limit` and `log` are the Manager's own.
   HttpOptions transport = {};

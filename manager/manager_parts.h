@@ -56,6 +56,7 @@ struct Manager::Parts {
   absl::Status BuildReviewer();
   absl::Status ServeHealth();
   absl::Status ServeWebhooks();
+  void DrainWebhooks(absl::Time requested);
   void Recheck(std::string_view component);
   void OnTokenStatus(const ComponentIdentity& identity, const TokenStatus& status);
   absl::Status StopEverything();

@@ -3,6 +3,7 @@
 
 #include "manager/core/status_macros.h"
 #include "manager/core/strings.h"
+#include "manager/loop_call.h"
 #include "manager/manager_parts.h"
 
 namespace mandate {
@@ -72,6 +73,18 @@ absl::Status Manager::Parts::ServeWebhooks() {
   serve.certificate.log = options.log;
   ASSIGN_OR_RETURN(webhooks, WebhookServer::Create(serve));
   return absl::OkStatus();
+}
+
+void Manager::Parts::DrainWebhooks(absl::Time requested) {
+  if (webhooks == nullptr) return;
+  if (!Lost().ok()) return webhooks.reset();
+  Latch over;
+  const absl::Time end = requested + options.webhook_drain;
+  std::unique_ptr<Loop::Timer> timer;
+  CallOnLoop(*loop, [&] { timer = loop->RunAt(end, [&] { over.Set(); }); });
+  over.Wait();
+  CallOnLoop(*loop, [&] { timer.reset(); });
+  webhooks.reset();
 }
 
 }  // namespace mandate

@@ -86,7 +86,10 @@ std::string Review(std::string_view ns) {
 
 class ManagerWebhooksTest : public testing::Test {
  protected:
-  ManagerWebhooksTest() { test_.options.webhook_address = "127.0.0.1:0"; }
+  ManagerWebhooksTest() {
+    test_.options.webhook_address = "127.0.0.1:0";
+    test_.options.webhook_drain = absl::Milliseconds(10);
+  }
 
   static std::string Address(AwaitedLog& log) {
     const std::string line = log.Await("Serving webhooks");

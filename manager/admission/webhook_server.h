@@ -30,6 +30,9 @@ class WebhookServer {
   // with the same path. kUnavailable: the server cannot listen on the address.
   static absl::StatusOr<std::unique_ptr<WebhookServer>> Create(const Options& options);
 
+  // See HttpServer::Drain().
+  void Drain() { server_->Drain(); }
+
   // With the port that was chosen.
   const std::string& address() const { return server_->address(); }
 

@@ -203,6 +203,7 @@ class StreamConnection final : public HttpConnection {
     TakeTurn();
     served_ = true;
     permit_.reset();
+    keep_alive = keep_alive && !host_.draining;
     response_ = {};
     response_.version(11);
     response_.result(static_cast<unsigned>(answer.code));

@@ -2,6 +2,7 @@
 #ifndef MANAGER_SERVING_HTTP_CONNECTION_H_
 #define MANAGER_SERVING_HTTP_CONNECTION_H_
 
+#include <atomic>
 #include <boost/asio/io_context.hpp>
 #include <boost/asio/ip/tcp.hpp>
 #include <boost/asio/ssl/context.hpp>
@@ -23,6 +24,8 @@ class HttpConnection : public std::enable_shared_from_this<HttpConnection> {
     std::shared_ptr<boost::asio::io_context> io;
     // Counts when it was last the client's turn, of all connections.
     uint64_t& turns;
+    // Answers end their connections.
+    const std::atomic<bool>& draining;
     std::function<ServedResponse(const ServedRequest&)> serve;
     std::function<void(const std::shared_ptr<HttpConnection>&)> forget;
   };

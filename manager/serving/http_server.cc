@@ -1,5 +1,6 @@
 #include "manager/serving/http_server.h"
 
+#include <atomic>
 #include <boost/asio/io_context.hpp>
 #include <boost/asio/ip/tcp.hpp>
 #include <boost/asio/post.hpp>
@@ -31,7 +32,10 @@ class HttpServer::Impl {
  public:
   explicit Impl(Options options)
       : options_(std::move(options)),
-        host_{options_, io_, turns_,
+        host_{options_,
+              io_,
+              turns_,
+              draining_,
               [this](const ServedRequest& request) { return Serve(request); },
               [this](const std::shared_ptr<HttpConnection>& ended) { Forget(ended); }},
         acceptor_(*io_),
@@ -43,6 +47,7 @@ class HttpServer::Impl {
   }
 
   absl::Status Start();
+  void Drain() { draining_ = true; }
   const std::string& address() const { return address_; }
 
  private:
@@ -61,6 +66,7 @@ class HttpServer::Impl {
   prometheus::Counter* refused_ = nullptr;
   const std::shared_ptr<asio::io_context> io_ = std::make_shared<asio::io_context>();
   uint64_t turns_ = 0;
+  std::atomic<bool> draining_ = false;
   const HttpConnection::Host host_;
   tcp::acceptor acceptor_;
   asio::steady_timer accept_again_;
@@ -176,6 +182,7 @@ absl::StatusOr<std::unique_ptr<HttpServer>> HttpServer::Create(Options options) 
 
 HttpServer::HttpServer(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}
 HttpServer::~HttpServer() = default;
+void HttpServer::Drain() { impl_->Drain(); }
 const std::string& HttpServer::address() const { return impl_->address(); }
 
 }  // namespace mandate

@@ -101,6 +101,10 @@ class HttpServer {
   static absl::StatusOr<std::unique_ptr<HttpServer>> Create(Options options);
   ~HttpServer();
 
+  // From now on each answer ends its connection, so that clients move to another server. Requests
+  // are served until the server is destroyed.
+  void Drain();
+
   // With the port that was chosen.
   const std::string& address() const;
 

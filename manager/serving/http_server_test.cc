@@ -266,6 +266,20 @@ TEST_F(HttpServerTest, AnAnswerMayComeAfterTheServer) {
   answer({.body = "late"});
 }
 
+TEST_F(HttpServerTest, EndsConnectionsWhileItDrains) {
+  Start({.posts = {{"/echo", {.handle = Echo}}}});
+  Client client(server_->address());
+  EXPECT_EQ(client.Post("/echo", "a").body(), "/echo text/x a");
+  server_->Drain();
+  EXPECT_EQ(client.Post("/echo", "b").body(), "/echo text/x b") << "an open connection is served";
+  EXPECT_TRUE(client.Closed());
+  Client newcomer(server_->address());
+  const Response response = newcomer.Post("/echo", "c");
+  EXPECT_EQ(response.body(), "/echo text/x c");
+  EXPECT_EQ(response[http::field::connection], "close");
+  EXPECT_TRUE(newcomer.Closed());
+}
+
 TEST_F(HttpServerTest, ASlowHandlerDoesNotTimeOut) {
   std::function<void(ServedResponse)> answer;
   std::binary_semaphore came{0};
