@@ -4,7 +4,7 @@
 
 namespace mandate {
 
-// It cannot fail with these values.
+// prctl() cannot fail with these values.
 void ForbidCoreDumps() { prctl(PR_SET_DUMPABLE, 0); }
 void AllowCoreDumps() { prctl(PR_SET_DUMPABLE, 1); }
 

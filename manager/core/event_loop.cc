@@ -58,7 +58,7 @@ class EventLoop::Poller {
   // Thread-safe.
   void Wake() {
     const uint64_t one = 1;
-    // It can only fail when the counter is full, and then the loop wakes anyway.
+    // The write can only fail if the counter is full, and then the loop wakes anyway.
     [[maybe_unused]] const ssize_t written = write(wake_, &one, sizeof one);
   }
 
@@ -98,7 +98,8 @@ class EventLoop::Poller {
 
   void Remove(uint64_t id, int fd) {
     epoll_ctl(epoll_, EPOLL_CTL_DEL, fd, nullptr);
-    // Destroyed after the map is consistent again: it may own other watches.
+    // The callback is destroyed after the map is consistent again, because it may own other
+    // watches.
     const auto node = callbacks_.extract(id);
   }
 
@@ -158,7 +159,7 @@ void EventLoop::Post(Task task) {
   {
     MutexLock lock(mutex_);
     if (stopping_) {
-      // Destroyed by the caller's frame, after the lock.
+      // The caller destroys the task, after the lock is released.
       wake = false;
     } else {
       wake = std::exchange(asleep_, false);
@@ -166,7 +167,7 @@ void EventLoop::Post(Task task) {
       stats_.most_tasks_queued = std::max(stats_.most_tasks_queued, posted_.size());
     }
   }
-  // Its own thread looks for tasks before it sleeps.
+  // The loop's own thread looks for tasks before it sleeps.
   if (wake && !IsCurrent()) poller_->Wake();
 }
 
@@ -265,7 +266,7 @@ void EventLoop::Run() noexcept {
 void EventLoop::RunPosted(std::vector<Task>& batch) {
   for (Task& task : batch) {
     Measure([&task] {
-      // Destroyed before the next one runs.
+      // Each task is destroyed before the next one runs.
       Task running = std::move(task);
       std::move(running)();
     });

@@ -100,7 +100,7 @@ class EventLoop : public Loop {
   void Measure(Work&& work);
   // Milliseconds for epoll_wait: until the next timer, rounded up; -1: for ever.
   int TimeToNextTimer() const;
-  // Waits for descriptors, until something is posted or due, and runs their callbacks.
+  // Waits for descriptors, until a task is posted or a timer is due, and runs their callbacks.
   void Poll();
   void DestroyEverything();
 

@@ -49,8 +49,8 @@ class Executor {
   // executor stopped is destroyed without running.
   virtual void Post(Task task) = 0;
 
-  // Blocks the calling thread until `latch` is set. On the thread of a Loop this would never end,
-  // because the loop could not run the task that sets the latch: there it reports an error and
+  // Blocks the calling thread until `latch` is set. On the thread of a Loop this wait would never
+  // end, because the loop could not run the task that sets the latch. There it reports an error and
   // returns at once. (A simulated loop runs its other tasks meanwhile.)
   virtual void Await(const Latch& latch) { latch.Wait(); }
   // Whether Await() would wait. Functions that may wait check it first, and return

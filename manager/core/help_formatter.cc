@@ -19,8 +19,7 @@ size_t WidthOf(std::string_view text) {
   return width;
 }
 
-// Adds the words, in lines of kColumns that begin at the column `left`; `row` holds the text so
-// far.
+// Adds the words to `row`, in lines of kColumns that begin at the column `left`.
 std::string Wrapped(std::string row, std::string_view text, size_t left) {
   size_t width = left;
   while (!text.empty()) {
@@ -75,7 +74,8 @@ std::string Default(std::string_view text) {
   return list;
 }
 
-// The type if it is a name such as "HOST:PORT", and else "VALUE": CLI11's own are those of C++.
+// The type if it is a name such as "HOST:PORT". Otherwise "VALUE", because CLI11's own names are
+// types of C++.
 std::string_view Placeholder(std::string_view type) {
   constexpr std::string_view kOwn[] = {"", "TEXT", "INT", "UINT", "FLOAT", "BOOLEAN"};
   const bool name = type.find_first_not_of("ABCDEFGHIJKLMNOPQRSTUVWXYZ:") == type.npos;

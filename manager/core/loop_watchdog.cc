@@ -59,7 +59,7 @@ bool LoopWatchdog::Report(std::string_view message, const LoopActivity::Turn& tu
     if (std::exchange(omitted_, turn.number) != turn.number) ++omissions_;
     return false;
   }
-  if (turn.number == omitted_) --omissions_;  // not for good
+  if (turn.number == omitted_) --omissions_;  // it is reported after all
   speak_at_ = now + options_.quiet;
   options_.log.Error(
       message,

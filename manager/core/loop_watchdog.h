@@ -24,8 +24,8 @@ class LoopWatchdog {
     LoopActivity* activity = nullptr;  // of the watched one; outlives this
     Metrics* metrics = nullptr;        // null: none
     Logger log;
-    // The minimum time between two log lines about new long turns; the next line has the number of
-    // omitted ones. If a running turn was reported, its end is always reported, too.
+    // The minimum time between two log lines about new long turns. The next line has the number of
+    // omitted turns. If a running turn was reported, its end is always reported, too.
     absl::Duration quiet = absl::Minutes(1);
   };
 
@@ -36,7 +36,7 @@ class LoopWatchdog {
 
  private:
   void Look();
-  // False if the last line is too recent.
+  // Returns false, and logs nothing, if the last line is too recent.
   bool Report(std::string_view message, const LoopActivity::Turn& turn);
 
   const Options options_;

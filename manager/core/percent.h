@@ -10,7 +10,7 @@
 
 namespace mandate {
 
-// nullopt: `text` has an invalid escape. `plus`: a plus is a space, as in a query.
+// Returns nullopt if `text` has an invalid escape. If `plus`, a plus is a space, as in a query.
 std::optional<std::string> PercentDecode(std::string_view text, bool plus);
 
 // The parameters of a URL's query, decoded, in their order: "a=1&b" has {"a", "1"} and {"b", ""}.

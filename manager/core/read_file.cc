@@ -17,7 +17,7 @@ absl::StatusOr<std::string> ReadAll(int fd, const std::string& path, size_t max_
   if (fstat(fd, &info) != 0) return absl::ErrnoToStatus(errno, "cannot read " + path);
   std::string content;
   size_t used = 0;
-  // One byte more than is expected shows the end. A file of /proc has no size.
+  // The buffer has one byte more than the file, to detect the end. A file in /proc has the size 0.
   size_t size = static_cast<size_t>(info.st_size) + 1;
   while (true) {
     content.resize(std::min(std::max<size_t>(size, 4096), max_bytes + 1));

@@ -25,7 +25,7 @@ class Strand::State : public std::enable_shared_from_this<State> {
     std::deque<Task> dropped;
     MutexLock lock(mutex_);
     closed_ = true;
-    // Destroyed after the lock: a task's destructor may post.
+    // The tasks are destroyed after the lock is released, because a task's destructor may post.
     dropped.swap(tasks_);
   }
 

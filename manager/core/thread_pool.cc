@@ -16,7 +16,7 @@ ThreadPool::~ThreadPool() {
   {
     MutexLock lock(mutex_);
     stopping_ = true;
-    // Destroyed without the lock: a task's destructor may post.
+    // The tasks are destroyed after the lock is released, because a task's destructor may post.
     dropped.swap(tasks_);
     changed_.NotifyAll();
   }

@@ -78,8 +78,8 @@ TEST(ThreadPoolTest, DestructionWaitsForTheRunningAndDropsTheWaiting) {
   pool->Post([dropped = std::move(dropped)] {});
   started.Wait();
   std::thread releaser([&] { release.Set(); });
-  // The running task may be released before or after the pool starts to stop: then the second one
-  // may run. It is either run or destroyed, and never left behind.
+  // If the running task ends before the pool starts to stop, the second task may run. It is either
+  // run or destroyed, and never leaked.
   pool.reset();
   releaser.join();
   EXPECT_TRUE(finished);

@@ -6,7 +6,8 @@ class TimerQueue::Entry : public Loop::Timer {
  public:
   Entry(std::weak_ptr<TimerQueue> queue, Key key) : queue_(std::move(queue)), key_(key) {}
   ~Entry() override {
-    // The task may own this timer's owner: it is destroyed after the map is consistent again.
+    // The task is destroyed after the map is consistent again, because it may own this timer's
+    // owner.
     if (const auto queue = queue_.lock()) {
       const auto node = queue->timers_.extract(key_);
     }
@@ -34,7 +35,7 @@ size_t TimerQueue::RunDue(absl::Time now) {
       std::move(node.mapped())();
       ++count;
     }
-    // By key: the task may have added and removed any timer.
+    // The next timer is found by its key, because the task may have added and removed any timer.
     it = timers_.upper_bound(key);
   }
   return count;

@@ -3,9 +3,10 @@
 //   const int64_t ran = RunSeeds(300, [&](uint64_t seed) { Simulation(seed).Run(totals); });
 //   if (ran >= 100) EXPECT_GT(totals.faults, 10 * ran);
 //
-// The environment overrides it: SEEDS=10000 runs as many, SEED=7 only that one, both together as
-// many from that one on. With Bazel: --test_env=SEED=7. With Bazel's --runs_per_test=20, which
-// numbers its runs in TEST_RANDOM_SEED, each run continues where the one before it ends.
+// The environment overrides the count: SEEDS=10000 runs that many seeds, SEED=7 only that seed, and
+// both together that many from that seed on. With Bazel: --test_env=SEED=7. With Bazel's
+// --runs_per_test=20, which numbers its runs in TEST_RANDOM_SEED, each run continues where the one
+// before it ends.
 #ifndef MANAGER_CORE_TESTING_SEEDS_H_
 #define MANAGER_CORE_TESTING_SEEDS_H_
 

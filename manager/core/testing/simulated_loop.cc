@@ -15,7 +15,8 @@ class SimulatedLoop::SimulatedTimer : public Loop::Timer {
   SimulatedTimer(std::weak_ptr<std::map<TimerKey, Task>> timers, TimerKey key)
       : timers_(std::move(timers)), key_(key) {}
   ~SimulatedTimer() override {
-    // The task may own this timer's owner: it is destroyed after the map is consistent again.
+    // The task is destroyed after the map is consistent again, because it may own this timer's
+    // owner.
     if (auto timers = timers_.lock()) {
       auto node = timers->extract(key_);
     }
@@ -67,7 +68,8 @@ bool SimulatedLoop::RunOne() {
     Run(std::move(task), /*in_task=*/true);
     return true;
   }
-  // One at a time: the task of one timer may take back another that is due with it.
+  // Timers run one at a time, because the task of one may cancel another one that is due at the
+  // same time.
   if (NextTimer() > clock_.TimeNow()) return false;
   auto node = timers_->extract(timers_->begin());
   Run(std::move(node.mapped()), /*in_task=*/true);

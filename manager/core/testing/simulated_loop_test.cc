@@ -120,7 +120,7 @@ TEST_F(SimulatedLoopTest, ADestroyedTimerNeverRuns) {
   first.reset();
   loop_.RunFor(absl::Seconds(2));
   EXPECT_EQ(order_, (Order{2}));
-  second.reset();  // it has run: nothing to take back
+  second.reset();  // it has run, so there is nothing to cancel
   loop_.RunFor(absl::Seconds(2));
   EXPECT_EQ(order_, (Order{2}));
 }
@@ -203,7 +203,7 @@ TEST_F(SimulatedLoopTest, AwaitLetsOthersRunAndTimePass) {
   EXPECT_EQ(order_, (Order{1, 2, 3, 4}));
   EXPECT_EQ(Elapsed(), absl::Seconds(7));
   loop_.Post(Note(5));
-  loop_.Await(outer);  // set already: nothing runs
+  loop_.Await(outer);  // it is set already, so nothing runs
   EXPECT_EQ(order_.size(), 4u);
 }
 
