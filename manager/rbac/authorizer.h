@@ -52,7 +52,7 @@ struct ApplicableRules {
   std::vector<std::string> errors;
 };
 
-// It has no state, so it is as thread-safe as its PolicyReader.
+// The authorizer has no state, so it is as thread-safe as its PolicyReader.
 class Authorizer {
  public:
   // For a policy that may change. Each question reads the current policy.
@@ -64,16 +64,17 @@ class Authorizer {
 
   Decision Authorize(const UserInfo& user, const Attributes& request) const;
 
-  // The rules that hold for the user in `ns`; those of cluster scope only when it is empty.
+  // The rules that apply to the user in `ns`. If `ns` is empty, only those of cluster scope.
   ApplicableRules RulesFor(const UserInfo& user, std::string_view ns) const;
 
-  // Calls `visit` with each of those rules until it returns false. Returns the errors met so far,
-  // without repetitions.
+  // Calls `visit` with each rule of RulesFor() until it returns false. Returns the errors met so
+  // far, without repetitions.
   std::vector<std::string> VisitRules(const UserInfo& user, std::string_view ns,
                                       absl::FunctionRef<bool(const Grant&)> visit) const;
 
-  // The rules of the role that a binding in `ns` refers to; empty: a ClusterRoleBinding. Borrows
-  // from this. NotFound, with the server's message, when the role does not exist.
+  // The rules of the role that a binding in `ns` refers to; an empty `ns` means a
+  // ClusterRoleBinding. Borrows from this. NotFound, with the server's message, if the role does
+  // not exist.
   absl::StatusOr<std::span<const Rule>> Resolve(const RoleRef& ref, std::string_view ns) const;
 
   const PolicyReader& policy() const { return *policy_; }

@@ -125,7 +125,7 @@ TEST(AuthorizerTest, ReasonsAreTheServers) {
             R"(to Group "dev")");
   EXPECT_EQ(reason(AuthenticatedInfo("root", {"system:masters"}), Ask("get", "pods", "")), "");
   EXPECT_EQ(reason(AuthenticatedInfo("nobody"), Ask("get", "pods", "shop")), "");
-  // Errors are told only when nothing allows, each once.
+  // Errors are reported only if no rule allows the request, and each error once.
   EXPECT_EQ(reason(AuthenticatedInfo("lost"), Ask("get", "pods", "bank")),
             R"(RBAC: clusterrole.rbac.authorization.k8s.io "gone" not found)");
   EXPECT_EQ(reason(AuthenticatedInfo("lost"), Ask("get", "pods", "shop")),
@@ -137,7 +137,7 @@ TEST(AuthorizerTest, BrokenReferencesDoNotHideGrants) {
   Policy policy = Shop();
   policy.cluster_role_bindings.push_back({"twice", ToClusterRole("gone"), {Of("User", "jane")}});
   policy.cluster_role_bindings.push_back({"again", ToClusterRole("gone"), {Of("User", "jane")}});
-  // A ClusterRoleBinding of a Role finds none, not even in the request's namespace.
+  // A ClusterRoleBinding cannot refer to a Role, not even to one in the request's namespace.
   policy.cluster_role_bindings.push_back({"cross", ToRole("reader"), {Of("User", "jane")}});
   RoleRef odd = ToRole("reader");
   odd.kind = "Group";
@@ -152,7 +152,7 @@ TEST(AuthorizerTest, BrokenReferencesDoNotHideGrants) {
                             R"(unsupported role reference kind: "Group"])");
 }
 
-// A manifest of a Role may leave its namespace to `kubectl -n`.
+// The manifest of a Role may omit its namespace, which `kubectl -n` then sets.
 TEST(AuthorizerTest, ARoleWithoutANamespaceIsNotAClusterRole) {
   Policy policy = Shop();
   policy.roles.push_back({"", "anywhere", {RuleOf("|secrets|-|-|get")}});
@@ -172,7 +172,7 @@ TEST(AuthorizerTest, SubjectsOfUnknownKindAreNobody) {
   EXPECT_TRUE(SubjectMatches(Of("User", "x"), user, "shop"));
   EXPECT_FALSE(SubjectMatches(Of("User", "*"), user, "shop"));
   EXPECT_FALSE(SubjectMatches(Of("Group", "*"), user, "shop"));
-  // The group of a subject is not consulted, a namespace only for a ServiceAccount.
+  // The apiGroup of a subject is ignored, and its namespace counts only for a ServiceAccount.
   EXPECT_TRUE(SubjectMatches({"User", "wrong.group", "x", "elsewhere"}, user, "shop"));
 }
 

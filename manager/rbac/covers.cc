@@ -22,11 +22,11 @@ bool HoldsResource(const std::vector<std::string>& held, std::string_view wanted
          Has(held, StrCat("*", std::string(wanted.substr(slash))));
 }
 
-// `one` comes from Breakdown().
+// `one` is a result of Breakdown().
 bool CoversOne(const Rule& held, const Rule& one) {
   if (!VerbMatches(held, one.verbs.front())) return false;
   if (!one.non_resource_urls.empty()) {
-    // Upstream compares names for URLs too, and a rule for URLs has none.
+    // Upstream compares the names of rules for URLs, too, and such rules have no names.
     return held.resource_names.empty() && UrlMatches(held, one.non_resource_urls.front());
   }
   const bool name =

@@ -13,16 +13,17 @@
 namespace mandate::rbac {
 
 // The rule, split into rules with one verb, one group, one resource and (if it has names) one name
-// each, or with one verb and one URL. A rule without verbs, or without resources and URLs, gives
-// none.
+// each, or with one verb and one URL. The result is empty for a rule without verbs, or without
+// resources and URLs.
 std::vector<Rule> Breakdown(const Rule& rule);
 
-// The broken-down rules of `wanted` that no single rule of `held` covers; empty: all are held.
-// `held` without names covers any name; a wanted rule without names needs a held one without.
-// Two held rules never add up to a wildcard that neither has.
+// The broken-down rules of `wanted` that no single rule of `held` covers; empty if all are held. A
+// held rule without names covers any name, and only such a rule covers a wanted rule without names.
+// Two held rules do not add up to a wildcard that neither of them has.
 std::vector<Rule> Uncovered(std::span<const Rule> held, std::span<const Rule> wanted);
 
-// As the server prints a rule that is missing: {APIGroups:[""], Resources:["pods"], Verbs:["get"]}.
+// The text by which the server prints a missing rule: {APIGroups:[""], Resources:["pods"],
+// Verbs:["get"]}.
 std::string CompactString(const Rule& rule);
 
 }  // namespace mandate::rbac

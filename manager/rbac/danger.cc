@@ -37,8 +37,8 @@ constexpr Danger kDangers[] = {
     {"impersonate", "", "groups", "", "acts with the rights of these groups", kCritical},
     {"create", "", "serviceaccounts", "", "makes ServiceAccounts that existing bindings name",
      kMedium},
-    // Changing rights. Without escalate and bind, a writer of roles cannot grant more than it
-    // holds.
+    // Changing rights. Without escalate and bind, a user who writes roles can grant only rights
+    // that the user has.
     {"escalate", kRbac, "clusterroles", "", kEscalates, kCritical},
     {"escalate", kRbac, "roles", "", kEscalates, kCritical},
     {"bind", kRbac, "clusterroles", "", kGrants, kCritical},
@@ -58,7 +58,7 @@ constexpr Danger kDangers[] = {
     {kMakes, "apps", "replicasets", "", kRuns, kCritical, kAccountsOfNamespace},
     {"create", "batch", "jobs", "", kRuns, kCritical, kAccountsOfNamespace},
     {kMakes, "batch", "cronjobs", "", kRuns, kCritical, kAccountsOfNamespace},
-    // Running code inside containers of others, or connecting to their ports.
+    // Running code in the containers of other identities, or connecting to their ports.
     {kConnects, "", "pods", "exec", kCommands, kHigh, kAccountsOfNamespace},
     {kConnects, "", "pods", "attach", "connects to the process of any pod there", kHigh,
      kAccountsOfNamespace},

@@ -1,6 +1,6 @@
-// Rights whose consequences go beyond their words. The manager must hold none of the critical ones
-// itself; `rbacgen check` asks for a reason, `rbacgen diff` shows the consequences of a change, and
-// `rbacgen blast-radius` finds the reach of an identity.
+// Rights that give more power than their words show. The manager must hold none of the critical
+// ones itself; `rbacgen check` asks for a reason, `rbacgen diff` shows the consequences of a
+// change, and `rbacgen blast-radius` finds the reach of an identity.
 #ifndef MANAGER_RBAC_DANGER_H_
 #define MANAGER_RBAC_DANGER_H_
 
@@ -17,7 +17,7 @@ struct Danger {
   // The identities that the holder of the right can become; blast-radius follows these.
   enum class Becomes {
     kNobody,
-    kAccountsOfNamespace,  // every ServiceAccount that a pod there may have
+    kAccountsOfNamespace,  // every ServiceAccount of the namespace, by a pod that uses it
     kAccounts,             // every ServiceAccount of the cluster
   };
 

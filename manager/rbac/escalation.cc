@@ -6,7 +6,7 @@
 namespace mandate::rbac {
 namespace {
 
-// system:masters are authorized for everything, so this covers them too.
+// Members of system:masters are authorized for everything, so they need no case of their own.
 bool May(const Authorizer& authorizer, const UserInfo& user, std::string_view verb,
          std::string_view resource, std::string_view ns, std::string_view name) {
   Attributes request;

@@ -16,11 +16,11 @@
 namespace mandate::rbac {
 
 // The role that a request writes. A POST has no name, so a grant of "escalate" that is restricted
-// by resourceNames does not help it; PUT, PATCH and apply have one.
+// by resourceNames does not allow it. PUT, PATCH and apply have a name.
 struct RoleWrite {
   std::string_view ns;  // empty: a ClusterRole
   std::string_view name;
-  std::span<const Rule> rules;  // as they are to be
+  std::span<const Rule> rules;  // the role's new rules
 };
 
 // The rules that the user lacks for that write, split as by BreakDown; empty if the user may write.
@@ -29,8 +29,8 @@ std::vector<Rule> MissingToWriteRole(const Authorizer& authorizer, const UserInf
                                      const RoleWrite& write);
 
 // The rules that the user lacks to bind that role in `ns`; an empty `ns` means a
-// ClusterRoleBinding. Members of system:masters and holders of "bind" on the role may bind it, also
-// one that does not exist; for everyone else that is NotFound.
+// ClusterRoleBinding. Members of system:masters and holders of "bind" on the role may bind it, even
+// if it does not exist. For other users, a role that does not exist is NotFound.
 absl::StatusOr<std::vector<Rule>> MissingToBind(const Authorizer& authorizer, const UserInfo& user,
                                                 std::string_view ns, const RoleRef& ref);
 

@@ -9,7 +9,7 @@
 namespace mandate::rbac {
 namespace {
 
-// The verbs that a request for a resource can have (RequestInfo), and one for a URL.
+// The verbs that a request for a resource can have (RequestInfo), and those of a request for a URL.
 constexpr std::string_view kRequestVerbs[] = {"create", "delete", "deletecollection", "get",
                                               "list",   "patch",  "update",           "watch"};
 constexpr std::string_view kUrlVerbs[] = {"delete", "get",  "head", "options",
@@ -19,8 +19,8 @@ std::vector<std::string> Strings(std::span<const std::string_view> views) {
   return {views.begin(), views.end()};
 }
 
-// The permissions of every identity by system:basic-user and system:discovery that the manager
-// uses for each component.
+// The permissions that the manager uses for each component and that every identity has by
+// system:basic-user and system:discovery.
 std::vector<Rule> EverybodysRules() {
   return {
       {.verbs = {"create"},
@@ -32,7 +32,7 @@ std::vector<Rule> EverybodysRules() {
       {.verbs = {"get"}, .non_resource_urls = {"/api", "/api/*", "/apis", "/apis/*", "/version"}}};
 }
 
-// The verbs of `rule` as those of impersonation.
+// The verbs of `rule`, converted to the verbs of constrained impersonation.
 std::vector<std::string> VerbsOn(const Rule& rule) {
   const std::span<const std::string_view> possible =
       rule.non_resource_urls.empty() ? std::span<const std::string_view>(kRequestVerbs) : kUrlVerbs;

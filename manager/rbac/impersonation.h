@@ -15,8 +15,8 @@ namespace mandate::rbac {
 // By namespace of the role; "" is cluster-wide.
 using RulesByNamespace = std::map<std::string, std::vector<Rule>>;
 
-// Constrained impersonation (KEP-5284; on by default from Kubernetes 1.36) has two halves; base
-// gains nothing by it that the component lacks.
+// Constrained impersonation (KEP-5284; on by default from Kubernetes 1.36) has two halves. Base
+// gets no permission from it that the component lacks.
 //
 // The first: to impersonate this ServiceAccount, in its namespace.
 Rule WhomToImpersonate(std::string_view service_account);
@@ -25,10 +25,10 @@ Rule WhomToImpersonate(std::string_view service_account);
 // does not support "impersonate-on:serviceaccount:*"; verbs that no request has, such as bind and
 // escalate, are checked for the component alone and are omitted.
 RulesByNamespace WhatToImpersonateOn(const RulesByNamespace& declared);
-// The same for a mandate. Where an external grant will hold is unknown, so it counts everywhere.
+// The same for a mandate. The namespaces of an external grant are unknown, so it counts everywhere.
 RulesByNamespace WhatToImpersonateOn(const Mandate& mandate);
 
-// Of older servers: to impersonate this ServiceAccount, for all that it may do.
+// For older servers: to impersonate this ServiceAccount, with all of its permissions.
 Rule ClassicImpersonation(std::string_view service_account);
 
 }  // namespace mandate::rbac

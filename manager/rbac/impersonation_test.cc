@@ -79,9 +79,9 @@ TEST(ImpersonationTest, AllowsDeclaredRequestsReviewsAndDiscoveryOnly) {
   EXPECT_TRUE(Holds(rules, "", Url(on + "get", "/apis/apps/v1")));
   EXPECT_TRUE(Holds(rules, "", Url(on + "post", "/metrics")));
   EXPECT_FALSE(Holds(rules, "", Url(on + "get", "/logs")));
-  // What is granted externally passes through base too, by the verbs that requests have.
+  // Base needs the external grants, too, for the verbs that requests can have.
   EXPECT_TRUE(Holds(rules, "", On(on + "deletecollection", "apps", "deployments")));
-  // Base never gets a verb of the component's own, nor every verb.
+  // Base never gets the component's own verbs, and never "*".
   EXPECT_FALSE(Holds(rules, "", On("list", "apps", "deployments")));
   EXPECT_FALSE(Holds(rules, "", On("escalate", "rbac.authorization.k8s.io", "clusterroles")));
   for (const auto& [ns, of_ns] : rules) {

@@ -1,4 +1,5 @@
-// A mandate: what one component may do, as its source's markers say. rbacgen writes these tables.
+// A mandate: the rights of one component, as the markers of its source declare them. rbacgen writes
+// these tables.
 #ifndef MANAGER_RBAC_MANDATE_H_
 #define MANAGER_RBAC_MANDATE_H_
 
@@ -11,7 +12,8 @@ namespace mandate::rbac {
 
 struct MandateRule {
   RuleView rule;
-  // Empty: every namespace and cluster scope (a ClusterRole); else a Role in that namespace.
+  // If empty, the rules apply to every namespace and to cluster scope (a ClusterRole); otherwise
+  // only to that namespace (a Role).
   std::string_view ns = {};
   // granted=external: the grant arrives later and per scope, so its absence is not an error.
   bool external = false;
@@ -24,8 +26,8 @@ struct Mandate {
 };
 
 // Whether any rule allows `verb` on the kind in any namespace, for any name. The compiler checks
-// this for a typed call; the guard checks namespaces and names at run time. No request to delete a
-// collection carries a name, so a rule with names never permits one.
+// this for a typed call; the guard checks namespaces and names at run time. A request to delete a
+// collection has no name, so a rule with names never permits it.
 constexpr bool Permits(const Mandate& mandate, std::string_view verb, std::string_view group,
                        std::string_view resource, std::string_view subresource = "") {
   for (const MandateRule& r : mandate.rules) {

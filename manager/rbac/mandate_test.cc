@@ -36,12 +36,12 @@ static_assert(!Permits(kMandate, "list", "apps", "pods"));
 static_assert(!Permits(kMandate, "get", "", "pods", "log"));
 static_assert(Permits(kMandate, "update", "apps", "deployments", "status"));
 static_assert(!Permits(kMandate, "update", "apps", "deployments"));
-// In some namespace, for some name.
+// One namespace, or one name, is enough.
 static_assert(Permits(kMandate, "get", "", "secrets"));
 static_assert(Permits(kMandate, "patch", "apps", "deployments"));
-// Apply creates with a name.
+// Apply creates an object with a name.
 static_assert(Permits(kMandate, "create", "apps", "deployments"));
-// Nothing gives deletecollection a name.
+// A deletecollection never has a name.
 static_assert(!Permits(kMandate, "deletecollection", "apps", "deployments"));
 static_assert(!Permits(Mandate{"idle", {}}, "get", "", "pods"));
 

@@ -5,7 +5,7 @@
 namespace mandate::rbac {
 namespace {
 
-// Calls each(verb, group, resource or URL, whether it is a URL) for all that the rule lists.
+// Calls each(verb, group, resource or URL, whether it is a URL) for each entry of the rule.
 void ForEach(const RuleView& rule, auto each) {
   for (std::string_view verb : rule.verbs) {
     for (std::string_view group : rule.api_groups) {

@@ -1,4 +1,4 @@
-// A mandate without one of its permissions, to test whether anything needs the permission.
+// A mandate without one of its permissions, to test whether the component needs the permission.
 #ifndef MANAGER_RBAC_MANDATE_WITHOUT_H_
 #define MANAGER_RBAC_MANDATE_WITHOUT_H_
 
@@ -21,7 +21,7 @@ struct Permission {
   std::string resource;  // "deployments/scale", "/metrics"
 
   auto operator<=>(const Permission&) const = default;
-  // "scope-instance create rolebindings.rbac.authorization.k8s.io"; "… pods." of the core group.
+  // "scope-instance create rolebindings.rbac.authorization.k8s.io"; "… pods." for the core group.
   std::string ToString() const;
 };
 
@@ -36,7 +36,7 @@ class MandateWithout {
   const Mandate& get() const { return mandate_; }
 
  private:
-  std::deque<std::string_view> words_;  // each a list of one
+  std::deque<std::string_view> words_;  // each is a list with one element
   std::vector<MandateRule> rules_;
   Mandate mandate_;
 };

@@ -6,8 +6,8 @@
 
 namespace mandate::rbac {
 
-// Appends "// +kubebuilder:rbac:groups=apps,resources=deployments/scale,verbs=update" to whatever
-// has append(std::string_view): a std::string at run time, a buffer in constant expressions.
+// Appends "// +kubebuilder:rbac:groups=apps,resources=deployments/scale,verbs=update" to `out`, a
+// type with append(std::string_view): a std::string at run time, a buffer in constant expressions.
 template <class Out>
 constexpr void AppendMarker(Out& out, std::string_view group, std::string_view resource,
                             std::string_view subresource, std::string_view verb) {

@@ -31,7 +31,7 @@ Strings KeyOf(const std::vector<std::string>& strings) {
   return strings;
 }
 
-// Every axis but one. Borrows the rule's strings.
+// All axes of a rule except one. Borrows the rule's strings.
 struct Key {
   std::array<Strings, 4> axes;
 
@@ -57,7 +57,7 @@ Key KeyWithout(Axis left_out, const Rule& rule) {
   return key;
 }
 
-// Joins the rules that are equal but for `axis`.
+// Joins the rules that differ only in `axis`.
 std::vector<Rule> JoinAlong(Axis axis, std::vector<Rule> rules) {
   std::map<Key, std::vector<Rule*>> alike;  // keys borrow from `rules`
   for (Rule& rule : rules) alike[KeyWithout(axis, rule)].push_back(&rule);
@@ -81,8 +81,7 @@ std::string SortText(const Rule& rule) {
                       join(rule.resource_names), " + ", join(rule.non_resource_urls));
 }
 
-// A rule with one of its resources, and all else that tells it apart from others but its verbs.
-// Borrows the rule's strings.
+// One resource of a rule, and the rule's other axes except its verbs. Borrows the rule's strings.
 struct ResourceKey {
   std::array<Strings, 3> axes;
   std::string_view resource;
@@ -104,8 +103,8 @@ struct ResourceKeyHash {
   }
 };
 
-// A rule for each resource, those that are equal but for their verbs joined. There are far fewer
-// of these than of rules, so that nothing is copied before they are found.
+// Splits the rules by resource, and joins those that differ only in their verbs. The groups are
+// found before any rule is copied, because there are far fewer groups than rules.
 std::vector<Rule> OneResourceEach(const std::vector<Rule>& rules) {
   struct Group {
     const Rule* first;
@@ -156,7 +155,8 @@ std::vector<Rule> NormalizeRules(std::vector<Rule> rules) {
   rules = OneResourceEach(rules);
   for (Axis axis : {&Rule::verbs, &Rule::resources, &Rule::api_groups, &Rule::non_resource_urls}) {
     rules = JoinAlong(axis, std::move(rules));
-    // Only rules that this axis made equal: none are left after joining along verbs.
+    // Joining along `axis` may leave rules that differ only in their verbs. Joining along verbs
+    // cannot.
     if (axis != &Rule::verbs) rules = JoinAlong(&Rule::verbs, std::move(rules));
   }
   std::vector<std::pair<std::string, Rule>> sorted;

@@ -39,15 +39,17 @@ INSTANTIATE_TEST_SUITE_P(
         {"GroupsOfEqualResourcesJoin", {"b|r|-|-|get", "a|r|-|-|get"}, {"a;b|r|-|-|get"}},
         {"UrlsOfEqualVerbsJoin", {"-|-|-|/b|get", "-|-|-|/a|get"}, {"-|-|-|/a;/b|get"}},
         {"NamesNeverJoin", {"a|r|x|-|get", "a|r|y|-|get"}, {"a|r|x|-|get", "a|r|y|-|get"}},
-        // Verbs join before resources: r1 with get;list is no longer like r2.
+        // Verbs are joined before resources: r1 has get;list then, and can no longer be joined with
+        // r2.
         {"VerbsJoinFirst",
          {"a|r1;r2|-|-|get", "a|r1|-|-|list"},
          {"a|r1|-|-|get;list", "a|r2|-|-|get"}},
-        // Resources join before groups: a's x and y, so b's x alone stays apart.
+        // Resources are joined before groups: the group a has x and y, so it cannot be joined with
+        // b, which has only x.
         {"ResourcesJoinBeforeGroups",
          {"a|x;y|-|-|get", "b|x|-|-|get"},
          {"a|x;y|-|-|get", "b|x|-|-|get"}},
-        // No subsumption, and no second join once the verbs are "*".
+        // There is no subsumption, and no second join after the verbs have become "*".
         {"StarIsOnlyNormalised", {"a|r|-|-|get;*", "a|q|-|-|*"}, {"a|q|-|-|*", "a|r|-|-|*"}},
         {"NoSubsumption", {"*|*|-|-|get", "a|r|-|-|get"}, {"*|*|-|-|get", "a|r|-|-|get"}},
         // The order is that of the text "groups + resources + …": ' ' < '&' < '/' < 'a'.
@@ -59,14 +61,14 @@ INSTANTIATE_TEST_SUITE_P(
          {"a|r|-|-|get", "b|r|-|-|get", "a;b|r|-|-|list"},
          {"a;b|r|-|-|get;list"}},
         {"EmptyTextIsEmptyList", {"-|pods|-|-|get", "|pods|-|-|list"}, {"-|pods|-|-|get;list"}},
-        // A separator inside a string is no separator.
+        // A separator inside a string does not separate.
         {"JoinedTextsAreNotKeys",
          {"a&b|r|-|-|get", "a;b|r|-|-|list"},
          {"a&b|r|-|-|get", "a;b|r|-|-|list"}},
     }),
     [](const auto& info) { return info.param.name; });
 
-// Whatever the rules, the normal form allows what they allow and nothing else, for any order.
+// For any rules in any order, the normal form allows exactly the same requests.
 TEST(Normalize, NeverWidensNorNarrows) {
   std::mt19937 random(20240517);
   const std::vector<std::string> groups = {"", "apps", "core", "*"};

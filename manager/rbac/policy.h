@@ -41,7 +41,7 @@ struct Subject {
   std::string kind;       // "User", "Group" or "ServiceAccount"
   std::string api_group;  // never consulted when a request is decided
   std::string name;
-  std::string ns;  // of a ServiceAccount; empty in a RoleBinding: the binding's own
+  std::string ns;  // of a ServiceAccount; in a RoleBinding, empty means the binding's namespace
 
   bool operator==(const Subject&) const = default;
 };

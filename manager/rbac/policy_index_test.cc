@@ -15,7 +15,7 @@ Rule Of(std::string verb) {
 
 class PolicyIndexTest : public testing::Test {
  protected:
-  // The names of those that are visited; it ends after `last`.
+  // The names of the visited bindings; the visit ends after `last`.
   Strings ClusterRoleBindings(std::string_view last = "") const {
     Strings names;
     index_.VisitClusterRoleBindings([&](const ClusterRoleBinding& binding) {

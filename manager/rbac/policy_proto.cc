@@ -37,7 +37,7 @@ RoleRef Ref(const v1::RoleRef& message) {
   return {.api_group = message.apigroup(), .kind = message.kind(), .name = message.name()};
 }
 
-// An absent field and an empty string mean the same to the server; absent is shorter.
+// To the server, an absent field and an empty string mean the same, so empty fields are omitted.
 template <class Binding, class Message>
 void FillBinding(const Binding& binding, Message& message) {
   message.mutable_metadata()->set_name(binding.name);

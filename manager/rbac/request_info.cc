@@ -24,7 +24,7 @@ absl::Status BadTarget(std::string_view target, std::string_view why) {
   return absl::InvalidArgumentError(StrCat("request target ", Quote(target), ": ", why));
 }
 
-// Slashes at both ends do not count; those inside make empty segments.
+// Slashes at both ends are ignored. Adjacent slashes inside the path give empty segments.
 std::vector<std::string> Segments(std::string_view path) {
   while (path.starts_with('/')) path.remove_prefix(1);
   while (path.ends_with('/')) path.remove_suffix(1);
@@ -41,7 +41,7 @@ std::string_view VerbOf(std::string_view method) {
   return "";
 }
 
-// Whether the text may be a name in a path, and so in a storage key.
+// Whether the text is a valid name in a path, and so in a storage key.
 bool IsPathSegment(std::string_view name) {
   return name != "." && name != ".." && name.find_first_of("/%") == std::string_view::npos;
 }
@@ -80,7 +80,7 @@ std::vector<std::string_view> SplitTerms(std::string_view selector) {
   return terms;
 }
 
-// Only \\, \, and \= are escapes, and , and = must be escaped.
+// Removes the escapes. Only \\, \, and \= are valid, and , and = must be escaped.
 std::optional<std::string> UnescapeValue(std::string_view value) {
   std::string plain;
   for (size_t i = 0; i < value.size(); ++i) {
@@ -96,9 +96,9 @@ std::optional<std::string> UnescapeValue(std::string_view value) {
   return plain;
 }
 
-// The name that a selector of fields requires, if any. k8s.io/apimachinery pkg/fields: terms
-// key=value, key==value, key!=value, sorted before the first that requires a name is taken. One
-// term that is not well formed makes the whole selector void.
+// The name that a field selector requires, if any (k8s.io/apimachinery pkg/fields). The terms
+// key=value, key==value and key!=value are sorted, and the first one that requires a name counts.
+// If one term is malformed, the whole selector is ignored.
 std::optional<std::string> RequiredName(std::string_view selector) {
   std::optional<std::string> name;
   std::vector<std::string_view> terms = SplitTerms(selector);
@@ -118,15 +118,15 @@ std::optional<std::string> RequiredName(std::string_view selector) {
   return name;
 }
 
-// The part of a list request's parameters that authorization looks at (metav1.ListOptions).
+// The parameters of a list request that authorization uses (metav1.ListOptions).
 struct ListParams {
   bool watch = false;
-  // The value that a field selector requires metadata.name to have. nullopt also when any parameter
-  // is malformed: the server then ignores all parameters but `watch`.
+  // The value that a field selector requires for metadata.name. It is also nullopt if any parameter
+  // is malformed, because the server then ignores all parameters except `watch`.
   std::optional<std::string> name;
 };
 
-// `query` is the text after the "?". The first of repeated parameters counts.
+// `query` is the text after the "?". If a parameter is repeated, the first one counts.
 ListParams ParseListParams(std::string_view query) {
   const auto parameters = ParseQuery(query);
   // The first value of the parameter.
@@ -150,7 +150,7 @@ ListParams ParseListParams(std::string_view query) {
   return params;
 }
 
-// Fills namespace, resource, name and subresource from what follows version and verb.
+// Sets namespace, resource, name and subresource from the segments after version and verb.
 void FillResource(std::vector<std::string>::const_iterator at,
                   std::vector<std::string>::const_iterator end, Attributes& request) {
   if (*at == "namespaces" && end - at > 1) {

@@ -11,15 +11,16 @@
 
 namespace mandate::rbac {
 
-// `method` as on the wire, "GET"; `target` is path and query: "/api/v1/pods?watch=1".
+// `method` is the one of the request line, "GET"; `target` is path and query,
+// "/api/v1/pods?watch=1".
 //
 // - /api/<version>/… and /apis/<group>/<version>/… with something after the version are resource
-//   requests; everything else is a path, its verb the method in lower case.
-// - A namespace object's requests carry its name as namespace too: /api/v1/namespaces/foo and its
+//   requests; every other request is for a path, and its verb is the method in lower case.
+// - Requests for a Namespace have its name also as their namespace: /api/v1/namespaces/foo and its
 //   status and finalize are in namespace foo, so a RoleBinding there can grant them.
 // - A GET or HEAD without a name is a list, or a watch by its parameter. A field selector
-//   metadata.name=x gives the request the name x, unless any list parameter is malformed. A
-//   DELETE without a name is deletecollection, and never has one.
+//   metadata.name=x gives the request the name x, unless any list parameter is malformed. A DELETE
+//   without a name is deletecollection, and a selector does not give it one.
 // - The old prefixes /watch/ and /proxy/ after the version are verbs.
 // - An unknown method has an empty verb on a resource.
 //

@@ -91,12 +91,12 @@ TEST(RequestInfoTest, NamespacesAreInThemselves) {
           "status"},
          {"PUT", "/api/v1/namespaces/shop/finalize", "update", "", "v1", "shop", "namespaces",
           "shop", "finalize"},
-         // Any other third segment is a resource, whatever it is called.
+         // Any other third segment is a resource, whatever its name.
          {"GET", "/api/v1/namespaces/shop/namespaces", "list", "", "v1", "shop", "namespaces"},
          {"GET", "/api/v1/namespaces/shop/scale", "list", "", "v1", "shop", "scale"},
          {"GET", "/api/v1/namespaces/shop/status/x", "get", "", "v1", "shop", "namespaces", "shop",
           "status"},
-         // The word has this meaning in every group.
+         // "namespaces" has this meaning in every group.
          {"GET", "/apis/example.com/v1/namespaces/shop", "get", "example.com", "v1", "shop",
           "namespaces", "shop"}});
 }
@@ -123,13 +123,13 @@ TEST(RequestInfoTest, OldPrefixesAreVerbs) {
        {"GET", "/api/v1/watch/namespaces/shop/pods/web", "watch", "", "v1", "shop", "pods", "web"},
        {"DELETE", "/apis/apps/v1/watch/deployments", "watch", "apps", "v1", "", "deployments"},
        {"GET", "/api/v1/proxy/namespaces/shop/pods/web", "proxy", "", "v1", "shop", "pods", "web"},
-       // What follows is the proxied path.
+       // The rest is the proxied path.
        {"GET", "/api/v1/proxy/namespaces/shop/pods/web/some/path", "proxy", "", "v1", "shop",
         "pods", "web"},
        {"GET", "/api/v1/watch/namespaces", "watch", "", "v1", "", "namespaces"},
-       // Selectors do not name anything here.
+       // Here a selector does not give the request a name.
        {"GET", "/api/v1/watch/pods?fieldSelector=metadata.name=web", "watch", "", "v1", "", "pods"},
-       // As a name or a resource behind a namespace it is an ordinary word.
+       // As a name, or as a resource after a namespace, "watch" is an ordinary word.
        {"GET", "/api/v1/pods/watch", "get", "", "v1", "", "pods", "watch"},
        {"GET", "/api/v1/namespaces/shop/watch", "list", "", "v1", "shop", "watch"}});
 }
@@ -150,7 +150,7 @@ TEST(RequestInfoTest, FieldSelectorsGiveListsAName) {
         "pods"},
        {"GET", pods + "?watch=0&fieldSelector=metadata.name%3Dweb,foo", "list", "", "v1", "shop",
         "pods"},
-       // No name that could not stand in a path.
+       // A name that would be invalid in a path is ignored.
        {"GET", pods + "?fieldSelector=metadata.name%3D..", "list", "", "v1", "shop", "pods"},
        {"GET", pods + "?fieldSelector=metadata.name%3Da/b", "list", "", "v1", "shop", "pods"},
        {"GET", pods + "?fieldSelector=metadata.name%3Da%2525", "list", "", "v1", "shop", "pods"}});
@@ -159,7 +159,7 @@ TEST(RequestInfoTest, FieldSelectorsGiveListsAName) {
 TEST(RequestInfoTest, PathsAreDecodedAndSlashesCounted) {
   Check(
       {{"GET", "/api/v1/namespaces/shop/pods/w%65b", "get", "", "v1", "shop", "pods", "web"},
-       // Decoded before it is split, as the server does.
+       // Like in the server, the path is decoded before it is split.
        {"GET", "/api/v1/namespaces/shop/pods/a%2Flog", "get", "", "v1", "shop", "pods", "a", "log"},
        {"GET", "/apis/rbac.authorization.k8s.io/v1/clusterroles/system%3Anode", "get",
         "rbac.authorization.k8s.io", "v1", "", "clusterroles", "system:node"},
@@ -258,7 +258,7 @@ TEST(ListParametersTest, Name) {
       {"fieldSelector=metadata.name=x+", "x "},
       {"fieldSelector=", ""},
       {"", ""},
-      // What makes the server forget every parameter.
+      // One malformed parameter makes the server ignore every parameter.
       {"fieldSelector=metadata.name=x&labelSelector=a%3Db", "x"},
       {"fieldSelector=metadata.name=x&labelSelector=,", ""},
       {"fieldSelector=metadata.name=x&limit=500", "x"},

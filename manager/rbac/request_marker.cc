@@ -7,7 +7,8 @@
 namespace mandate::rbac {
 namespace {
 
-// As a marker's argument: in quotes if it would end there otherwise.
+// The text as a marker's argument: in quotes if it contains a character that would end the
+// argument.
 std::string Value(const std::string& text) {
   if (text.find_first_of(",;{}\"`\\ \t\n") == text.npos) return text;
   return StrCat("\"", absl::CEscape(text), "\"");
@@ -21,11 +22,12 @@ std::string MarkerFor(const Attributes& request, std::string_view verbs) {
   }
   std::string marker;
   AppendMarker(marker, request.api_group, request.resource, request.subresource, verbs);
-  // A request for a Namespace is in that namespace, and yet no Role allows it.
+  // Namespaces are cluster-scoped, so the marker has no namespace, although the request is in the
+  // Namespace of its name.
   if (!request.ns.empty() && request.resource != "namespaces") {
     StrAppend(&marker, ",namespace=", Value(request.ns));
   }
-  // Nobody can be allowed to create an object by its name: a POST has none.
+  // A rule cannot restrict creation by name, because a POST has no name.
   const bool creates = verbs == "create" && request.subresource.empty();
   if (!request.name.empty() && !creates) {
     StrAppend(&marker, ",resourceNames=", Value(request.name));

@@ -1,4 +1,4 @@
-// The marker that a component lacks for a request.
+// The marker that a component needs for a request.
 #ifndef MANAGER_RBAC_REQUEST_MARKER_H_
 #define MANAGER_RBAC_REQUEST_MARKER_H_
 

@@ -24,7 +24,7 @@ struct Rule {
   auto operator<=>(const Rule&) const = default;
 };
 
-// The same over borrowed strings: what a mandate's compile-time tables are made of.
+// A PolicyRule with borrowed strings, for the compile-time tables of mandates.
 struct RuleView {
   std::span<const std::string_view> verbs = {};
   std::span<const std::string_view> api_groups = {};
@@ -68,7 +68,7 @@ constexpr bool GroupMatches(const AnyRule& rule, std::string_view group) {
   return internal::HasOrAny(rule.api_groups, group);
 }
 
-// "*" is every resource and subresource; "*/scale" that subresource of every resource.
+// "*" matches every resource and subresource, and "*/scale" that subresource of every resource.
 template <class AnyRule>
 constexpr bool ResourceMatches(const AnyRule& rule, std::string_view resource,
                                std::string_view subresource) {
@@ -89,8 +89,8 @@ constexpr bool ResourceMatches(const AnyRule& rule, std::string_view resource,
   return false;
 }
 
-// A rule with names does not match a request without one: create by POST, deletecollection, and
-// list and watch unless a field selector on metadata.name gives them one.
+// A rule with names does not match a request without a name: create by POST, deletecollection, and
+// list and watch without a field selector on metadata.name.
 template <class AnyRule>
 constexpr bool NameMatches(const AnyRule& rule, std::string_view name) {
   bool any = true;
@@ -101,7 +101,7 @@ constexpr bool NameMatches(const AnyRule& rule, std::string_view name) {
   return any;
 }
 
-// A trailing "*" is a prefix, however many stars there are; one elsewhere is an ordinary character.
+// Trailing stars, one or more, make the entry a prefix. A star elsewhere is an ordinary character.
 template <class AnyRule>
 constexpr bool UrlMatches(const AnyRule& rule, std::string_view path) {
   for (std::string_view u : rule.non_resource_urls) {
@@ -113,7 +113,8 @@ constexpr bool UrlMatches(const AnyRule& rule, std::string_view path) {
   return false;
 }
 
-// Whether `rule` alone allows the request. The namespace is its binding's business.
+// Whether `rule` alone allows the request. The caller checks the namespace, which depends on the
+// binding.
 template <class AnyRule>
 constexpr bool RuleAllows(const AnyRule& rule, const Attributes& request) {
   if (!request.is_resource_request) {

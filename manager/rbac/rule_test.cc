@@ -80,7 +80,7 @@ TEST(RuleTest, Resources) {
       {"a parent of one letter is no star", {"p/log"}, "pods", "log", false},
       {"nothing listed", {}, "pods", "", false},
       {"a later entry", {"nodes", "pods/log", "*/status"}, "jobs", "status", true},
-      // A SubjectAccessReview may say these; a URL cannot.
+      // A SubjectAccessReview may have these values; a URL cannot.
       {"the combined name as resource", {"pods/log"}, "pods/log", "", true},
       {"star and slash wants a real subresource", {"*/log"}, "pods/log", "", false},
       {"a subresource with a slash", {"pods/proxy/x"}, "pods", "proxy/x", true},
@@ -199,7 +199,7 @@ TEST(RuleTest, NamesDoNotNarrowUrls) {
   EXPECT_TRUE(RuleAllows(rule, url));
 }
 
-// The compiler asks the same questions.
+// The same checks at compile time.
 constexpr std::string_view kVerbs[] = {"get", "list"};
 constexpr std::string_view kGroups[] = {""};
 constexpr std::string_view kResources[] = {"pods", "*/scale"};

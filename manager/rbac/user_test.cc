@@ -44,7 +44,7 @@ static_assert(!IsServiceAccountUser("system:serviceaccount:ops:builder", "ops", 
 static_assert(!IsServiceAccountUser("system:serviceaccount:ops:builder", "op", "builder"));
 static_assert(!IsServiceAccountUser("system:serviceaccount:opsbuilder:", "ops", "builder"));
 static_assert(!IsServiceAccountUser("ops:builder", "ops", "builder"));
-// Lengths that add up are not enough.
+// The right total length is not enough.
 static_assert(!IsServiceAccountUser("system:serviceaccount:op:sbuilder", "ops", "builder"));
 
 }  // namespace
