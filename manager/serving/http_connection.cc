@@ -25,7 +25,7 @@ constexpr char kText[] = "text/plain; charset=utf-8";
 
 std::string_view AsStd(beast::string_view text) { return {text.data(), text.size()}; }
 
-// Of "Authorization: Bearer TOKEN" the token; "" when it is anything else.
+// The token of "Authorization: Bearer TOKEN"; "" for any other value.
 std::string_view BearerOf(std::string_view header) {
   constexpr std::string_view kScheme = "bearer ";
   if (header.size() < kScheme.size() ||
@@ -76,7 +76,8 @@ class StreamConnection final : public HttpConnection {
     parser_->body_limit(boost::none);  // the header decides
     Lowest().expires_after(absl::ToChronoNanoseconds(served_ ? host_.options.idle_timeout
                                                              : host_.options.request_timeout));
-    // The first bytes may be long in coming; then the whole request is due.
+    // The client may wait long before its first bytes. After them, the timeout of the whole request
+    // applies.
     stream_.async_read_some(buffer_.prepare(1024), [self = Self()](error_code error, size_t size) {
       if (error) return self->End();
       self->buffer_.commit(size);
@@ -86,7 +87,8 @@ class StreamConnection final : public HttpConnection {
     });
   }
 
-  // Answers an error of reading, or ends; false if there is none.
+  // Handles a read error by an answer, or by closing the connection. Returns false if there is no
+  // error.
   bool Failed(error_code error) {
     if (!error) return false;
     if (error == http::error::header_limit) {
@@ -131,7 +133,7 @@ class StreamConnection final : public HttpConnection {
     if (route.admit) {
       auto admitted = route.admit(static_cast<size_t>(length.value_or(limit)));
       if (auto* refusal = std::get_if<ServedResponse>(&admitted)) {
-        return Answer(std::move(*refusal), false);  // its body is not read
+        return Answer(std::move(*refusal), false);  // the body is not read
       }
       permit_ = std::get<std::shared_ptr<void>>(std::move(admitted));
     }
@@ -177,7 +179,8 @@ class StreamConnection final : public HttpConnection {
     return request;
   }
 
-  // Meanwhile nothing is read and nothing expires: the access check has its own deadline.
+  // During the access check, nothing is read and no timeout applies: the check has its own
+  // deadline.
   void Judge() {
     waits_for_us_ = true;
     const std::string_view verb = head_ ? "head" : "get";
@@ -227,7 +230,7 @@ class StreamConnection final : public HttpConnection {
     }
   }
 
-  // The end of what was said, so that the other side knows that nothing was cut off.
+  // Sends the end of the stream, so that the client knows that nothing was cut off.
   void Finish() {
     if constexpr (std::is_same_v<Stream, Tls>) {
       stream_.async_shutdown([self = Self()](error_code) { self->End(); });
@@ -253,7 +256,7 @@ class StreamConnection final : public HttpConnection {
   std::optional<http::response_serializer<http::string_body>> serializer_;
   bool head_ = false;
   const char* allow_ = "GET, HEAD";  // the methods of the path
-  bool served_ = false;              // a request
+  bool served_ = false;              // a request was served on this connection
 };
 
 }  // namespace

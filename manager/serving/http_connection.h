@@ -14,15 +14,16 @@
 
 namespace mandate {
 
-// Lives while its server knows it or an operation is in progress. On the server's thread only.
+// Exists as long as its server refers to it or an operation is in progress. On the server's thread
+// only.
 class HttpConnection : public std::enable_shared_from_this<HttpConnection> {
  public:
   // The server, which outlives its connections' work.
   struct Host {
     const HttpServer::Options& options;
-    // Shared with whoever still judges a request when the server ends.
+    // Shared with access checks that may continue after the server was destroyed.
     std::shared_ptr<boost::asio::io_context> io;
-    // Counts when it was last the client's turn, of all connections.
+    // Numbers the moments at which any connection began to wait for its client.
     uint64_t& turns;
     // Answers end their connections.
     const std::atomic<bool>& draining;
@@ -30,18 +31,19 @@ class HttpConnection : public std::enable_shared_from_this<HttpConnection> {
     std::function<void(const std::shared_ptr<HttpConnection>&)> forget;
   };
 
-  // `tls` null: plain.
+  // Without TLS if `tls` is null.
   static std::shared_ptr<HttpConnection> Make(const Host& host, boost::asio::ip::tcp::socket socket,
                                               std::shared_ptr<boost::asio::ssl::context> tls);
   virtual ~HttpConnection() = default;
 
   virtual void Start() = 0;
-  // Operations in progress end with an error.
+  // Closes the socket; operations in progress end with an error.
   virtual void Close() = 0;
 
-  // When the server began to wait for the client: the lowest has waited longest.
+  // The number of the moment at which the server began to wait for the client. The connection with
+  // the lowest number has waited longest.
   uint64_t turn() const { return turn_; }
-  // Its request waits for us: for the access check, or for the handler of a POST.
+  // Whether its request waits for the access check or for the handler of a POST.
   bool waits_for_us() const { return waits_for_us_; }
 
  protected:

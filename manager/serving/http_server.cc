@@ -27,7 +27,7 @@ constexpr auto kAcceptPause = std::chrono::milliseconds(100);
 
 }  // namespace
 
-// Everything but the thread's start and end happens on the thread.
+// Everything except the start and the end of the thread happens on the thread.
 class HttpServer::Impl {
  public:
   explicit Impl(Options options)
@@ -53,8 +53,8 @@ class HttpServer::Impl {
  private:
   void Accept();
   void Add(tcp::socket socket);
-  // Closes the connection that owes us a request, or takes no answer, for longest; false: there is
-  // none.
+  // Closes the connection that has waited longest for its client to send a request or to read a
+  // response. Returns false if there is none.
   bool MakeRoom();
   void Forget(const std::shared_ptr<HttpConnection>& connection);
   void Close();
@@ -95,7 +95,7 @@ void HttpServer::Impl::Accept() {
   acceptor_.async_accept([this](error_code error, tcp::socket socket) {
     if (error == asio::error::operation_aborted) return;
     if (error) {
-      // Out of descriptors, most likely: trying at once would only spin.
+      // Most likely there are no free descriptors, so an immediate retry would only fail again.
       options_.log.Error("Cannot accept a connection", {{"error", error.message()}});
       accept_again_.expires_after(kAcceptPause);
       accept_again_.async_wait([this](error_code cancelled) {
@@ -122,7 +122,7 @@ bool HttpServer::Impl::MakeRoom() {
     if (longest == nullptr || connection->turn() < longest->turn()) longest = connection;
   }
   if (longest == nullptr) return false;
-  // It ends by its pending operation's error, and makes room now.
+  // The connection ends when its pending operation fails. Its place is free now.
   connections_.erase(longest);
   longest->Close();
   return true;
@@ -146,7 +146,8 @@ void HttpServer::Impl::Close() {
   error_code ignored;
   acceptor_.close(ignored);
   accept_again_.cancel();
-  // Each ends by its pending operation's error; then the thread has nothing left to do.
+  // Each connection ends when its pending operation fails. Then the thread has no work left, and
+  // ends.
   for (const auto& connection : connections_) connection->Close();
 }
 

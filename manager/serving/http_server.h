@@ -19,11 +19,11 @@
 
 namespace mandate {
 
-// A request as a handler sees it. The views live as long as the call.
+// A request for a handler. The views are valid during the call.
 struct ServedRequest {
   std::string_view path = {};  // without the query: "/readyz/ping"
   std::map<std::string, std::string> query =
-      {};  // decoded; of a repeated key all values, by commas
+      {};  // decoded; the values of a repeated key are joined by commas
 };
 
 struct ServedResponse {
@@ -32,7 +32,7 @@ struct ServedResponse {
   std::string body;
 };
 
-// Runs on the server's thread, one at a time; must return soon. An exception is a 500.
+// Runs on the server's thread, one at a time, and must return soon. An exception becomes a 500.
 using ServeHandler = std::function<ServedResponse(const ServedRequest&)>;
 
 // A request with a body.
@@ -41,27 +41,27 @@ struct PostedRequest {
   std::map<std::string, std::string> query = {};  // as ServedRequest::query
   std::string content_type = {};
   std::string body = {};
-  // What PostRoute::admit gave. Held until the request is destroyed: keep it as long as the work
-  // goes on, also after the client has gone.
+  // The permit from PostRoute::admit. Keep it as long as the work continues, also after the client
+  // has disconnected.
   std::shared_ptr<void> permit = {};
 };
 
 struct PostRoute {
   size_t max_body_bytes = 7 << 20;  // a larger body is a 413
-  // Called when the header has come, before the body is read, with the body's size (if the client
-  // does not say it: max_body_bytes). It returns a permit, or the response to send instead. Empty:
-  // every request may come.
+  // Called after the header has arrived, before the body is read, with the body's size
+  // (max_body_bytes if the client does not send the size). It returns a permit, or the response to
+  // send instead. Empty: every request is admitted.
   std::function<std::variant<std::shared_ptr<void>, ServedResponse>(size_t bytes)> admit = {};
   // Runs on the server's thread and must return soon. It must answer once, from any thread, also
   // after the server was destroyed.
   std::function<void(PostedRequest, std::function<void(ServedResponse)> answer)> handle;
 };
 
-// A request as the access check sees it. The views live as long as the call.
+// A request for the access check. The views are valid during the call.
 struct JudgedRequest {
   std::string_view verb;    // "get", "head"
   std::string_view path;    // without the query
-  std::string_view bearer;  // the token that came with it; empty: none
+  std::string_view bearer;  // the request's token; empty: none
 };
 
 // Checks whether a request may be served. It answers with nothing, or with the response to send
@@ -78,10 +78,10 @@ class HttpServer {
     std::string address = "127.0.0.1:8081";  // port 0: any free one
     // By path. A path that ends in '/' also handles all paths below it that have no handler.
     std::map<std::string, ServeHandler> handlers = {};
-    // By path, exactly.
+    // By the exact path.
     std::map<std::string, PostRoute> posts = {};
     ServingCertificate* certificate = nullptr;  // null: plain; outlives the server
-    ServeJudge judge = {};                      // of GET and HEAD; empty: every client may read
+    ServeJudge judge = {};                      // for GET and HEAD; empty: every client may read
 
     // At this limit, a new connection replaces the one that has been idle longest, so that a client
     // that holds all connections cannot block probes.
@@ -105,7 +105,7 @@ class HttpServer {
   // are served until the server is destroyed.
   void Drain();
 
-  // With the port that was chosen.
+  // The address with the actual port.
   const std::string& address() const;
 
  private:

@@ -39,7 +39,7 @@ tcp::endpoint EndpointOf(const std::string& address) {
           static_cast<uint16_t>(std::stoi(address.substr(colon + 1)))};
 }
 
-// `max_version` 0: whatever OpenSSL knows.
+// `max_version` 0 means the latest version that OpenSSL supports.
 Answer Get(const std::string& address, const std::string& headers = "", int max_version = 0) {
   asio::io_context io;
   asio::ssl::context context(asio::ssl::context::tls_client);
@@ -59,7 +59,7 @@ Answer Get(const std::string& address, const std::string& headers = "", int max_
   http::response<http::string_body> response;
   http::read(stream, buffer, response, error);
   if (error) return {};
-  // The end is said, not only cut off.
+  // The server ends the TLS stream properly, and does not only close the connection.
   char byte;
   asio::read(stream, asio::buffer(&byte, 1), error);
   EXPECT_EQ(error, asio::error::eof);
@@ -149,7 +149,7 @@ TEST_F(SecureServerTest, TheJudgeSeesTheTokenAndDecides) {
       {"Authorization: Bearer\r\n", 401, ""},
       {"Authorization: Basic good\r\n", 401, ""},
       {"Authorization: Bearergood\r\n", 401, ""},
-      // Never two: nobody may choose which of them counts.
+      // The client can send two headers, but only the first one counts.
       {"Authorization: Bearer evil\r\nAuthorization: Bearer good\r\n", 403, "evil"},
   };
   for (const auto& row : rows) {

@@ -171,7 +171,7 @@ TEST_F(HttpServerTest, RejectsLargeAndInvalidRequests) {
   }
 }
 
-// Answers with what it got.
+// Answers with the parts of the request.
 void Echo(PostedRequest request, std::function<void(ServedResponse)> answer) {
   answer({.body = request.path + " " + request.content_type + " " + request.body});
 }
@@ -235,14 +235,14 @@ TEST_F(HttpServerTest, HoldsAPermitFromBeforeTheBodyToTheEndOfTheWork) {
   Client second(server_->address());
   second.Write("POST /work HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n");
   EXPECT_EQ(second.Read().body(), "full");
-  // Another thread answers; the permit goes with the request.
+  // Another thread answers. The permit is released together with the request.
   answer({.body = "done"});
   EXPECT_EQ(first->Read().body(), "done");
   EXPECT_EQ(permit.use_count(), 2);
   held.reset();
   EXPECT_EQ(permit.use_count(), 1);
   EXPECT_EQ(asked, (std::vector<size_t>{3, 1000}));
-  // A client that goes away within its body gives the permit back.
+  // If a client disconnects within its body, the permit is released.
   first->Write("POST /work HTTP/1.1\r\nHost: x\r\nContent-Length: 3\r\n\r\na");
   Client probe(server_->address());
   first.reset();
@@ -295,7 +295,8 @@ TEST_F(HttpServerTest, ASlowHandlerDoesNotTimeOut) {
   Client client(server_->address());
   client.Write("POST /work HTTP/1.1\r\nHost: x\r\nContent-Length: 0\r\n\r\n");
   came.acquire();
-  // Others come and go by their timeouts, and no newcomer replaces the one whose request waits.
+  // Other connections open and time out, and no new one replaces the connection whose request
+  // waits.
   for (int i = 0; i < 3; ++i) EXPECT_TRUE(Client(server_->address()).Closed());
   answer({.body = "done"});
   EXPECT_EQ(client.Read().body(), "done");
@@ -317,7 +318,7 @@ TEST_F(HttpServerTest, ClosesTheLongestIdleConnectionAtTheLimit) {
   EXPECT_EQ(metrics_.Gauge("mandate_http_connections", "", labels).Value(), 2);
 }
 
-// Whoever can reach the port cannot keep the kubelet's probes out.
+// A client that can reach the port cannot block the kubelet's probes.
 TEST_F(HttpServerTest, ServesProbesWhenAllConnectionsAreHeld) {
   Start();
   std::vector<std::unique_ptr<Client>> held;

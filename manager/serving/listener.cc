@@ -16,7 +16,7 @@ using boost::system::error_code;
 error_code ListenOn(const tcp::endpoint& endpoint, tcp::acceptor& acceptor, ListenSystem& system) {
   error_code error = system.Open(acceptor, endpoint.protocol());
   if (!error) acceptor.set_option(asio::socket_base::reuse_address(true), error);
-  // Of "::" alone: any other address is of one version.
+  // Only "::" serves both versions of IP; any other address has one version.
   if (!error && endpoint.address().is_v6() && endpoint.address().is_unspecified()) {
     acceptor.set_option(asio::ip::v6_only(false), error);
   }
@@ -70,7 +70,7 @@ error_code ListenSystem::Bind(tcp::acceptor& acceptor, const tcp::endpoint& endp
 absl::Status Listen(const std::string& address, tcp::acceptor& acceptor, ListenSystem& system) {
   ASSIGN_OR_RETURN(const tcp::endpoint endpoint, ParseListenAddress(address));
   error_code error = ListenOn(endpoint, acceptor, system);
-  // A process that has the port has it for IPv4 too.
+  // If another process has the port, it has the port for IPv4, too, so there is no second try.
   if (error && error != asio::error::address_in_use && address.starts_with(':')) {
     error = ListenOn({tcp::v4(), endpoint.port()}, acceptor, system);
   }

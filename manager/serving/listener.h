@@ -14,7 +14,7 @@ namespace mandate {
 // kInvalidArgument, with an example, for text that is not an address.
 absl::StatusOr<boost::asio::ip::tcp::endpoint> ParseListenAddress(const std::string& address);
 
-// The steps whose outcome depends on how a system is set up: a seam for tests.
+// The steps whose result depends on the configuration of the system; tests replace them.
 class ListenSystem {
  public:
   virtual ~ListenSystem() = default;

@@ -39,7 +39,7 @@ TEST(ParseListenAddressTest, RejectsOtherText) {
   }
 }
 
-// How a node may be set up.
+// A node with one of the possible configurations of IPv6.
 class Node : public ListenSystem {
  public:
   enum class Ipv6 { kOnly, kCannotOpen, kCannotBind, kInUse };
@@ -78,7 +78,7 @@ class ListenerTest : public testing::Test {
     if (!error) probe.bind({asio::ip::address_v6::loopback(), 0}, error);
     return !error;
   }
-  // Whether somebody can connect to the port at this address.
+  // Whether a client can connect to the port at this address.
   bool Reaches(const char* host) {
     tcp::socket client(io_);
     error_code error;

@@ -20,7 +20,8 @@ class ServingCertificate {
  public:
   struct Options {
     // A folder with the two files, such as a mounted Secret. If empty, the certificate is
-    // self-signed for localhost: it encrypts, and clients cannot verify it.
+    // self-signed for localhost: the connection is encrypted, but clients cannot verify the
+    // certificate.
     std::string dir = {};
     std::string cert_name = "tls.crt";  // PEM: the certificate, then its issuers
     std::string key_name = "tls.key";   // PEM
@@ -32,8 +33,8 @@ class ServingCertificate {
   // it must be.
   static absl::StatusOr<std::unique_ptr<ServingCertificate>> Create(Options options);
 
-  // For one more connection: TLS 1.2 or later. Reads the files each time. While they do not match,
-  // as in the middle of a rotation, it uses the last pair that did.
+  // The context of a new connection, with TLS 1.2 or later. Reads the files each time. While they
+  // do not match, as in the middle of a rotation, it uses the last pair that matched.
   std::shared_ptr<boost::asio::ssl::context> Context();
 
  private:

@@ -74,7 +74,7 @@ TEST_F(ServingCertificateTest, ReloadsChangedFiles) {
 
   const KeyPair two = ca_.IssueServer({"DNS:two"});
   Write("tls.crt", two.certificate_pem);
-  EXPECT_EQ((*made)->Context(), before);  // the key is the old one's
+  EXPECT_EQ((*made)->Context(), before);  // the new certificate does not match the old key
   Write("tls.key", two.key_pem);
   EXPECT_TRUE(IsFor(*(*made)->Context(), "two"));
 
