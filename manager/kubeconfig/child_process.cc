@@ -82,7 +82,7 @@ bool Drain(Pipe& pipe, size_t keep) {
   return more;
 }
 
-// The process's variables, with those of `env` instead of any of the same name.
+// The process's variables; those of `env` replace variables of the same name.
 std::vector<std::string> Variables(const std::vector<std::pair<std::string, std::string>>& env) {
   std::vector<std::string> variables;
   for (const auto& [name, value] : env) variables.push_back(StrCat(name, "=", value));
@@ -103,7 +103,7 @@ std::vector<char*> Pointers(std::vector<std::string>& strings) {
   return pointers;
 }
 
-// posix_spawn's two sets of settings.
+// The two objects with posix_spawn's settings.
 class SpawnSettings {
  public:
   SpawnSettings(const Pipe& out, const Pipe& errors) {

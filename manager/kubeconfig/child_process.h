@@ -18,7 +18,7 @@ struct ChildOptions {
   // The program and its arguments. Without a slash it is looked up in $PATH. No shell.
   std::string command = {};
   std::vector<std::string> args = {};
-  // Variables in addition to the process's own; these win.
+  // Variables in addition to the process's own. They override variables of the same name.
   std::vector<std::pair<std::string, std::string>> env = {};
   size_t max_output = 1 << 20;   // bytes; more is kResourceExhausted
   size_t max_errors = 64 << 10;  // bytes; what follows is dropped

@@ -14,12 +14,12 @@ namespace {
 
 constexpr std::string_view kRemoved = "<removed>";
 
-// Shorter runs are words, versions and host names.
+// Shorter runs of characters are words, versions and host names.
 constexpr size_t kShortestCredential = 32;
 // Shorter "secrets" may be ordinary words of a message.
 constexpr size_t kShortestSecret = 8;
 
-// Null counts as absent, as everywhere in Kubernetes.
+// The text of the member. Null counts as absent, as everywhere in Kubernetes.
 absl::StatusOr<std::string> Text(const Json::Value& object, const char* key) {
   const Json::Value* value = FindMember(object, key);
   if (value == nullptr || value->isNull()) return std::string();
@@ -48,7 +48,7 @@ absl::StatusOr<ExecCredential> ParseExecCredential(std::string_view text,
   if (text.find_first_not_of(" \t\r\n") == text.npos) {
     return absl::InvalidArgumentError("is empty");
   }
-  // The parser's own message could quote the text.
+  // The parser's message is not used, because it could quote the text.
   const absl::StatusOr<Json::Value> json = ParseJson(text);
   if (!json.ok()) return absl::InvalidArgumentError("is not JSON");
   if (!json->isObject()) return absl::InvalidArgumentError("is not a JSON object");

@@ -23,7 +23,7 @@ struct ExecPlugin {
   // Arguments and variables may hold secrets: messages name the command only.
   std::vector<std::string> args = {};
   std::vector<std::pair<std::string, std::string>> env = {};  // in addition to the process's own
-  std::string install_hint = {};  // for the error that the command is missing
+  std::string install_hint = {};  // for the error if the command is missing
   std::string info = {};          // $KUBERNETES_EXEC_INFO
   std::string said_by = {};       // "FILE: user \"NAME\"", for messages
 };
@@ -38,14 +38,13 @@ struct ExecCredential {
 };
 
 // kInvalidArgument says what is wrong with the ExecCredential, as the rest of a sentence whose
-// subject is the plugin's output: "is not JSON". It quotes nothing of the text but its apiVersion
-// and kind.
+// subject is the plugin's output: "is not JSON". It quotes only the text's apiVersion and kind.
 absl::StatusOr<ExecCredential> ParseExecCredential(std::string_view text,
                                                    std::string_view api_version);
 
-// `text` for a log: without `secrets` and anything that looks like a credential (a long run that
-// mixes lower case, upper case and digits, as tokens and keys do), with blanks instead of control
-// characters, cut to its last `max` bytes.
+// `text` for a log: without `secrets` and without parts that look like a credential (a long run
+// that mixes lower case, upper case and digits, like tokens and keys), with blanks instead of
+// control characters, cut to its last `max` bytes.
 std::string WithoutCredentials(std::string text, const std::vector<std::string_view>& secrets,
                                size_t max);
 

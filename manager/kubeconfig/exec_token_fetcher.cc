@@ -7,7 +7,7 @@
 namespace mandate {
 namespace {
 
-// The most that is kept of a plugin's standard error.
+// The maximum length that is kept of a plugin's standard error.
 constexpr size_t kMaxSaid = 2000;
 
 std::string Name(const ExecPlugin& plugin) {
@@ -52,7 +52,7 @@ void ExecTokenFetcher::Fetch(const CallContext& context, Done done) {
                            done = std::move(done)]() mutable {
     FetchResult result;
     if (const auto alive = options.lock()) result = Run(*alive, context);
-    // `done` belongs to the loop, even if nobody waits for it any more.
+    // `done` must be destroyed on the loop, even if the fetcher no longer exists.
     loop->Post([options, result = std::move(result), done = std::move(done)]() mutable {
       if (!options.expired()) std::move(done)(std::move(result));
     });

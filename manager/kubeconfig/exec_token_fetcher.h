@@ -25,7 +25,7 @@ class ExecTokenFetcher : public TokenFetcher {
  public:
   struct Options {
     Loop* loop = nullptr;
-    // Outlives the fetcher, as the loop does; the loop also outlives what runs on the workers.
+    // Outlives the fetcher, like the loop. The loop also outlives the tasks on the workers.
     Executor* workers = nullptr;
     ExecPlugin plugin = {};
     // The endpoint for connections with a client certificate that the plugin prints.
@@ -46,7 +46,7 @@ class ExecTokenFetcher : public TokenFetcher {
  private:
   static FetchResult Run(const Options& options, const CallContext& context);
 
-  // Shared with what runs on the workers.
+  // Shared with the tasks on the workers.
   const std::shared_ptr<const Options> options_;
 };
 

@@ -34,7 +34,7 @@ void FileTokenSource::Read() {
   last_error_ = absl::OkStatus();
   next_read_ = now + options_.reread_after - options_.leeway;
   Secret value(std::move(trimmed));
-  // The same token keeps its object, and the time at which it was first seen.
+  // If the token is the same, its object is kept, with the time at which the token was first read.
   if (token_ != nullptr && *token_->value == value) return;
   if (token_ != nullptr && options_.on_new) options_.loop->Post(options_.on_new);
   token_ =

@@ -19,7 +19,7 @@ namespace mandate {
 using FileReader = std::function<absl::StatusOr<std::string>(const std::string& path)>;
 FileReader LocalFileReader();
 
-// Reads the file when the token is asked for and the last reading is old (client-go's
+// Reads the file when a caller needs the token and the last reading is old (client-go's
 // fileTokenSource: a minute, less 10 s of leeway). Drops white space around the token. A file that
 // cannot be read or is empty is an error only while there is no token: an older one is kept,
 // because it may still be valid. Loop thread only: the reading is short and local.

@@ -120,7 +120,7 @@ TEST_F(FileTokenSourceTest, InvalidateReadsAgainUnlessTheTokenIsAnotherByNow) {
   source.Invalidate(*first);
   EXPECT_EQ(Value(), "two");
   EXPECT_EQ(reads, 2);
-  // The file still has the rejected token: it may be good again.
+  // The file still has the rejected token, which may be valid again.
   source.Invalidate(*source.Cached());
   EXPECT_EQ(Value(), "two");
   EXPECT_EQ(reads, 3);

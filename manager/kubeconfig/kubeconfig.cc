@@ -203,7 +203,7 @@ absl::StatusOr<ClusterConfig> InClusterConfig(const InClusterOptions& options) {
                AsStd(text.status().message())));
   };
   ClusterConfig config;
-  // A URL has brackets around an IPv6 address.
+  // In a URL, an IPv6 address has brackets.
   const bool v6 = absl::StrContains(host, ":");
   config.endpoint.server = StrCat("https://", v6 ? "[" : "", host, v6 ? "]" : "", ":", port);
   ASSIGN_OR_RETURN(config.endpoint.proxy,

@@ -19,8 +19,8 @@ using Environment = std::function<std::optional<std::string>(const std::string& 
 Environment ProcessEnvironment();
 
 // The files to read: `flag`, or else $KUBECONFIG (a list with colons). Empty: neither is set, so
-// use InClusterConfig(). Never ~/.kube/config: it belongs to a person, often an administrator, and
-// the manager must not use it by accident.
+// use InClusterConfig(). ~/.kube/config is never read: it belongs to a person, often an
+// administrator, and the manager must not use it by accident.
 std::vector<std::string> KubeconfigPaths(std::string_view flag, const Environment& environment);
 
 struct KubeconfigOptions {

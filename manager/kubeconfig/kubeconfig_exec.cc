@@ -22,7 +22,7 @@ class Reader {
   absl::Status Wrong(std::string_view what) const {
     return absl::InvalidArgumentError(StrCat(said_by_, ": exec", what));
   }
-  // "" when absent.
+  // The text of a member; "" if it is absent.
   absl::StatusOr<std::string> Text(std::string_view key) const {
     const Json::Value* value = FindMember(exec_, key);
     if (value == nullptr || value->isNull()) return std::string();
@@ -35,7 +35,7 @@ class Reader {
     if (!value->isBool()) return Wrong(StrCat(".", key, " is neither true nor false"));
     return value->asBool();
   }
-  // Null: absent.
+  // Null if the member is absent.
   absl::StatusOr<const Json::Value*> List(std::string_view key) const {
     const Json::Value* value = FindMember(exec_, key);
     if (value == nullptr || value->isNull()) return nullptr;
@@ -69,7 +69,7 @@ absl::Status CheckInteractiveMode(const std::string& mode, const ExecPlugin& plu
         plugin.command, ": use a token, or a plugin that needs no input (IfAvailable or Never)"));
   }
   if (mode.empty()) {
-    // v1beta1 has a default.
+    // In v1beta1, interactiveMode has a default.
     if (plugin.api_version.ends_with("beta1")) return absl::OkStatus();
     return absl::InvalidArgumentError(
         StrCat(plugin.said_by, ": exec has no interactiveMode, which ", plugin.api_version,
@@ -114,7 +114,7 @@ absl::StatusOr<ExecPlugin> ReadExecPlugin(const KubeconfigEntry& user, const std
   ASSIGN_OR_RETURN(plugin.command, read.Text("command"));
   if (plugin.command.empty()) return read.Wrong(" has no command");
   if (plugin.command.find('/') != std::string::npos) {
-    // As every path in a kubeconfig, it is relative to the file.
+    // Like every path in a kubeconfig, it is relative to the file.
     plugin.command =
         std::filesystem::absolute(std::filesystem::path(user.file).parent_path() / plugin.command)
             .lexically_normal()

@@ -15,7 +15,7 @@ namespace {
 using ::testing::HasSubstr;
 using ::testing::Not;
 
-// What a user's exec entry, in JSON, becomes, for a cluster with these members.
+// Reads a user's exec entry, in JSON, for a cluster with these members.
 absl::StatusOr<ExecPlugin> Read(const std::string& exec, KubeconfigEntry cluster = {}) {
   KubeconfigEntry user;
   user.file = "/etc/mandate/config";
@@ -35,7 +35,7 @@ TEST(ReadExecPluginTest, AcceptsAndRejectsEntries) {
   struct Row {
     const char* name;
     std::string exec;
-    const char* error;  // null: taken
+    const char* error;  // null: accepted
   };
   const auto of = [](const char* version, const char* rest) {
     return StrCat(R"({"command":"aws","apiVersion":"client.authentication.k8s.io/)", version, "\"",
@@ -121,8 +121,8 @@ TEST(ReadExecPluginTest, ThePluginSeesOnlyItsClusterAndExtension) {
   struct Row {
     const char* name;
     std::map<std::string, std::string, std::less<>> members;
-    const char* extensions;  // null: none
-    const char* cluster;     // of the plugin's spec
+    const char* extensions;  // null: no extensions
+    const char* cluster;     // spec.cluster in the plugin's ExecCredential
   };
   const Row rows[] = {
       {"server and CA",

@@ -13,7 +13,7 @@ namespace {
 
 using Entries = std::map<std::string, KubeconfigEntry, std::less<>>;
 
-// The bound on values in an entry's lists and maps, aliases of aliases included.
+// The maximum number of values in an entry's lists and maps, after aliases are expanded.
 constexpr size_t kMaxNodes = 10'000;
 
 // A plain scalar has the type of YAML 1.2's JSON schema; a quoted one is text.
@@ -27,7 +27,7 @@ Json::Value Scalar(const YAML::Node& node) {
   return text;
 }
 
-// False: there are more than `budget` values.
+// Returns false if there are more than `budget` values.
 bool ToJson(const YAML::Node& node, size_t& budget, Json::Value& json) {
   if (budget == 0) return false;
   --budget;
@@ -47,7 +47,7 @@ bool ToJson(const YAML::Node& node, size_t& budget, Json::Value& json) {
   return true;
 }
 
-// "clusters" is a list of {name: …, cluster: {…}}.
+// Adds the entries of a list such as "clusters", which has elements {name: …, cluster: {…}}.
 absl::Status AddEntries(const YAML::Node& list, const std::string& member, const std::string& path,
                         Entries& entries) {
   if (!list.IsDefined() || list.IsNull()) return absl::OkStatus();

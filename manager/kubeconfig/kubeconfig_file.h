@@ -23,7 +23,7 @@ struct KubeconfigEntry {
   std::string Get(std::string_view member) const;
   // Null for a member that is absent or plain.
   const Json::Value* Tree(std::string_view member) const;
-  // A path, relative paths being resolved in the folder of `file`.
+  // The path; a relative path is relative to the folder of `file`.
   std::string Path(std::string_view member) const;
 };
 
@@ -34,8 +34,9 @@ struct KubeconfigFile {
   std::map<std::string, KubeconfigEntry, std::less<>> contexts;
 };
 
-// Adds the entries of `text`, the content of `path`, to `file`; entries that are there stay.
-// kInvalidArgument names the file and the line or entry, and never quotes what may be a secret.
+// Adds the entries of `text`, the content of `path`, to `file`. Entries that exist already are
+// kept. kInvalidArgument names the file and the line or entry, and never quotes what may be a
+// secret.
 absl::Status AddKubeconfig(std::string_view text, const std::string& path, KubeconfigFile& file);
 
 }  // namespace mandate

@@ -69,7 +69,7 @@ struct KubeconfigTest : testing::Test {
                                   .reader = ReaderOf(files),
                                   .environment = EnvironmentOf(environment)});
   }
-  // The error of kGood with `from` replaced by `to`.
+  // The error for kGood with `from` replaced by `to`.
   std::string ErrorWith(const std::string& from, const std::string& to) {
     auto& file = files["/etc/mandate/config"];
     const std::string before = file;
@@ -222,7 +222,7 @@ TEST_F(KubeconfigTest, RejectsAnExecPluginThatCannotBeRun) {
   const std::string user = "{tokenFile: ../token}";
   EXPECT_THAT(ErrorWith(user, "{exec: aws}"), HasSubstr("user \"u\": exec is not a map"));
   EXPECT_THAT(ErrorWith(user, "{token: sEcReT, exec: {command: aws}}"), HasSubstr("keep one"));
-  // Ten aliases of ten aliases, and so on.
+  // Each list has ten aliases of a list with ten aliases.
   std::string bomb = "{exec: {a: &a [x,x,x,x,x,x,x,x,x,x]";
   for (char c = 'b'; c < 'i'; ++c) {
     StrAppend(&bomb, ", ", std::string(1, c), ": &", std::string(1, c), " [");

@@ -17,14 +17,14 @@ namespace mandate {
 
 enum class FetchOutcome {
   kIssued,
-  // Permanent: until somebody changes the cluster or the configuration.
+  // Permanent errors: they last until a person changes the cluster or the configuration.
   kNoServiceAccount,  // 404
   kNoBoundSecret,     // 404 on the Secret that tokens are bound to
   kMayNotMint,        // 403: base's Role does not name this ServiceAccount
   kMayNotCreate,      // 403 for the creation of the ServiceAccount
   kRefused,           // 400, 409, 422 and other 4xx: the request itself is invalid
   kPluginFailed,      // base's exec plugin; it may need a person, so it does not run all the time
-  // Transient.
+  // Transient errors.
   kBaseRejected,  // 401, or a 403 as system:anonymous: base's credential was rejected
   kNoBaseToken,   // base has no token for the request
   kThrottled,     // 429
@@ -51,7 +51,7 @@ struct FetchResult {
 class TokenFetcher {
  public:
   using Done = absl::AnyInvocable<void(FetchResult) &&>;
-  // Drops what is in flight: destroys its `done` without calling it.
+  // Cancels the fetch in flight, and destroys its `done` without calling it.
   virtual ~TokenFetcher() = default;
 
   // `done` runs on the loop once, never inside this call, within `context`.
