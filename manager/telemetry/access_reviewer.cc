@@ -38,7 +38,8 @@ SubjectAccessReview Question(const UserInfo& user, std::string_view verb, std::s
   return review;
 }
 
-// The same question is the same text; each part's length and first letter keep parts apart.
+// The key of equal questions is equal. The length and the first letter of each part separate the
+// parts.
 std::string KeyOf(const SubjectAccessReview& review) {
   std::string key;
   const auto add = [&key](std::string_view part) { StrAppend(&key, part.size(), ":", part); };
@@ -75,16 +76,16 @@ class AccessReviewer::Core {
     std::shared_ptr<const Secret> token;
   };
 
-  // The cached answer; nothing when the API server must be asked.
+  // The cached answer; nullopt if the API server must be asked.
   std::optional<std::optional<ServedResponse>> Known(const Asked& asked);
   std::optional<ServedResponse> Review(const Asked& asked);
-  // False: too many wait. The task holds this.
+  // Returns false if too many requests wait. The task keeps this object alive.
   bool Enqueue(std::function<void()> task);
   void Stop() { stop_.request_stop(); }
   void Count(const char* review, const char* outcome);
 
  private:
-  using User = std::optional<UserInfo>;  // nobody
+  using User = std::optional<UserInfo>;  // nullopt: the token is unknown
 
   absl::StatusOr<User> Authenticate(const CallContext& context, const Asked& asked);
   absl::StatusOr<bool> Authorize(const CallContext& context, const SubjectAccessReview& question);

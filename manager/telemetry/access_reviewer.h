@@ -22,10 +22,10 @@
 
 namespace mandate {
 
-// A TokenReview says who sent the token, and a SubjectAccessReview whether that user has the verb
-// on the path, a non-resource URL; under the identity of the component metrics-auth. The numbers
-// are controller-runtime's (pkg/metrics/filters), the answers too, but for one: a token that the
-// server rejects is 401 here, and 500 there.
+// A TokenReview returns the user of the token, and a SubjectAccessReview whether this user has the
+// verb on the path, a non-resource URL. Both use the identity of the component metrics-auth. The
+// defaults and the answers are those of controller-runtime (pkg/metrics/filters), with one
+// exception: a token that the server rejects is a 401 here and a 500 there.
 //
 // Thread-safe. The destructor cancels and answers the reviews that are under way.
 class AccessReviewer {
@@ -35,23 +35,23 @@ class AccessReviewer {
     Executor* workers = nullptr;   // reviews block one of its threads each
     Metrics* metrics = nullptr;    // the three outlive this, and the workers their tasks
     Logger log = {};
-    // Of both reviews of one request together.
+    // The deadline of both reviews of a request together.
     absl::Duration timeout = absl::Seconds(10);
-    // How long an answer is good: who a token is, or that it is nobody; that a user may; that it
-    // may not.
+    // The lifetimes of answers: about a token, known or unknown; that a user is allowed; that a
+    // user is denied.
     absl::Duration token_ttl = absl::Minutes(1);
     absl::Duration allowed_ttl = absl::Minutes(5);
     absl::Duration denied_ttl = absl::Seconds(30);
-    size_t max_answers = 1024;  // of each sort
-    size_t max_waiting = 64;    // requests for a worker; beyond, they are 503
+    size_t max_answers = 1024;  // of each kind
+    size_t max_waiting = 64;    // requests that wait for a worker; more get a 503
   };
 
-  // kInvalidArgument when the client is another component's.
+  // kInvalidArgument if the client belongs to another component.
   static absl::StatusOr<std::unique_ptr<AccessReviewer>> Create(const Options& options);
   ~AccessReviewer();
 
-  // No answer: the request may be served. 401: no token, or an unknown one. 403: the user is
-  // denied. 500: there was no review. 503: too many wait.
+  // Nothing: the request may be served. 401: the token is missing or unknown. 403: the user is
+  // denied. 500: the review failed. 503: too many requests wait.
   void Judge(const JudgedRequest& request,
              std::function<void(std::optional<ServedResponse>)> answer);
 

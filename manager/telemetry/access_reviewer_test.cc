@@ -35,7 +35,7 @@ HttpResponse Answered(const Review& review) {
   return response;
 }
 
-// Tokens are their users' names, unless `user_` has one; "" and "nobody" authenticate nobody.
+// A token is its user's name, unless `user_` is set. The tokens "" and "nobody" have no user.
 class AccessReviewerTest : public testing::Test {
  protected:
   AccessReviewerTest() {
@@ -76,7 +76,7 @@ class AccessReviewerTest : public testing::Test {
     reviewer_ = *AccessReviewer::Create(options);
   }
 
-  // The answer's code; 0: it may be served.
+  // The answer's code; 0 if the request may be served.
   int Ask(const std::string& token, const std::string& path = "/metrics") {
     std::optional<int> code;
     reviewer_->Judge({.verb = "get", .path = path, .bearer = token},
@@ -94,7 +94,7 @@ class AccessReviewerTest : public testing::Test {
   FakeRestClient client_{loop_, "metrics-auth"};
   const MandateServer rights_{kMetricsAuth};
   std::unique_ptr<AccessReviewer> reviewer_;
-  k8s::io::api::authentication::v1::UserInfo user_;  // whose tokens these are
+  k8s::io::api::authentication::v1::UserInfo user_;  // the user of every token, if it has a name
   absl::Status token_error_, access_error_;
   std::string allowed_ = "prometheus";
   int token_reviews_ = 0;

@@ -19,8 +19,8 @@ std::string AsLines(absl::string_view text) {
   return StrCat(AsStd(text), absl::EndsWith(text, "\n") ? "" : "\n");
 }
 
-// In the format of Kubernetes' own components, for "/readyz". With `verbose`, or when a check
-// fails, it has a line for each check. Only a verbose answer has reasons and warnings.
+// The answer for "/readyz", in the format of Kubernetes' own components. With `verbose`, or if a
+// check fails, it has a line for each check. Only a verbose answer has reasons and warnings.
 ServedResponse AnswerHealth(const HealthChecks& checks, std::string_view endpoint, bool verbose,
                             const std::set<std::string>& exclude) {
   std::string lines;
@@ -34,7 +34,7 @@ ServedResponse AnswerHealth(const HealthChecks& checks, std::string_view endpoin
       StrAppend(&lines, "[+]", result.name, " ok\n");
     } else {
       healthy = false;
-      // A manifest within the reason is not escaped, so that it can be pasted.
+      // A manifest in the reason is not escaped, so that it can be pasted.
       StrAppend(&lines, "[-]", result.name,
                 " failed: ", verbose ? AsLines(result.status.message()) : "reason withheld\n");
     }
@@ -53,7 +53,7 @@ ServedResponse AnswerHealth(const HealthChecks& checks, std::string_view endpoin
   return Text(200, StrCat(lines, endpoint, " check passed\n"));
 }
 
-// For "/readyz/NAME".
+// The answer for "/readyz/NAME".
 ServedResponse AnswerHealthOf(const HealthChecks& checks, const std::string& name) {
   const std::optional<absl::Status> status = checks.RunOne(name);
   if (!status.has_value()) return Text(404, StrCat("no check is named \"", name, "\"\n"));

@@ -21,7 +21,7 @@ class EndpointsTest : public testing::Test {
  protected:
   EndpointsTest() { AddHealthEndpoints(checks_, "/readyz", handlers_); }
 
-  // Asks the handler that the server would choose.
+  // Calls the handler that the server would choose.
   ServedResponse Get(const std::string& path, Query query = {}) {
     const std::string handler = path.starts_with("/readyz/") ? "/readyz/" : path;
     return handlers_.at(handler)({path, std::move(query)});
@@ -36,7 +36,7 @@ TEST_F(EndpointsTest, AnswersHealthAsKubernetesDoes) {
   const struct {
     const char* what;
     HealthCheck scope;
-    HealthCheck zeta;  // empty: there is none
+    HealthCheck zeta;  // empty: there is no such check
     Query query;
     int code;
     const char* text;

@@ -19,7 +19,7 @@ class ExpiringCache {
  public:
   explicit ExpiringCache(size_t capacity) : capacity_(capacity) {}
 
-  // Null when the key is absent or has expired. Valid until the next call.
+  // Null if the key is absent or has expired. The pointer is valid until the next call.
   const Value* Find(const std::string& key, absl::Time now) {
     const auto found = by_key_.find(key);
     if (found == by_key_.end()) return nullptr;
@@ -31,7 +31,7 @@ class ExpiringCache {
     return &found->second->value;
   }
 
-  // Replaces what is there.
+  // Replaces an entry of the same key.
   void Put(const std::string& key, Value value, absl::Time expires) {
     if (const auto found = by_key_.find(key); found != by_key_.end()) Erase(found->second);
     if (capacity_ == 0) return;
@@ -56,7 +56,7 @@ class ExpiringCache {
   }
 
   const size_t capacity_;
-  Entries entries_;  // the latest asked for first
+  Entries entries_;  // the most recently used first
   std::unordered_map<std::string_view, typename Entries::iterator> by_key_;  // views of the keys
 };
 

@@ -14,7 +14,7 @@
 
 namespace mandate {
 
-// The timer and what Update() touches are the loop's.
+// The timer, and the members that Update() uses, belong to the loop.
 class GrpcHealthServer::Core : public std::enable_shared_from_this<Core> {
  public:
   Core(Options options, std::unique_ptr<grpc::Server> server, std::string address)
@@ -70,13 +70,14 @@ absl::StatusOr<std::unique_ptr<GrpcHealthServer>> GrpcHealthServer::Create(Optio
     return absl::InvalidArgumentError("gRPC health: checks, a loop and a period are needed");
   }
   grpc::EnableDefaultHealthCheckService(true);
-  // gRPC 1.51 starts no server whose only service is that one. The shared library of reflection
-  // adds itself when it is loaded, its archive does not; twice is once.
+  // gRPC 1.51 does not start a server whose only service is the health service, so the server also
+  // has the reflection service. The shared library of reflection registers itself when it is
+  // loaded, but the static one does not. Registering twice does no harm.
   grpc::reflection::InitProtoReflectionServerBuilderPlugin();
   grpc::ServerBuilder builder;
   int port = 0;
   builder.AddListeningPort(options.address, grpc::InsecureServerCredentials(), &port);
-  // Without this two servers could listen on one port, and each get half of the probes.
+  // Otherwise two servers could listen on one port, and each would get half of the probes.
   builder.AddChannelArgument(GRPC_ARG_ALLOW_REUSEPORT, 0);
   std::unique_ptr<grpc::Server> server = builder.BuildAndStart();
   if (server == nullptr || port == 0) {
@@ -86,7 +87,7 @@ absl::StatusOr<std::unique_ptr<GrpcHealthServer>> GrpcHealthServer::Create(Optio
   const size_t colon = options.address.rfind(':');
   std::string address = StrCat(options.address.substr(0, colon), ":", port);
   auto core = std::make_shared<Core>(std::move(options), std::move(server), std::move(address));
-  core->Update();  // a server begins by saying that all is well
+  core->Update();  // gRPC's health service initially reports SERVING
   core->loop().Post([core] { core->Tick(); });
   return std::unique_ptr<GrpcHealthServer>(new GrpcHealthServer(std::move(core)));
 }

@@ -1,4 +1,4 @@
-// The gRPC health protocol (grpc.health.v1), for probes of kind grpc and for clients of ours.
+// The gRPC health protocol (grpc.health.v1), for probes of kind grpc and for the manager's clients.
 #ifndef MANAGER_TELEMETRY_GRPC_HEALTH_H_
 #define MANAGER_TELEMETRY_GRPC_HEALTH_H_
 
@@ -12,8 +12,8 @@
 
 namespace mandate {
 
-// Serves each check under its name, and all of them together under "". The checks are asked again
-// each period; Watch() streams what changes. Thread-safe; destroyed before its loop ends.
+// Serves each check under its name, and all of them together under "". The checks run again in each
+// period; Watch() streams the changes. Thread-safe; destroyed before its loop ends.
 class GrpcHealthServer {
  public:
   struct Options {
@@ -23,12 +23,13 @@ class GrpcHealthServer {
     absl::Duration period = absl::Seconds(1);
   };
 
-  // kUnavailable: it cannot be listened on. Turns gRPC's health service on for the whole process.
+  // kUnavailable: the server cannot listen on the address. Enables gRPC's health service for the
+  // whole process.
   static absl::StatusOr<std::unique_ptr<GrpcHealthServer>> Create(Options options);
-  // Ends open calls. Not on the loop, unless it is simulated.
+  // Ends open calls. Must not be called on the loop, unless the loop is simulated.
   ~GrpcHealthServer();
 
-  // With the port that was chosen.
+  // The address with the actual port.
   const std::string& address() const;
 
  private:

@@ -17,7 +17,7 @@
 namespace mandate {
 namespace {
 
-// Of grpc.health.v1.HealthCheckResponse.
+// The values of grpc.health.v1.HealthCheckResponse.ServingStatus.
 enum Serving { kServing = 1, kNotServing = 2 };
 
 struct Answer {

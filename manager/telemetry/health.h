@@ -16,9 +16,9 @@
 
 namespace mandate {
 
-// OK: healthy. Called from any thread, several at once; must return at once.
+// Returns OK if healthy. May be called from any thread, also concurrently; must return at once.
 using HealthCheck = std::function<absl::Status()>;
-// Reports a problem that fails no check; empty: none. Called as a HealthCheck is.
+// Returns a problem that does not fail a check; empty if there is none. Called like a HealthCheck.
 using HealthWarning = std::function<std::string()>;
 
 // A set of checks; it has "ping", which is always OK. Thread-safe.
@@ -26,7 +26,7 @@ class HealthChecks {
  public:
   struct Result {
     std::string name;
-    absl::Status status;  // OK when excluded: it was not asked
+    absl::Status status;  // OK if excluded: the check did not run
     bool excluded = false;
   };
 
@@ -46,7 +46,7 @@ class HealthChecks {
   std::optional<absl::Status> RunOne(const std::string& name) const;
 
  private:
-  // Shared, so that a check runs without the lock, and to its end when it is replaced meanwhile.
+  // Shared, so that a check runs without the lock, and completes even if it is replaced meanwhile.
   using Shared = std::shared_ptr<const HealthCheck>;
   std::vector<std::pair<std::string, Shared>> All() const;
 

@@ -14,7 +14,7 @@
 namespace mandate {
 namespace {
 
-// Of proc(5), /proc/self/stat.
+// Fields of /proc/self/stat (proc(5)).
 struct Stat {
   double cpu_seconds = 0;
   double threads = 0;
@@ -25,7 +25,8 @@ struct Stat {
 
 std::optional<Stat> ReadStat() {
   const std::string text = ReadFile("/proc/self/stat").value_or("");
-  // The second field is the program's name in parentheses, and may itself have any of these.
+  // The second field is the program's name in parentheses. The name may contain blanks and
+  // parentheses.
   const size_t end_of_name = text.rfind(')');
   if (end_of_name == std::string::npos) return std::nullopt;
   std::istringstream fields(text.substr(end_of_name + 1));
@@ -46,7 +47,7 @@ std::optional<Stat> ReadStat() {
   return stat;
 }
 
-// When the machine started, in Unix time.
+// The time at which the machine started, in Unix seconds.
 std::optional<double> ReadBootTime() {
   std::ifstream file("/proc/stat");
   std::string word;
@@ -63,7 +64,7 @@ std::optional<int> CountOpenFds() {
   int count = 0;
   while (const dirent* entry = readdir(folder)) count += entry->d_name[0] != '.';
   closedir(folder);
-  return count - 1;  // without the one that was just open
+  return count - 1;  // without the descriptor of the folder itself
 }
 
 }  // namespace

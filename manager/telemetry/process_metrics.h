@@ -12,7 +12,7 @@ class ProcessMetrics {
  public:
   explicit ProcessMetrics(Metrics& metrics);
 
-  // Reads them again.
+  // Reads the values again.
   void Update();
 
  private:

@@ -32,7 +32,7 @@ TEST_F(ProcessMetricsTest, ArePlausible) {
 }
 
 TEST_F(ProcessMetricsTest, CountDescriptorsAndThreads) {
-  // ThreadSanitizer adds a thread of its own to the first.
+  // ThreadSanitizer starts a thread of its own together with the first thread.
   Latch end_first;
   std::thread first([&] { end_first.Wait(); });
   process_.Update();
