@@ -42,7 +42,7 @@ TEST(ConditionsTest, SaysAlreadyIgnoresTimesAndOrderAndNothingElse) {
   }
 }
 
-// A condition that another controller keeps is no reason to write ours again.
+// A condition that another controller writes does not cause another write of ours.
 TEST(ConditionsTest, ConditionsOfOthersDoNotMatter) {
   const DesiredCondition ours{"Scoped", true, "Fine", "m"}, other{"Audited", true, "R", "m"};
   EXPECT_TRUE(SaysAlready(MakeConditions({other, ours}, {}, 1, kThen),

@@ -12,7 +12,8 @@ double FixLimiter::TokensAt(const Bucket& bucket, absl::Time now) const {
 void FixLimiter::ForgetIdle(absl::Time now) {
   absl::erase_if(buckets_,
                  [&](const auto& item) { return TokensAt(item.second, now) >= options_.burst; });
-  // All of them are fought over: to forget them costs a burst each.
+  // Other writers fight over all of these objects. Each forgotten object costs one more burst of
+  // fixes.
   if (buckets_.size() >= options_.max_objects) buckets_.clear();
 }
 

@@ -10,7 +10,7 @@ namespace {
 
 const absl::Time kStart = absl::FromUnixSeconds(1000);
 
-// A fix that the API server takes, when it is time for it.
+// Notes a successful fix, unless it must wait. Returns the wait.
 absl::Duration Take(FixLimiter& limiter, const std::string& uid, absl::Time now) {
   const absl::Duration wait = limiter.WaitFor(uid, now);
   if (wait == absl::ZeroDuration()) limiter.NoteFix(uid, now);
@@ -22,7 +22,7 @@ TEST(FixLimiterTest, APersonsEditsAreFixedAtOnceAndAFightIsSlow) {
   EXPECT_EQ(Take(limiter, "a", kStart), absl::ZeroDuration());
   EXPECT_EQ(Take(limiter, "a", kStart), absl::ZeroDuration());
   absl::Time now = kStart;
-  // Each delay is twice the one before, up to the longest.
+  // Each delay is twice the previous one, up to the maximum.
   for (const int seconds : {20, 40, 60, 60, 60}) {
     EXPECT_EQ(Take(limiter, "a", now), absl::Seconds(seconds));
     EXPECT_EQ(Take(limiter, "b", now + absl::Hours(seconds)), absl::ZeroDuration()) << "another";
@@ -30,7 +30,7 @@ TEST(FixLimiterTest, APersonsEditsAreFixedAtOnceAndAFightIsSlow) {
     now += absl::Seconds(seconds);
     EXPECT_EQ(Take(limiter, "a", now), absl::ZeroDuration());
   }
-  // After a quiet while it has its burst again, and no more.
+  // After a quiet time the object has its burst again, and not more.
   now += absl::Hours(1);
   EXPECT_EQ(Take(limiter, "a", now), absl::ZeroDuration());
   EXPECT_EQ(Take(limiter, "a", now), absl::ZeroDuration());
@@ -64,10 +64,10 @@ TEST(FixLimiterTest, ItRemembersABoundedNumberOfObjects) {
   FixLimiter limiter({.burst = 1, .first = absl::Seconds(10), .max_objects = 2});
   EXPECT_EQ(Take(limiter, "fought", kStart + absl::Seconds(8)), absl::ZeroDuration());
   EXPECT_EQ(Take(limiter, "idle", kStart), absl::ZeroDuration());
-  // Room is made by forgetting the idle one.
+  // The limiter forgets the idle object to make room.
   EXPECT_EQ(Take(limiter, "c", kStart + absl::Seconds(10)), absl::ZeroDuration());
   EXPECT_EQ(Take(limiter, "fought", kStart + absl::Seconds(10)), absl::Seconds(8));
-  // When all are fought over, all are forgotten.
+  // If no object is idle, the limiter forgets all.
   EXPECT_EQ(Take(limiter, "d", kStart + absl::Seconds(11)), absl::ZeroDuration());
   EXPECT_EQ(Take(limiter, "fought", kStart + absl::Seconds(11)), absl::ZeroDuration());
 }

@@ -9,8 +9,8 @@ namespace {
 
 // The next portion of writes, after the requests that wait in the queue.
 constexpr absl::Duration kNextPortion = absl::Milliseconds(1);
-// How soon an object is fixed again that did not become what was written; FixLimiter makes it
-// slower.
+// The first delay before an object is fixed again that differs from what was written. FixLimiter
+// increases the delay.
 constexpr absl::Duration kDifferenceRetry = absl::Seconds(1);
 
 std::vector<std::string> Summary(std::string_view done, const FailedWrites& failed,

@@ -1,4 +1,4 @@
-// When the reconcile of a portion is tried again.
+// The delay before the reconcile of a portion is retried.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -48,7 +48,7 @@ TEST_F(PortionRetryTest, TellsWhenToTryAgain) {
     ASSERT_TRUE(result.ok()) << row.name;
     EXPECT_EQ(result->requeue_after, row.after) << row.name;
   }
-  // What is no 403 has the queue's delays.
+  // An error other than a 403 is retried with the queue's delays.
   refused_ = {"a"};
   WriteRounds rounds;
   WriteRound round;
@@ -57,7 +57,7 @@ TEST_F(PortionRetryTest, TellsWhenToTryAgain) {
   EXPECT_EQ(rounds.ResultOf(key, portion).status(), absl::InternalError("a: no"));
 }
 
-// Round after round, more and more slowly.
+// The delay grows with each round.
 TEST_F(PortionRetryTest, ARoundOfSeveralThatFailedIsBegunAgainSlowly) {
   refused_ = {"a", "b"};
   WriteRounds rounds;
@@ -72,7 +72,7 @@ TEST_F(PortionRetryTest, ARoundOfSeveralThatFailedIsBegunAgainSlowly) {
     }
   };
   for (const int seconds : {10, 20, 40, 60, 60}) expect(seconds);
-  // Another object of that name does not wait for what its predecessor was denied.
+  // Another object of that name does not inherit the delay of its predecessor.
   rounds.Forget(key);
   expect(10);
 }
@@ -97,7 +97,7 @@ TEST_F(PortionRetryTest, AfterASuccessADenialIsTriedAgainSoon) {
 
 absl::Status Wait(int code, absl::Duration wait) { return StatusFromResponse(code, "", wait); }
 
-// Whatever failed first.
+// This does not depend on which write failed first.
 TEST_F(PortionRetryTest, TheNextTryComesNotBeforeTheServerAskedForIt) {
   limits_ = {.max_writes = 10, .max_time = absl::Hours(1)};
   took_ = absl::Seconds(1);

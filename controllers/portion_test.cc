@@ -49,7 +49,7 @@ TEST_F(PortionTest, EachListHasItsTriesAndItsTime) {
   EXPECT_THAT(Tried(), ElementsAre("a", "d"));
 }
 
-// The object is tried again with patience, and other objects are not held up meanwhile.
+// The object is retried with patience, and does not delay other objects meanwhile.
 TEST_F(PortionTest, WithoutPatienceAListEndsWithAWriteThatIsCutShort) {
   limits_.max_writes = 10;
   refused_ = {"a"};
@@ -130,7 +130,7 @@ TEST_F(PortionTest, AWriteThatTakesLongIsSlowAndManyQuickOnesAreNot) {
   }
 }
 
-// Else the first refused writes would be all that is ever tried.
+// Otherwise only the first denied writes would be tried, again and again.
 TEST_F(PortionTest, ARefusedGrantIsTriedAgainInTheNextRound) {
   refused_ = {"a", "b"};
   WriteRound round;
@@ -170,7 +170,8 @@ TEST_F(PortionTest, TheLastOfSeveralSumsUpWhatFailedInAll) {
   EXPECT_THAT(last.removal_failures(), ElementsAre("deleting x: no")) << "a fix deletes nothing";
 }
 
-// A write that was skipped, because the server denies its kind, is not blamed for another's error.
+// A write that was skipped, because the server denies its kind, is not reported with the error of
+// another write.
 TEST_F(PortionTest, AnErrorIsOfTheWriteThatMetIt) {
   refused_ = {"x"};
   WriteRound round;

@@ -19,7 +19,7 @@ class PutOffTest : public testing::Test {
   PutOffTest() {
     for (const ObjectKey* key : {&a_, &b_}) Turn(objects_, *key, clock_.TimeNow()).End(true);
   }
-  // Whether the reconcile ends here. A report takes `takes_`.
+  // Whether the reconcile ends here. Each report takes the time `takes_`.
   bool Ends(Turn& turn, bool writes) {
     return PutOff({}, clock_, {}, turn, writes ? Planned::kGrants : Planned::kNothing,
                   [this](const CallContext& context) {

@@ -17,7 +17,8 @@ SlowObjects::Turn::Turn(SlowObjects& all, const ObjectKey& key, absl::Time now)
   if (at_work_) ++all_.at_work_;
 }
 
-// Each turn is one portion of an object's writes: one with many does not keep the others waiting.
+// Each turn is one portion of an object's writes, so an object with many writes does not block the
+// others.
 SlowObjects::Answer SlowObjects::Admit(const ObjectKey& key, absl::Time now) {
   std::erase_if(waiting_,
                 [&](const Waiting& one) { return one.key != key && now - one.asked > kLapse; });

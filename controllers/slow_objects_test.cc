@@ -20,7 +20,7 @@ class SlowObjectsTest : public testing::Test {
     turn.End(slow);
   }
 
-  // Whether it has to; then it comes back.
+  // Whether the object must wait. If so, its reconcile is repeated later.
   bool Waits(const ObjectKey& key, bool revokes = false) {
     Turn turn(objects_, key, now_);
     if (!turn.later()) return false;
@@ -88,7 +88,7 @@ TEST_F(SlowObjectsTest, WhoComesBackKeepsItsPlace) {
   EXPECT_TRUE(Waits(a_));
 }
 
-// As when the queue was long.
+// An object that comes back late, for example because the queue was long, keeps its place.
 TEST_F(SlowObjectsTest, WhoComesBackLateKeepsItsPlace) {
   const ObjectKey d{"", "d"};
   for (const ObjectKey& key : {a_, b_, c_, d}) Be(key, /*slow=*/true);
@@ -123,7 +123,7 @@ TEST_F(SlowObjectsTest, WhoRevokesIsBeforeWhoGrants) {
   EXPECT_FALSE(Waits(c_)) << "of the same, who came first";
 }
 
-// Revocations without an end do not keep it waiting for ever.
+// An endless sequence of revocations does not make the oldest object wait forever.
 TEST_F(SlowObjectsTest, SomeTurnsAreTheOldests) {
   const ObjectKey revokers[] = {{"", "d"}, {"", "e"}};
   for (const ObjectKey& key : {a_, b_, c_, revokers[0], revokers[1]}) Be(key, /*slow=*/true);
@@ -142,7 +142,7 @@ TEST_F(SlowObjectsTest, SomeTurnsAreTheOldests) {
   EXPECT_EQ(turns, SlowObjects::kOldestsTurn - 1);
 }
 
-// An event brings it back early, and it may want something else now.
+// An event may cause an early reconcile, which may need different writes.
 TEST_F(SlowObjectsTest, WhoWaitsIsPlannedAgain) {
   for (const ObjectKey& key : {a_, b_, c_}) Be(key, /*slow=*/true);
   const Turn a(objects_, a_, now_), b(objects_, b_, now_);
@@ -163,7 +163,8 @@ TEST_F(SlowObjectsTest, WhoWaitsIsPlannedAgain) {
   EXPECT_FALSE(waits_still(SlowObjects::kLater));
 }
 
-// Slowness is the object's and its target's: a namespace, or an object of the cluster.
+// An object is slow only together with its target, which is a namespace or an object of cluster
+// scope.
 TEST_F(SlowObjectsTest, TargetsAreSlowOneByOne) {
   const ObjectKey one{"slow", "x"}, other{"slow", "y"}, quick{"quick", "x"}, in_cluster{"", "slow"};
   const struct {

@@ -8,7 +8,7 @@
 namespace mandate {
 namespace {
 
-// The same error, which now says of what.
+// The same error, with `what` in front of its message.
 absl::Status Of(std::string_view what, const absl::Status& status) {
   absl::Status named(status.code(), StrCat(what, ": ", AsStd(status.message())));
   status.ForEachPayload(
@@ -36,7 +36,7 @@ void WriteLog::Failed(std::string_view what, const absl::Status& status,
 
 void WriteLog::AddRemoval(std::string_view what, std::string_view name,
                           const absl::Status& status) {
-  // Conflict: another object has that name by now.
+  // A conflict means that another object has the name now.
   if (status.ok() || ((IsNotFound(status) || IsConflict(status)) && IsAbout(status, name))) return;
   Failed(StrCat("deleting ", what), status, removal_failures_);
 }

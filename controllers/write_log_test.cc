@@ -21,7 +21,7 @@ using testing::IsEmpty;
 
 constexpr absl::Duration kForbiddenRetry = absl::Minutes(5);
 
-// `name`: of the object that the server answers about.
+// `name` is the name of the object in the server's response.
 absl::Status Error(int code, std::string_view reason, std::string_view message,
                    std::string_view name = "x") {
   return StatusFromResponse(

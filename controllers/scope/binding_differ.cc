@@ -40,7 +40,7 @@ BindingDiffer::BindingDiffer(const InstanceSnapshot& snapshot, InstancePlan& pla
     if (BelongsToInstance(binding, meta.uid())) {
       actual_[binding.key] = &binding;
     } else if (BelongsToFormer(binding, meta.name(), meta.uid())) {
-      // Garbage collection would do it too, but later.
+      // Garbage collection would delete it, too, but later.
       Revoke(binding);
     } else if (IsControlledBy(binding, meta.uid())) {
       plan.pending.push_back(

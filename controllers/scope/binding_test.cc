@@ -155,8 +155,7 @@ TEST(BindingTest, SubjectsAreTakenAwayWithoutGivingAny) {
                                      Role().name, "\" to 2 subjects"));
 }
 
-// Edits of a binding: whether it must be fixed, and whether this needs
-// another binding.
+// For each edit of a binding: whether it must be fixed, and whether the fix needs another binding.
 TEST(BindingTest, ReportsEveryDifference) {
   using Object = rbacv1::RoleBinding;
   const auto label = [](Object& o, std::string_view key) -> std::string& {

@@ -173,7 +173,7 @@ void BindingWriter::Fix(const BindingFix& fix, bool or_remove) {
     return written.ok();
   };
   if (write(fix.desired) || !fix.revokes()) return;
-  // Admission may deny the new grants: the revocations do not wait for them.
+  // Admission may deny the new grants, so the revocations do not wait for them.
   const Binding fewer = WithoutNewSubjects(fix.desired, fix.actual);
   const bool is_less = fewer.object.subjects_size() < fix.desired.object.subjects_size();
   if (is_less && write(fewer)) return;
@@ -208,7 +208,8 @@ absl::StatusOr<T> BindingWriter::EnsureObject(const T& desired, std::optional<T>
     auto freed =
         parts_.client.RemoveFields(portion_.ForRequest(context_), *observed,
                                    {.owner_uids = OtherOwners(observed->metadata(), owner->uid())});
-    // Admission may deny it: the rest does not wait, and its response shows the difference.
+    // Admission may deny this request. The other writes do not wait for it, and its response shows
+    // the difference.
     if (freed.ok()) observed = *std::move(freed);
   }
   return parts_.client.Ensure(portion_.ForRequest(context_), desired,

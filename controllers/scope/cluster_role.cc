@@ -110,8 +110,9 @@ class Pairs {
   Pairs(const Rules& a, const Rules& b)
       : each_with_each_(int64_t{a.size()} * b.size() <= kMaxPairs) {}
 
-  // Whether `is` holds for one of the rules (of `size`) that the rule at position `i` of the other
-  // list is compared with. The one at the same position is tried first, as it usually matches.
+  // Whether `is` returns true for one of the rules that are compared with the rule at position `i`
+  // of the other list. `size` is the number of rules. The rule at the same position is tried first,
+  // because it usually matches.
   template <class Is>
   bool AnyOf(int i, int size, const Is& is) const {
     if (i < size && is(i)) return true;

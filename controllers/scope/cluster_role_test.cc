@@ -106,7 +106,7 @@ TEST(WhyForeignTest, AForgedLabelMakesNoRoleOurs) {
   forged.mutable_metadata()->set_name("cluster-admin");
   (*forged.mutable_metadata()->mutable_labels())[std::string(kTemplateUidLabel)] = kUid;
   EXPECT_NE(WhyForeign(forged, kUid), "");
-  // Everything that our roles have, but a name that any user may choose.
+  // This role has everything that our roles have, except that any user may choose its name.
   ClusterRole without_prefix = Made("reader");
   without_prefix.mutable_metadata()->set_name("reader");
   EXPECT_EQ(WhyForeign(without_prefix, kUid), "its name does not begin with \"scope-template:\"");

@@ -16,7 +16,7 @@ class CostTest : public ScopedTest {
  protected:
   void SetUp() override {
     Begin(R"("namespaces": ["foo"])", kAnn);
-    // No index has the namespaces of its selector.
+    // The namespaces of its selector are not indexed.
     EXPECT_EQ(cluster_.Create(kInstances, InstanceJson("any", R"("namespaceSelector":
                   {"matchExpressions": [{"key": "a", "operator": "Exists"}]})")),
               201);
@@ -33,7 +33,7 @@ class CostTest : public ScopedTest {
 };
 
 TEST_F(CostTest, NoEventReadsAllObjectsOfAKind) {
-  // Its own reconciles read all namespaces.
+  // The reconciles of this instance read all namespaces.
   EXPECT_EQ(cluster_.Delete(kInstances, "any"), 200);
   cluster_.Settle();
   cluster_.TakeLists();

@@ -21,8 +21,8 @@ using testing::StartsWith;
 constexpr char kSlowWrite[] = " rolebindings slow";
 constexpr int kAtWork = 2;  // InstanceOptions().max_slow_reconciles
 
-// Many instances have revocations behind a slow webhook. The instance foo has a binding
-// there too.
+// Many instances have revocations that a slow webhook delays. The instance foo has such a binding,
+// too.
 class EarlyRevocationsTest : public ScopedTest {
  protected:
   static constexpr int kOthers = 30;
@@ -52,7 +52,7 @@ class EarlyRevocationsTest : public ScopedTest {
         cluster_.Merge(kInstances, instance, StrCat(R"({"spec":{"namespaces":)", namespaces, "}}")),
         200);
   }
-  // Starts revocations of the others, and calls `then` when all slow workers are busy.
+  // Starts revocations of the other instances, and calls `then` when all slow workers are busy.
   void RunWhileOthersRevoke(const std::function<void()>& then) {
     int at_work = 0;
     cluster_.intercept = [&, then](const std::string& write) -> std::optional<HttpResponse> {
@@ -75,8 +75,8 @@ class EarlyRevocationsTest : public ScopedTest {
   absl::Time Now() { return cluster_.loop().clock().TimeNow(); }
 
   absl::Time since_;
-  // Of bindings where writes are quick; how long after `since_` the last one began, and what the
-  // condition said then.
+  // The deletions of bindings in namespaces with quick writes, the time from `since_` to the start
+  // of the last one, and the condition at that time.
   std::vector<std::string> deletions_;
   absl::Duration took_ = absl::InfiniteDuration();
   std::string said_;

@@ -55,8 +55,8 @@ class IndexesTest : public ViewTest {
   }
 };
 
-// Objects that belong, or do not belong, to the owner with the UID "owner-uid", each for another
-// reason.
+// Objects that belong, or do not belong, to the owner with the UID "owner-uid", each for a
+// different reason.
 template <class T>
 T Owned(std::string_view name, std::string_view references, std::string_view labels = "") {
   return FromJsonOrDie<T>(StrCat(R"({"metadata": {"name": ")", name, R"(", "ownerReferences": [)",
@@ -135,7 +135,7 @@ TEST_F(IndexesTest, Bindings) {
     std::string references;
     std::string labels;
     std::string_view role_kind;
-    Strings fields;  // the index values that find it
+    Strings fields;  // the index values by which it is found
   };
   const Row rows[] = {
       {"",

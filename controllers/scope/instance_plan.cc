@@ -19,7 +19,8 @@ using operatorsv1alpha1::ScopeTemplate;
 using rbacv1::ClusterRole;
 
 // The failed condition that the template controller reported about the template's present
-// generation. Null if it reported success, nothing yet, or work in progress: then the roles decide.
+// generation. Null if it reported success, nothing yet, or work in progress; then the state of the
+// roles decides.
 const ConditionProto* FailedCondition(const ScopeTemplate& of) {
   const ConditionProto* failed =
       FindFalse(of.status().conditions(), kTemplated, of.metadata().generation());
@@ -30,11 +31,11 @@ const ConditionProto* FailedCondition(const ScopeTemplate& of) {
 // template's and has the rules that the template has now.
 struct RoleState {
   bool may_bind = false;
-  // The template's controller is about to write it, which is not a problem.
+  // The template's controller will write the role soon, so its absence is not a problem.
   bool awaited = false;
   // The role is not the template's: bindings to it are revoked.
   bool foreign = false;
-  std::string problem;  // empty: may_bind
+  std::string problem;  // empty if may_bind
 };
 
 RoleState StateOf(const InstanceSnapshot& snapshot, const RoleTemplate& role) {
@@ -81,7 +82,7 @@ class RolesPlan {
         plan_.problems.push_back(state.problem);
         if (state.awaited) ++plan_.waits;
       }
-      // Of a valid template each role has subjects.
+      // Each role of a valid template has subjects.
       if (state.foreign || role.subjects->empty()) continue;
       kept_[role.name] = &role;
       if (may_grant) WantEverywhere(role, state.may_bind);
@@ -96,8 +97,8 @@ class RolesPlan {
     for (const std::string& ns : target_.terminating) differ_.Want(role, ns, false);
   }
 
-  // Whether a binding may be wanted although Want() was not called for it: if nothing may be
-  // granted, and in namespaces whose existence is unknown.
+  // Whether a binding may be wanted although Want() was not called for it. This is possible if
+  // nothing may be granted, and in namespaces whose existence is unknown.
   bool Keep(const Binding& binding) {
     const auto role = kept_.find(binding.object.roleref().name());
     if (role == kept_.end() || !target_.MayContain(binding.key.ns)) return false;
@@ -114,8 +115,8 @@ class RolesPlan {
   std::map<std::string, const RoleTemplate*> kept_;
 };
 
-// Whether the new grants replace the revoked ones: a binding of the cluster those of namespaces, or
-// the other way round, or a binding of one role that of another in the same namespace.
+// Whether the new grants replace revoked ones: a ClusterRoleBinding replaces RoleBindings, or the
+// other way round, or a binding replaces one of another role in the same namespace.
 bool Moves(const InstancePlan& plan, const Target& target) {
   std::set<std::string> granted;
   for (const NewBinding& binding : plan.create) granted.insert(binding.key.ns);

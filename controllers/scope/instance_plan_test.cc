@@ -245,7 +245,7 @@ TEST(InstancePlanTest, BindingsBeyondTheLimitAreNotCreated) {
   EXPECT_FALSE(Changes(PlanInstance(snapshot, {.max_bindings = 2})));
 }
 
-// Absent namespaces are not multiplied by roles: each has one message and no binding.
+// Each absent namespace has one message and no binding, whatever the number of roles.
 TEST(InstancePlanTest, AbsentNamespacesAreNotMultipliedByRoles) {
   ScopeTemplate of = DocumentTemplate();
   const auto role = of.spec().clusterroles(0);
@@ -271,7 +271,8 @@ TEST(InstancePlanTest, AnInvalidTemplateFailsItsInstancesAtOnce) {
   EXPECT_NE(plan.problems[0].find("].verbs: at least one verb is required"), std::string::npos);
 }
 
-// It grants nothing new; subjects and roles that it does not validly name are revoked.
+// An invalid template grants nothing new. Subjects and roles without a valid entry in it are
+// revoked.
 TEST(InstancePlanTest, AnInvalidTemplateRevokes) {
   const InstanceSnapshot bound = Bound(Snapshot(DocumentInstance(R"("namespaces": ["foo"])")));
   InstanceSnapshot snapshot = bound;
@@ -297,8 +298,8 @@ TEST(InstancePlanTest, AnInvalidTemplateRevokes) {
   EXPECT_EQ(PlanInstance(snapshot).remove.size(), 1u) << "no role is named";
 }
 
-// The bindings of an instance to its former template's roles are revoked, because that
-// template does not make a role again while bindings that nobody wants refer to it.
+// The bindings of an instance to its former template's roles are revoked, because that template
+// does not create a role again while unwanted bindings refer to it.
 TEST(InstancePlanTest, AnUnreadTemplateLeavesOnlyBindingsToItsOwnRoles) {
   InstanceSnapshot snapshot = Bound(Snapshot(DocumentInstance(R"("namespaces": ["foo"])")));
   snapshot.unread_template = absl::PermissionDeniedError("forbidden");

@@ -22,7 +22,8 @@ using testing::StartsWith;
 
 constexpr size_t kRoleCount = 40;
 
-// A binding of each role in each of three namespaces, two of which may deny them.
+// The instance has a binding of each role in each of three namespaces. The server may deny them in
+// two of these.
 class InstancePortionsTest : public testing::Test {
  protected:
   static InstanceOptions Options() {
@@ -107,8 +108,8 @@ TEST_F(InstancePortionsTest, DeniedWritesDoNotStopOtherWrites) {
 TEST_F(InstancePortionsTest, WritesThatTakeLongDoNotDelayOthersRevocations) {
   Deny({.delay = absl::Seconds(8)});
   Begin();
-  // The small one is edited while a reconcile of the large one writes; then no other slow write
-  // comes before the revocation.
+  // The small instance is edited during the writes of a reconcile of the large one. There is no
+  // other slow write before the revocation.
   constexpr int kEdit = 35;
   int slow = 0, until_revoked = -1;
   cluster_.intercept = [&](const std::string& write) -> std::optional<HttpResponse> {
@@ -124,7 +125,7 @@ TEST_F(InstancePortionsTest, WritesThatTakeLongDoNotDelayOthersRevocations) {
   cluster_.intercept = nullptr;
 }
 
-// The reason from before the writes is replaced by the first portion, not by the last one.
+// The first portion, and not only the last one, replaces the reason from before the writes.
 TEST_F(InstancePortionsTest, FirstPortionReplacesTheEarlierReason) {
   EXPECT_EQ(cluster_.Create(kInstances, InstanceJson("late", R"("namespaces": ["bar"])", "foo")),
             201);

@@ -78,7 +78,7 @@ absl::Status AddNamespaces(const CallContext& context, const CacheView& cache,
   return absl::OkStatus();
 }
 
-// Sets `unread` if a read has failed for longer.
+// If a read has failed for a longer time, stores the error in `unread` and returns OK.
 absl::Status NoteUnread(absl::Status status, absl::Status& unread) {
   if (!IsUnread(status)) return status;
   unread.Update(std::move(status));
@@ -155,7 +155,8 @@ absl::StatusOr<InstanceSnapshot> ReadInstanceSnapshot(const CallContext& context
   RETURN_IF_ERROR(AddBindings(context, cache, {kByController, meta.uid()}, bindings));
   RETURN_IF_ERROR(AddBindings(context, cache, {kByUidLabel, meta.uid()}, bindings));
   RETURN_IF_ERROR(AddBindings(context, cache, {kByInstanceName, meta.name()}, bindings));
-  // Somebody may have removed label and owner from a binding that was made for the instance.
+  // Another user may have removed the label and the owner from a binding that was created for the
+  // instance.
   RETURN_IF_ERROR(AddBindings(context, cache, {kByStrayName, InstancePart(meta.uid())}, bindings));
   snapshot.bindings = Values(std::move(bindings));
   RETURN_IF_ERROR(AddRolesOfBindings(context, cache, snapshot));

@@ -49,7 +49,7 @@ class InstanceReaderTest : public ViewTest {
   void PutRole(std::string_view name) {
     Put<ClusterRole>(StrCat(R"({"metadata": {"name": ")", name, R"("}})"));
   }
-  // Both kinds of it.
+  // Puts a RoleBinding, or a ClusterRoleBinding if `ns` is empty.
   Binding PutBinding(std::string_view ns, std::string_view name, std::string_view role,
                      std::string_view meta = "") {
     Binding binding = ToBinding(FromJsonOrDie<RoleBinding>(
@@ -179,7 +179,7 @@ TEST_F(InstanceReaderTest, OneBinding) {
   EXPECT_TRUE(absl::IsNotFound(read({"", "b"}).status()));
 }
 
-// No revocation waits for an input that only grants need.
+// Revocations do not wait for an input that only grants need.
 TEST_F(InstanceReaderTest, ReportsUnreadableObjects) {
   ScopeTemplate of = DocumentTemplate();
   view_.Put(of);
@@ -219,7 +219,7 @@ TEST_F(InstanceReaderTest, ReportsUnreadableObjects) {
     expect(
         row, [&](const KindInfo& kind) { Set(kind, absl::PermissionDeniedError("no")); },
         absl::StatusCode::kPermissionDenied);
-    // A watch that opens again in a moment, or never.
+    // The watch is closed. It may open again soon, or never.
     expect(
         row, [&](const KindInfo& kind) { Set(kind, absl::UnavailableError("cut")); },
         absl::StatusCode::kUnavailable);

@@ -11,7 +11,7 @@
 namespace mandate {
 namespace {
 
-// The CRD is made from the .proto file, requests from KindOf.
+// The CRD is generated from the .proto file, but requests use KindOf, so both must agree.
 template <Object T>
 void ExpectOptionsAgree() {
   constexpr KindInfo kind = KindOf<T>::value;

@@ -23,7 +23,7 @@ class NotHeldTest : public ScopedTest {
   }
 };
 
-// The server takes a role without rules, and none that has fewer.
+// The server accepts a role without rules, but not one that only has fewer rules.
 TEST_F(NotHeldTest, RemovesAllRulesWithoutEscalate) {
   Begin(R"("namespaces": ["foo"])", kNodes);
   cluster_.TakeRule("scope-template", "escalate");
@@ -47,7 +47,7 @@ TEST_F(NotHeldTest, WithoutEscalateARoleThatOnlyGainsStays) {
   EXPECT_EQ(cluster_.Our(kRoles)["rules"][0]["resources"].size(), 1u);
 }
 
-// It takes a deletion, and no binding that has fewer subjects.
+// The server accepts a deletion, but not a binding that only has fewer subjects.
 TEST_F(NotHeldTest, DeletesBindingWithoutBind) {
   Begin(R"("namespaces": ["foo"])", kAnnAndEve);
   cluster_.TakeRule("scope-instance", "bind");

@@ -26,8 +26,7 @@ using testing::StartsWith;
 
 class ObstaclesTest : public ScopedTest {};
 
-// A ValidatingAdmissionPolicy denies with 422 unless it says otherwise. No event reports that it
-// has gone.
+// A ValidatingAdmissionPolicy denies with 422 by default. No event reports its deletion.
 TEST_F(ObstaclesTest, RetriesWithinAMinuteAfterADenialOfHours) {
   Begin(R"("namespaces": ["foo", "bar"])");
   for (const char* verb : {"delete", "patch"}) {
@@ -55,7 +54,7 @@ TEST_F(ObstaclesTest, RetriesWithinAMinuteAfterADenialOfHours) {
   EXPECT_EQ(cluster_.Scoped(), kSuccess);
 }
 
-// As by a mutating webhook. No event tells it, as nothing has changed.
+// A mutating webhook can cause this. There is no event, because nothing has changed.
 TEST_F(ObstaclesTest, UnchangedObjectInTheResponseIsNotSuccess) {
   Begin(R"("namespaces": ["foo"])", kAnn);
   const auto edit = [this](const Resource& resource, const char* write, std::string_view roles) {
@@ -76,7 +75,7 @@ TEST_F(ObstaclesTest, UnchangedObjectInTheResponseIsNotSuccess) {
   EXPECT_THAT(cluster_.Templated(), AllOf(StartsWith("False "), HasSubstr("changes its rules")));
 }
 
-// Finalizers may keep a template for long: an edit still revokes.
+// Finalizers may keep a template for a long time. Meanwhile an edit still revokes.
 TEST_F(ObstaclesTest, ATemplateThatIsBeingDeletedIsNarrowed) {
   Begin(R"("namespaces": ["foo"])", kNodes);
   EXPECT_EQ(
@@ -120,7 +119,7 @@ TEST_F(ObstaclesTest, ReportsMissingBindAfterOneBinding) {
   EXPECT_EQ(cluster_.Scoped(), kSuccess);
 }
 
-// The binding to the new role is denied. The binding to the old role goes all the same.
+// The binding to the new role is denied. The binding to the old role is deleted nevertheless.
 TEST_F(ObstaclesTest, RevokesTheFormerTemplateWithoutBind) {
   Begin(R"("namespaces": ["foo", "bar", "default"])");
   EXPECT_EQ(cluster_.Create(kTemplates, TemplateJson("other", kDocumentRoles)), 201);
@@ -202,7 +201,7 @@ TEST_F(ObstaclesTest, RepeatedDenialIsReported) {
   EXPECT_EQ(cluster_.Scoped(), kSuccess);
 }
 
-// A webhook chooses its code: only the object's absence proves that it is gone.
+// A webhook may answer with any code, so only the object's absence proves the deletion.
 TEST_F(ObstaclesTest, DeletionAnsweredByAWebhookIsNotComplete) {
   Begin(R"("namespaces": ["foo", "bar"])");
   for (const int code : {409, 404}) {
@@ -252,12 +251,12 @@ TEST_F(ObstaclesTest, DeniedStatusIsWrittenLater) {
   }
 }
 
-// A fence, or a webhook, denies the new subject: it does not keep the old one.
+// A fence or a webhook denies the new subject. The old subject is revoked nevertheless.
 TEST_F(ObstaclesTest, RevokesASubjectWhileAnotherIsDenied) {
   for (const bool replaced : {false, true}) {
     SCOPED_TRACE(replaced);
     if (!replaced) Begin(R"("namespaces": ["foo"])", kAnnAndEve);
-    // A server that denies the whole list of subjects, and lets the shorter one pass.
+    // This server denies the whole list of subjects, and accepts the shorter list.
     int writes = 0;
     cluster_.intercept = [&](const std::string& write) -> std::optional<HttpResponse> {
       if (write != "PATCH rolebindings foo" || ++writes == 2) return std::nullopt;
@@ -298,8 +297,8 @@ std::string ResourcesOf(const Json::Value& role) {
   return resources;
 }
 
-// A policy denies what is new in a role, or that a label is taken off it: neither keeps a rule that
-// the template no longer has.
+// A policy denies new rules of a role, or the removal of a label. A rule that the template no
+// longer has is removed nevertheless.
 TEST_F(ObstaclesTest, RevokesARuleWhileTheRestIsDenied) {
   Begin(R"("namespaces": ["foo"])", TwoRules("pods", "secrets"));
   for (const bool labelled : {false, true}) {
@@ -352,7 +351,8 @@ TEST_F(ObstaclesTest, RolesThatTakeLongDoNotDelayAnotherTemplatesRevocation) {
       cluster_.Merge(kTemplates, "foo", StrCat(R"({"spec":{"clusterRoles":)", kEmptyRoles, "}}")),
       200);
   cluster_.RunFor(absl::Minutes(10));
-  // Versions tell the order of writes: time goes on while a reconcile waits.
+  // The resourceVersions show the order of writes. Times do not, because time advances while a
+  // reconcile waits.
   int64_t emptied = 0;
   std::vector<int64_t> made;
   for (const Json::Value& role : cluster_.Ours(kRoles)) {

@@ -17,9 +17,9 @@ using testing::IsEmpty;
 using testing::SizeIs;
 using testing::StartsWith;
 
-// Garbage collection takes time until it has orphaned the owned objects. In this test
-// that to the components: they see the deletion at once, the owned object without its owner 3 s
-// later, and the end of the owner 2 s after that.
+// Garbage collection needs time until it has orphaned the owned objects. In this test, delayed
+// watches show that to the components: they see the deletion at once, the owned object without its
+// owner 3 s later, and the end of the owner 2 s after that.
 class OrphaningTest : public ScopedTest {
  protected:
   void SetUp() override {
@@ -41,7 +41,7 @@ class OrphaningTest : public ScopedTest {
   void ExpectOrphaned(const Resource& owner, const Resource& owned, const std::string& ns,
                       const std::function<void()>& then) {
     const std::string name = NameOf(cluster_.Our(owned));
-    // The delay is that between two events.
+    // This event starts the delay, which is between two events.
     EXPECT_EQ(cluster_.Merge(owned, name, R"({"metadata":{"annotations":{"a":"b"}}})", ns), 200);
     EXPECT_EQ(cluster_.Delete(owner, "foo", "", kOrphaning), 200);
     then();
@@ -85,7 +85,7 @@ TEST_F(SettledOrphaningTest, RolesStay) {
   EXPECT_THAT(cluster_.Ours(kBindings), IsEmpty());
 }
 
-// The same while a finalizer keeps the owner after garbage collection has orphaned its objects.
+// The same if a finalizer keeps the owner after garbage collection has orphaned its objects.
 TEST_F(SettledOrphaningTest, OrphansStayWhileFinalizersKeepTheirOwner) {
   const auto orphan = [this](const Resource& kind) {
     EXPECT_EQ(cluster_.Merge(kind, "foo", R"({"metadata":{"finalizers":["example.com/a"]}})"), 200);

@@ -21,7 +21,7 @@ class OwnersTest : public ScopedTest {
   void EditRole(const std::string& patch) {
     EXPECT_EQ(cluster_.Merge(kRoles, NameOf(cluster_.Our(kRoles)), patch), 200);
   }
-  // Makes a Namespace the controller, which any user with patch on the object can do.
+  // A patch that makes a Namespace the controller. Any user who may patch the object can do this.
   std::string Owned() {
     const std::string uid = cluster_.Get(kNamespaces, "default")["metadata"]["uid"].asString();
     return StrCat(R"({"metadata":{"ownerReferences":[{"apiVersion":"v1","kind":"Namespace",)",
@@ -50,7 +50,7 @@ TEST_F(OwnersTest, ABindingHasNoOtherOwner) {
   EXPECT_EQ(cluster_.Our(kBindings)["metadata"]["ownerReferences"],
             good["metadata"]["ownerReferences"]);
   ExpectConvergedAndQuiet();
-  // The same while nothing may be granted.
+  // The same if nothing may be granted.
   EditSpec(R"("namespaceSelector":{"matchExpressions":[{"key":"a","operator":"Like"}]})");
   EXPECT_THAT(cluster_.Scoped(), StartsWith("False"));
   add_owner();
@@ -58,8 +58,8 @@ TEST_F(OwnersTest, ABindingHasNoOtherOwner) {
             good["metadata"]["ownerReferences"]);
 }
 
-// A namespace's administrator makes another object the controller of our binding, and the scope is
-// narrowed: the grant stays, and the condition reports it, however the deed is hidden.
+// A namespace's administrator makes another object the controller of our binding, and then the
+// scope is narrowed. The grant stays, and the condition reports it, even if the change is hidden.
 TEST_F(OwnersTest, AStolenBindingIsReportedAsStillGranting) {
   Begin(R"("namespaces": ["foo", "bar"])");
   const std::string name = NameOf(cluster_.Our(kBindings, "foo"));
@@ -79,8 +79,8 @@ TEST_F(OwnersTest, AStolenBindingIsReportedAsStillGranting) {
   ExpectConvergedAndQuiet();
 }
 
-// The right UID under a wrong kind: garbage collection would delete it, and our own fence denies
-// what we would write.
+// The owner has the right UID and a wrong kind. Garbage collection would delete the binding, and
+// our own fence denies our writes of it.
 TEST_F(OwnersTest, OwnerOfAnotherKindWithOurUidIsForeign) {
   Begin(R"("namespaces": ["foo"])");
   const std::string uid = cluster_.Get(kInstances, "foo")["metadata"]["uid"].asString();
@@ -97,8 +97,8 @@ TEST_F(OwnersTest, OwnerOfAnotherKindWithOurUidIsForeign) {
   ExpectConvergedAndQuiet();
 }
 
-// The role's name is a function of the template's UID: made again for another instance, it would
-// revive the stolen grant.
+// The role's name is a function of the template's UID. A role that is created again for another
+// instance would therefore revive the stolen grant.
 TEST_F(OwnersTest, RoleIsNotCreatedWhileAFormerBindingExists) {
   Begin(R"("namespaces": ["foo"])");
   const std::string name = NameOf(cluster_.Our(kBindings, "foo"));
@@ -118,7 +118,7 @@ TEST_F(OwnersTest, RoleIsNotCreatedWhileAFormerBindingExists) {
   EXPECT_THAT(cluster_.Scoped("other"), StartsWith("True "));
 }
 
-// The former template's role stays, as another instance references it.
+// The former template's role stays, because another instance references the template.
 TEST_F(OwnersTest, KeptBindingIsReportedUnderAnotherTemplate) {
   Begin(R"("namespaces": ["foo"])");
   EXPECT_EQ(cluster_.Create(kInstances, InstanceJson("other", R"("namespaces": ["bar"])")), 201);

@@ -15,7 +15,7 @@ namespace {
 constexpr KindInfo kInstance = KindOf<operatorsv1alpha1::ScopeInstance>::value;
 constexpr char kLabel[] = "uid-label";
 
-// `rest` is the members of the object's metadata.
+// `rest` has more members of the object's metadata.
 ObjectMetaProto Meta(std::string_view rest) {
   return FromJsonOrDie<ObjectMetaProto>(
       StrCat(R"({"name": "x")", rest.empty() ? "" : ", ", rest, "}"));
@@ -63,7 +63,7 @@ TEST(BelongsToTest, TheControllerDecidesAndOnlyWithoutOneTheLabel) {
        R"("ownerReferences": [{"uid": "u2"}, {"uid": "u1", "controller": true}])", true},
   };
   for (const auto& row : rows) {
-    // The kind is ours unless the row has another.
+    // The kind is ScopeInstance unless the row has another one.
     const std::string metadata = absl::StrReplaceAll(
         row.metadata,
         {{R"({"uid")",

@@ -42,8 +42,8 @@ class RacesTest : public ScopedTest {
     };
   }
 
-  // Somebody adds a finalizer to the object just before the component's write arrives, and deletes
-  // it, too, if `deleted`. Notes what `report` says when such an object is written again.
+  // Another user adds a finalizer to the object just before the component's write arrives, and also
+  // deletes it if `deleted`. Stores the result of `report` when such an object is written again.
   void HoldAt(const std::string& write, const Resource& resource, const Json::Value& object,
               const std::function<std::string()>& report, bool deleted = false) {
     const std::string name = NameOf(object), ns = object["metadata"]["namespace"].asString();
@@ -86,7 +86,7 @@ class RacesTest : public ScopedTest {
     cluster_.Start();
     cluster_.RunFor(absl::Minutes(10));
   }
-  // Runs until the component has reported the response, and has not yet seen the change.
+  // Runs until the component has reported the response, but has not yet seen the change.
   void RunUntilReported() {
     EXPECT_TRUE(cluster_.loop().RunUntil([this] { return held_; }));
     cluster_.RunFor(absl::Seconds(1));
@@ -97,7 +97,7 @@ class RacesTest : public ScopedTest {
   std::string reported_;
 };
 
-// The server accepts the deletion, and the object stays.
+// The server accepts the deletion, but the object stays.
 TEST_F(RacesTest, ConcurrentFinalizerOnBindingIsNotSuccess) {
   for (const bool in_cluster : {false, true}) {
     SCOPED_TRACE(in_cluster);
@@ -134,7 +134,7 @@ TEST_F(RacesTest, ConcurrentFinalizerOnRoleIsNotSuccess) {
                                           HasSubstr("finalizers evil.example.com/stay keep it")));
 }
 
-// The objects are wanted, and were just fixed.
+// The objects are wanted, and the component has just fixed them.
 TEST_F(RacesTest, ConcurrentDeletionOfBindingIsNotSuccess) {
   Begin(R"("namespaces": ["foo"])");
   SlowWatchesOf(kBindings);
@@ -180,7 +180,7 @@ TEST_F(RacesTest, ReplacedRoleIsNotDeleted) {
   EXPECT_FALSE(cluster_.Get(kRoles, NameOf(role)).isNull());
 }
 
-// The instance is gone, and its deleter took the bindings out of its hands before our deletion.
+// The instance was deleted, and its bindings were orphaned just before our deletion of them.
 TEST_F(RacesTest, OrphanedBindingIsNotDeleted) {
   Begin(R"("namespaces": ["foo"])");
   const std::string name = NameOf(cluster_.Our(kBindings));
@@ -192,7 +192,7 @@ TEST_F(RacesTest, OrphanedBindingIsNotDeleted) {
               200);
     return std::nullopt;
   };
-  // Garbage collection would be first: it is the deletion that the instance does not survive.
+  // Slow watches make our deletion come first; otherwise garbage collection would.
   cluster_.faults().Add(
       {.verb = "watch", .resource = "rolebindings", .fault = {.frame_delay = absl::Seconds(1)}});
   EXPECT_EQ(cluster_.Delete(kInstances, "foo", "", kOrphaning), 200);
@@ -220,7 +220,7 @@ TEST_F(RacesTest, OrphanedRoleIsNotDeleted) {
   EXPECT_FALSE(cluster_.Get(kRoles, name).isNull());
 }
 
-// Repeated changes do not keep it.
+// Repeated changes do not prevent the deletion of the binding.
 TEST_F(RacesTest, ChangingBindingToAnotherRoleIsReplaced) {
   Begin(R"("namespaces": ["foo"])");
   const Json::Value role_ref = cluster_.Our(kBindings)["roleRef"];

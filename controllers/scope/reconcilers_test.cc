@@ -20,7 +20,7 @@ using testing::Not;
 using testing::SizeIs;
 using testing::StartsWith;
 
-// The document's template, and an instance with this rest of a spec, carried out.
+// Tests with the document's template, and an instance with the rest of a spec.
 class ReconcilersTest : public testing::Test {
  protected:
   ReconcilersTest() {
@@ -63,14 +63,15 @@ TEST_F(ReconcilersTest, TheDocumentsExampleThenSilence) {
   cluster_.TakeWrites();
   cluster_.RunFor(absl::Hours(1));
   EXPECT_THAT(cluster_.TakeWrites(), IsEmpty());
-  // New processes write nothing either.
+  // New processes do not write anything, either.
   cluster_.Stop();
   cluster_.Start();
   cluster_.RunFor(absl::Hours(1));
   EXPECT_THAT(cluster_.TakeWrites(), IsEmpty());
 }
 
-// Its roles are created because it references them. It waits until then, which is not an error.
+// The template's roles are created because the new instance references the template. The instance
+// waits for them, which is not an error.
 TEST_F(ReconcilersTest, ANewInstanceRecordsNoWarningOnItsWayToScoped) {
   cluster_.Start();
   EXPECT_EQ(cluster_.Create(kTemplates, TemplateJson("foo", kDocumentRoles)), 201);
@@ -143,7 +144,7 @@ TEST_F(ReconcilersTest, MovingToTheClusterGrantsBeforeItRevokesAndNarrowingRevok
                           "PATCH scopeinstances/status"));
 }
 
-// A server that fails one grant may fail, or delay, the others too.
+// A server that denies one grant may deny or delay the others, too.
 TEST_F(ReconcilersTest, ARevocationDoesNotWaitForMoreGrantsWhenOneHasFailed) {
   Begin("");
   cluster_.faults().Add({.verb = "patch",
@@ -258,7 +259,7 @@ TEST_F(ReconcilersTest, AnotherTemplateTakesTheFirstOnesPlace) {
   EXPECT_THAT(cluster_.Ours(kBindings), IsEmpty());
 }
 
-// It has another UID, so its predecessor's grants are not its own.
+// The new instance has another UID, so its predecessor's grants do not belong to it.
 TEST_F(ReconcilersTest, ReplacedInstanceIsRevoked) {
   Begin(R"("namespaces": ["foo"])");
   const std::string before = NameOf(cluster_.Our(kBindings));
@@ -283,8 +284,8 @@ TEST_F(ReconcilersTest, RecreatedNamespaceIsBoundAgain) {
   EXPECT_EQ(cluster_.Ours(kBindings).size(), 2u);
 }
 
-// A namespace that gets or loses the label, with a selector that can be looked up and one that
-// cannot.
+// A namespace gets or loses the label. One instance's selector is found by an index, and the
+// other's is not.
 TEST_F(ReconcilersTest, ALabelBindsANamespaceAndItsLossRevokes) {
   Begin(R"("namespaceSelector": {"fooKey": "barValue"})");
   EXPECT_EQ(cluster_.Create(kInstances,
@@ -333,7 +334,8 @@ TEST_F(ReconcilersTest, FailedDiscoveryKeepsTheCondition) {
   EXPECT_THAT(cluster_.Effective(), HasSubstr("persistentvolumes"));
 }
 
-// Unknown is never delete: the component loses the permission to read each input in turn.
+// A component never deletes because of an unknown input. It loses the permission to read each input
+// in turn.
 TEST_F(ReconcilersTest, UnknownInputPreventsWrites) {
   Begin(R"("namespaces": ["foo"])");
   cluster_.TakeRule("scope-instance", "list");

@@ -70,7 +70,7 @@ TEST_F(RestartUnreadableTest, ASubjectIsTakenOutWhileAKindIsForbidden) {
   ExpectConvergedAndQuiet();
 }
 
-// It has bindings of two kinds: those of the readable kind are revoked.
+// The instance has bindings of two kinds. Those of the readable kind are revoked.
 TEST_F(RestartUnreadableTest, BindingsOfTheOtherKindAreForbidden) {
   const struct {
     const char* resource;

@@ -12,9 +12,10 @@
 namespace mandate::scope {
 namespace {
 
-// A label, or an owner reference, on an object whose name is not ours: somebody would have us
-// delete what they may not. A label concerns the instance only if the binding grants a role of its
-// template; a binding of which the instance is the controller may be an older version's.
+// A user who may not delete an object may add our label or owner reference to it, so that the
+// component deletes it; but its name is not ours. A label concerns the instance only if the binding
+// grants a role of its template. A binding whose controller is the instance may come from an older
+// version.
 TEST(RevocationTest, ForgedLabelsAreNotDeleted) {
   const InstanceSnapshot good = Bound(Snapshot(DocumentInstance(R"("namespaces": ["foo"])")));
   for (const bool owned : {false, true}) {
@@ -75,7 +76,7 @@ TEST(RevocationTest, BindingBeingDeletedIsReportedOnce) {
   EXPECT_EQ(plan.pending.size(), 1u);
   ASSERT_EQ(plan.fix.size(), 1u);
   EXPECT_TRUE(plan.fix[0].desired.object.subjects().empty());
-  // It cannot be replaced, independently of the finalizer.
+  // It cannot be replaced, with or without the finalizer.
   meta.clear_finalizers();
   const InstancePlan unkept = PlanInstance(snapshot);
   EXPECT_TRUE(unkept.replace.empty());
@@ -120,7 +121,7 @@ TEST(RevocationTest, BindingKeptByFinalizersIsReportedAndEmptied) {
   auto& meta = *held.bindings[0].object.mutable_metadata();
   meta.mutable_deletiontimestamp()->set_seconds(1);
   meta.add_finalizers("evil.example.com/stay");
-  // Wanted: it is neither fixed nor deleted again, and made anew when it is gone.
+  // A wanted binding is neither fixed nor deleted again. It is created again after its end.
   meta.clear_labels();
   InstancePlan plan = PlanInstance(held);
   EXPECT_FALSE(Changes(plan)) << "a binding that is being deleted is not fixed";
@@ -128,14 +129,14 @@ TEST(RevocationTest, BindingKeptByFinalizersIsReportedAndEmptied) {
   ASSERT_EQ(plan.pending.size(), 1u);
   EXPECT_NE(plan.pending[0].find("finalizers evil.example.com/stay keep it"), std::string::npos);
 
-  // Not wanted: its finalizers keep the object, but not its grants.
+  // The finalizers of an unwanted binding keep the object, but not its grants.
   held.instance = DocumentInstance(R"("namespaces": ["bar"])");
   plan = PlanInstance(held);
   EXPECT_TRUE(plan.remove.empty());
   ASSERT_EQ(plan.fix.size(), 1u);
   EXPECT_TRUE(plan.fix[0].desired.object.subjects().empty());
   EXPECT_EQ(plan.reason, kRevocationPending);
-  // The same before its deletion, as the deletion alone does not end the grant.
+  // The same before its deletion, because the deletion alone does not end the grant.
   InstanceSnapshot will_be_held = held;
   will_be_held.bindings[0].object.mutable_metadata()->clear_deletiontimestamp();
   plan = PlanInstance(will_be_held);
@@ -221,8 +222,8 @@ TEST(RevocationTest, RevocationNeverWaits) {
   }
 }
 
-// The namespaces that an invalid selector means are unknown. The named namespaces, the roles and
-// the subjects are known.
+// The namespaces of an invalid selector are unknown. The named namespaces, the roles and the
+// subjects are known.
 TEST(RevocationTest, AnInvalidSelectorKeepsNamespacesAndRevokesTheRest) {
   InstanceSnapshot snapshot = Bound(
       Snapshot(DocumentInstance(R"("namespaces": ["foo", "bar"])"), TemplateFor({"ann", "eve"})));

@@ -123,7 +123,7 @@ void CheckGenerateName(const std::string& name, const std::string& field, Proble
   }
 }
 
-// Of two roles with one name, neither is certain to be meant.
+// If two roles have the same name, it is unknown which one the author means.
 void Merge(const RoleTemplate& from, RoleTemplate& into) {
   into.rules.insert(into.rules.end(), from.rules.begin(), from.rules.end());
   auto subjects = std::make_shared<SubjectList>(*into.subjects);

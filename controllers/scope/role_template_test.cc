@@ -109,12 +109,12 @@ TEST(RoleTemplateTest, InvalidTemplateKeepsItsValidParts) {
            {"generateName": "b", "rules": [],
             "subjects": [{"kind": "Robot", "name": "y"}, {"kind": "User", "name": "z"}]}])",
        {"a: get; x", "b: ; z"}},
-      // Its own subjects are wrong: it does not get the template's in their place.
+      // The role's own subjects are invalid. It does not get the template's subjects instead.
       {R"("bindingTemplate": {"subjects": [{"kind": "User", "name": "all"}]},
           "clusterRoles": [{"generateName": "a", "rules": [],
             "subjects": [{"kind": "Robot", "name": "y"}]}])",
        {"a: ; "}},
-      // Each of the two may be meant.
+      // The author may mean either of the two roles.
       {R"("clusterRoles": [
            {"generateName": "a", "subjects": [{"kind": "User", "name": "x"}],
             "rules": [{"apiGroups": [""], "resources": ["pods"], "verbs": ["get"]}]},

@@ -36,7 +36,7 @@ Removal SurplusRules(const ClusterRole& desired, const ClusterRole& actual) {
   return emptied ? Removal{.fields = {{"rules"}}} : Removal();
 }
 
-// The fields that others added to our role and that it must not have.
+// The fields that other users added to our role and that it must not have.
 Removal Surplus(const ClusterRole& desired, const ClusterRole& actual) {
   Removal removal = SurplusRules(desired, actual);
   if (actual.has_aggregationrule()) removal.fields.push_back({"aggregationRule"});

@@ -68,7 +68,8 @@ TEST(SizeTest, MoreBindingsThanTheBoundAreReported) {
       1);
 }
 
-// Portions: a thousand grants of one instance, and in the midst of them another's revocation.
+// Tests portions: one instance has a thousand grants, and during their writes another instance has
+// a revocation.
 TEST(SizeTest, ARevocationDoesNotWaitForAnothersGrants) {
   InstanceOptions options;
   options.portion.max_writes = 10;
@@ -101,8 +102,8 @@ TEST(SizeTest, ARevocationDoesNotWaitForAnothersGrants) {
             10);
 }
 
-// One ClusterRoleBinding replaces three RoleBindings: no subject loses access in between, if
-// that is no more than one portion.
+// One ClusterRoleBinding replaces three RoleBindings: no subject loses access in between if the
+// writes fit in one portion.
 TEST(SizeTest, AMoveOfOnePortionGrantsFirstAndALargerOneRevokesFirst) {
   for (const size_t max_writes : {3, 4}) {
     InstanceOptions options;

@@ -23,7 +23,7 @@ using testing::StartsWith;
 
 constexpr int kWorkers = 4;
 constexpr int kSlow = kWorkers + 2;
-// As kAnn, and a rule that grants nothing: no binding changes.
+// kAnn with one more rule that grants nothing, so that no binding changes.
 constexpr std::string_view kInvalid = R"([{"generateName": "reader-",
     "rules": [{"apiGroups": [""], "resources": ["pods"], "verbs": ["get"]},
               {"apiGroups": [""], "resources": ["pods"], "verbs": []}],
@@ -53,13 +53,13 @@ class SlowWritesTest : public ScopedTest {
                            .path_prefix = "/apis/operators.coreos.com/v1alpha1/scopeinstances/slow",
                            .fault = fault});
   }
-  // The template gets another subject, or loses it again.
+  // Replaces the template's roles, to add a subject or to remove it again.
   void EditTemplate(std::string_view roles, const std::string& name = "foo") {
     EXPECT_EQ(cluster_.Merge(kTemplates, name, StrCat(R"({"spec":{"clusterRoles":)", roles, "}}")),
               200);
   }
-  // How long the instance foo's binding is still there when it is wanted no more. It is edited when
-  // so many slow writes have begun, after `begin`.
+  // The time from an edit of the instance foo, after which its binding is unwanted, to the end of
+  // the binding. The edit happens when `at_once` slow writes have begun after `begin`.
   absl::Duration UntilRevoked(const std::function<void()>& begin,
                               std::string_view slow_write = "PATCH rolebindings bar",
                               int at_once = kWorkers) {
@@ -104,7 +104,7 @@ TEST_F(SlowWritesTest, OthersAreNotHeldUpByThoseThatAreKnown) {
   EXPECT_EQ(cluster_.Ours(kBindings, "bar").size(), size_t{kSlow});
 }
 
-// Finalizers keep their bindings, which lose their subjects slowly.
+// Finalizers keep the bindings of the deleted instances, and the removal of their subjects is slow.
 TEST_F(SlowWritesTest, OthersAreNotHeldUpByThoseThatAreGone) {
   CreateSlowInstances();
   cluster_.Settle();
@@ -134,7 +134,7 @@ TEST_F(SlowWritesTest, OthersAreNotHeldUpByThoseThatAreAskedToWait) {
   EXPECT_THAT(cluster_.Scoped("slow0"), AllOf(StartsWith("False "), HasSubstr("busy")));
 }
 
-// It waits until the server has answered the current writes.
+// The condition reports success only after the server has answered the current writes.
 TEST_F(SlowWritesTest, NoSuccessDuringASlowWrite) {
   Fail({.delay = absl::Seconds(10)});
   EXPECT_EQ(cluster_.Create(kInstances, InstanceJson("slow", R"("namespaces": ["bar"])", "foo")),
@@ -152,7 +152,7 @@ TEST_F(SlowWritesTest, NoSuccessDuringASlowWrite) {
   EXPECT_THAT(cluster_.Scoped("slow"), StartsWith("True"));
 }
 
-// The same while it waits for the turn of slow objects.
+// The same while the instance waits for its turn among the slow objects.
 TEST_F(SlowWritesTest, NoSuccessWhileWaitingForItsTurn) {
   Fail({.delay = absl::Seconds(10)});
   CreateSlowInstances();
@@ -179,7 +179,7 @@ TEST_F(SlowWritesTest, NoSuccessWhileWaitingForItsTurn) {
   }
 }
 
-// With other slow instances, it waits for their current writes, but not for all of
+// If other instances are slow, a revocation waits for their current writes, but not for all of
 // their grants.
 TEST_F(SlowWritesTest, ARevocationDoesNotWaitForTheGrantsOfOthersThatAreSlow) {
   constexpr int kGrants = 12, kRevocations = 2;
@@ -246,7 +246,7 @@ TEST_F(SlowStatusesTest, OthersAreNotHeldUpByThoseThatAreAskedToWait) {
   EXPECT_LE(UntilRevokedAfterAll(kWorkers), absl::Seconds(1));
 }
 
-// The delay of an instance's own revocations if each write of a binding is slow.
+// Tests the delay of an instance's own revocations if each write of a binding is slow.
 class OwnSlowWritesTest : public SlowWritesTest {
  protected:
   void SetUp() override { Begin(R"("namespaces": ["foo", "bar", "default"])", kAnn); }
@@ -259,8 +259,8 @@ class OwnSlowWritesTest : public SlowWritesTest {
                              .fault = {.delay = absl::Seconds(10)}});
     }
   }
-  // The writes of bindings that follow an edit of the instance foo, and how long after it the last
-  // deletion began.
+  // The writes of bindings after an edit of the instance foo. `revoked` becomes the time from the
+  // edit to the start of the last deletion.
   std::vector<std::string> EditAndTakeWrites(const std::string& spec, absl::Duration& revoked) {
     const auto now = [this] { return cluster_.loop().clock().TimeNow(); };
     const absl::Time edited = now();

@@ -1,4 +1,4 @@
-// Edits of the scope components' objects by others.
+// Edits of the scope components' objects by other users.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -162,7 +162,8 @@ TEST_F(StrangersTest, DifferentResponseIsNotSuccess) {
   ExpectConvergedAndQuiet();
 }
 
-// Nor is a revocation that the server only pretends to take repeated as often as one that it takes.
+// The component retries less often, also for a revocation, if the server only pretends to accept
+// its writes.
 TEST_F(StrangersTest, BindingStoredDifferentlyIsFixedWithBackoff) {
   Begin(R"("namespaces": ["foo"])");
   const std::string name = NameOf(cluster_.Our(kBindings, "foo"));
@@ -191,7 +192,7 @@ TEST_F(StrangersTest, BindingStoredDifferentlyIsFixedWithBackoff) {
   ExpectConvergedAndQuiet();
 }
 
-// Only a binding that may not be written without `bind` is deleted to revoke a subject.
+// A binding is deleted to revoke a subject only if its write needs the missing right `bind`.
 TEST_F(StrangersTest, ABindingThatTheServerCannotWriteIsNotDeleted) {
   Begin(R"("namespaces": ["foo"])");
   const std::string name = NameOf(cluster_.Our(kBindings, "foo"));

@@ -15,8 +15,8 @@ namespace {
 using Names = std::set<std::string>;
 using Problems = std::vector<std::string>;
 
-// "red" and "blue" have labels; "dying" and "deleted" are being deleted, each shown by another
-// field.
+// "red" and "blue" have labels. "dying" and "deleted" are being deleted; a different field of each
+// shows this.
 std::vector<corev1::Namespace> Namespaces() {
   std::vector<corev1::Namespace> namespaces;
   for (const std::string_view json :
@@ -148,7 +148,8 @@ TEST(ResolveTargetTest, InvalidSelectorIsNotTheCluster) {
   }
 }
 
-// A namespace that cannot be read may be selected: its binding stays, and none is made.
+// A selector may select a namespace that cannot be read. An existing binding in it stays, and no
+// binding is created.
 TEST(ResolveTargetTest, NamespacesThatCannotBeRead) {
   const absl::Status denied = absl::PermissionDeniedError("may not list namespaces");
   const struct {

@@ -50,7 +50,7 @@ void PlanAbsentRole(const TemplateSnapshot& snapshot, ClusterRole desired, bool 
   }
 }
 
-// The role as it may be written now: without new rules while other subjects than the template's
+// The role that may be written now. It has no new rules while subjects that are not the template's
 // would get them, or while the template is invalid.
 ClusterRole ForNow(const TemplateSnapshot& snapshot, ClusterRole desired, const ClusterRole& actual,
                    bool may_grant, TemplatePlan& plan) {
@@ -94,7 +94,7 @@ void PlanPresentRole(const TemplateSnapshot& snapshot, ClusterRole desired,
   if (!Difference(desired, actual).empty()) plan.fix.push_back({std::move(desired), actual});
 }
 
-// Adds a role that the template does not want, or not now.
+// Plans a role that the template does not want, or does not want now.
 void PlanUnwantedRole(const ScopeTemplate& owner, const ClusterRole& actual, TemplatePlan& plan) {
   const std::string foreign = WhyForeign(actual, owner.metadata().uid());
   if (!foreign.empty()) {

@@ -16,8 +16,7 @@ namespace {
 
 using operatorsv1alpha1::ScopeTemplate;
 
-// Roles as the plan creates them. The server's part is tested with a server
-// (reconcilers_test.cc).
+// Roles as the plan creates them. Other tests use a server (reconcilers_test.cc).
 std::vector<rbacv1::ClusterRole> Created(const TemplatePlan& plan) {
   std::vector<rbacv1::ClusterRole> roles = plan.create;
   for (auto& role : roles) role.mutable_metadata()->set_uid("uid-of-" + role.metadata().name());
@@ -92,7 +91,7 @@ TEST(TemplatePlanTest, RemovedRoleIsDeleted) {
   EXPECT_EQ(NamesOf(plan.remove), (Names{"scope-template:writer"}));
 }
 
-// The old operator stopped at the first role that needed nothing.
+// The old operator stopped at the first role that needed no change.
 TEST(TemplatePlanTest, ChecksEveryRole) {
   const ScopeTemplate of = Template(List(kReader, kWriter));
   auto roles = Created(PlanTemplate({of, Referenced::kYes, {}}));
@@ -159,8 +158,8 @@ TEST(TemplatePlanTest, UnknownReferenceKeepsRoles) {
   EXPECT_EQ(PlanTemplate({without, Referenced::kMaybe, roles}).remove.size(), 1u);
 }
 
-// Its name is a function of the template's UID: made again, it would revive what was kept from
-// being revoked.
+// The role's name is a function of the template's UID. If the role were created again, it would
+// revive bindings that could not be revoked.
 TEST(TemplatePlanTest, RoleIsNotCreatedWhileFormerBindingsExist) {
   const ScopeTemplate of = DocumentTemplate();
   const std::string name = ClusterRoleName("template-uid", "fooClusterRole-");
@@ -232,7 +231,7 @@ TEST(TemplatePlanTest, UnreadableBindingsPreventGrantsOnly) {
   EXPECT_EQ(plan.fix[0].desired.rules_size(), 0);
 }
 
-// Finalizers may keep it for long, so it is narrowed before.
+// Finalizers may keep the template for a long time, so its roles are narrowed meanwhile.
 TEST(TemplatePlanTest, TemplateBeingDeletedCreatesNoRole) {
   ScopeTemplate of = DocumentTemplate();
   const auto roles = Created(PlanTemplate({of, Referenced::kYes, {}}));
@@ -266,7 +265,7 @@ TEST(TemplatePlanTest, RoleKeptByFinalizersIsReportedAndEmptied) {
   EXPECT_EQ(conditions[0].reason, kRevocationPending);
   held.clear_rules();
   EXPECT_FALSE(Changes(PlanTemplate({of, Referenced::kNo, {held}})));
-  // Wanted again: it is made anew, and gets nothing before.
+  // If the role is wanted again, it is created again after its end, and gets no rules before.
   plan = PlanTemplate({of, Referenced::kYes, {held}});
   EXPECT_FALSE(Changes(plan));
   ASSERT_EQ(plan.problems.size(), 1u);
@@ -280,7 +279,8 @@ TEST(TemplatePlanTest, RoleKeptByFinalizersIsReportedAndEmptied) {
   ASSERT_EQ(plan.fix[0].desired.rules_size(), 1);
   EXPECT_EQ(plan.fix[0].desired.rules(0).resources_size(), 1) << "without services";
 
-  // Wanted, it is made again when it is gone; until then its rules are the template's.
+  // If the role is wanted, it is created again after its end. Until then, it has the template's
+  // rules.
   plan = PlanTemplate({of, Referenced::kYes, {held}});
   EXPECT_TRUE(plan.create.empty() && plan.remove.empty());
   EXPECT_EQ(plan.fix.size(), 1u);
@@ -313,7 +313,7 @@ TEST(TemplatePlanTest, ForeignRoleIsNotWritten) {
       R"({"metadata": {"name": "scope-template:cluster-admin", "uid": "admin-uid"},
           "rules": [{"apiGroups": ["*"], "resources": ["*"], "verbs": ["*"]}]})");
   for (const bool labelled : {false, true}) {
-    if (labelled) {  // a label does not make it ours while another controls it
+    if (labelled) {  // a label does not make the role ours while it has another controller
       (*foreign.mutable_metadata()->mutable_labels())[std::string(kTemplateUidLabel)] =
           "template-uid";
       auto& owner = *foreign.mutable_metadata()->add_ownerreferences();

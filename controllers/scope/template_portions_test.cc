@@ -33,7 +33,7 @@ std::string RoleOf(std::string_view generate_name, std::string_view rule) {
                 R"(],"subjects":[{"kind":"User","name":"ann"}]})");
 }
 
-// "slow0-", "slow1-" and so on.
+// Roles with the generateNames "slow0-", "slow1-" and so on.
 std::string SlowRoles(int count, std::string_view rule) {
   std::string roles;
   for (int i = 0; i < count; ++i) {
@@ -44,7 +44,7 @@ std::string SlowRoles(int count, std::string_view rule) {
 
 class TemplatePortionsTest : public ScopedTest {
  protected:
-  // One template at a time.
+  // The component reconciles one template at a time.
   TemplatePortionsTest() : ScopedTest({}, {.portion = {}, .max_concurrent_reconciles = 1}) {}
 
   void DelaySlowRoles() {
@@ -58,7 +58,8 @@ class TemplatePortionsTest : public ScopedTest {
         cluster_.Merge(kTemplates, "foo", StrCat(R"({"spec":{"clusterRoles":[)", roles, "]}}")),
         200);
   }
-  // Versions tell the order of writes: time goes on while a reconcile waits.
+  // The resourceVersions show the order of writes. Times do not, because time advances while a
+  // reconcile waits.
   std::vector<int64_t> VersionsOf(std::string_view prefix) {
     std::vector<int64_t> versions;
     for (const Json::Value& role : cluster_.Ours(kRoles)) {
@@ -105,8 +106,8 @@ TEST_F(SmallTemplatePortionsTest, RolesThatAreDeniedDoNotDelayAnotherTemplatesRe
          .path_prefix = "/apis/rbac.authorization.k8s.io/v1/clusterroles/scope-template:slow",
          .fault = {.refuse = apiserver::ApiErrorOf(422, "Invalid", "policy")}});
   };
-  // How many such writes there are until the quick role has `rules`, which it shall have from the
-  // third of them on.
+  // The number of these writes until the quick role has `rules`. The template gets these rules at
+  // the third such write.
   const auto writes_until = [&](const std::string& write, std::string_view rules) {
     int tries = 0;
     cluster_.intercept = [&](const std::string& one) -> std::optional<HttpResponse> {

@@ -38,7 +38,7 @@ struct Owner {
   std::optional<ScopeInstance> instance;  // nullopt if it cannot be read
   std::string uid = {};
   Target target = {};
-  bool selects = false;  // it has a selector, whose namespaces are unknown here
+  bool selects = false;  // whether it has a selector; the selected namespaces are unknown here
 
   // Whether it may want bindings in `ns`, or in the cluster if `ns` is empty.
   bool MayTarget(const std::string& ns) const {

@@ -47,7 +47,7 @@ class TemplateReaderTest : public ViewTest {
     instance.mutable_metadata()->mutable_deletiontimestamp()->set_seconds(1);
     return instance;
   }
-  // An object of a newer server, which this one cannot decode.
+  // Puts an object of a newer server, which this version cannot decode.
   void PutUnreadable(std::string_view name, std::string_view spec) {
     const std::string json = StrCat(
         R"({"apiVersion": "operators.coreos.com/v1alpha1", "kind": "ScopeInstance", "metadata": {)",
@@ -109,18 +109,19 @@ TEST_F(TemplateReaderTest, BindingsOfAnAbsentRole) {
     Put(binding);
   };
   for (const std::string_view ns : {"foo", ""}) {
-    put(DesiredBinding(instance, role, ns), !ns.empty());  // it wants the cluster
+    put(DesiredBinding(instance, role, ns), !ns.empty());  // it wants a ClusterRoleBinding
     put(DesiredBinding(other, role, ns), true);
     put(DesiredBinding(deleted, role, ns), true);
     put(DesiredBinding(gone, role, ns), true);
-    // The name of an instance's binding, and another controller, or none.
+    // A binding with the name of an instance's binding, and with another controller or none.
     Binding binding = DesiredBinding(instance, Role("second-", role_), ns);
     binding.object.mutable_metadata()->mutable_ownerreferences(0)->set_kind("Namespace");
     put(binding, true);
     binding = DesiredBinding(instance, Role("third-", role_), ns);
     binding.object.mutable_metadata()->clear_ownerreferences();
     put(binding, true);
-    // An instance's controller reference, and another name, or a former instance of the name.
+    // A binding whose controller is an instance, with another name, or of a former instance of that
+    // name.
     binding = DesiredBinding(instance, role, ns);
     binding.key.name = "by-hand";
     binding.object.mutable_metadata()->set_name("by-hand");
@@ -224,7 +225,7 @@ TEST_F(TemplateReaderTest, UnwantedBindingsStand) {
     EXPECT_TRUE(stands(DesiredBinding(owner, more, row.ns)));
     binding.object.clear_subjects();
     EXPECT_FALSE(stands(binding)) << "it grants nothing";
-    // Made for another role of the template.
+    // This binding was created for another role of the template.
     RoleTemplate other = role;
     other.generate_name = "other-";
     EXPECT_TRUE(stands(DesiredBinding(owner, other, row.ns)));

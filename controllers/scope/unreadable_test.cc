@@ -22,7 +22,7 @@ class UnreadableTest : public ScopedTest {
  protected:
   explicit UnreadableTest(InstanceOptions options = {}) : ScopedTest(options) {}
 
-  // For both components.
+  // Makes reads of the resource fail for both components.
   void FailReading(const std::string& resource) {
     for (const char* verb : {"list", "watch"}) {
       cluster_.faults().Add({.verb = verb,
@@ -62,7 +62,7 @@ TEST_F(UnreadableTest, UnreadableInstanceDoesNotAffectOthers) {
   cluster_.Load(R"({"apiVersion":"operators.coreos.com/v1alpha1","kind":"ScopeInstance",)"
                 R"("metadata":{"name":"bad"},"spec":{"scopeTemplateName":"bad","namespaces":5}})");
   Begin(R"("namespaces": ["foo"])", kAnnAndEve);
-  // A revocation by the template, and a new instance.
+  // The template revokes a subject, and there is a new instance.
   EXPECT_EQ(cluster_.Merge(kTemplates, "foo", StrCat(R"({"spec":{"clusterRoles":)", kAnn, "}}")),
             200);
   EXPECT_EQ(cluster_.Create(kInstances, InstanceJson("other", R"("namespaces": ["bar"])")), 201);
@@ -113,8 +113,8 @@ TEST_F(UnreadableTest, ATemplateThatCannotBeReadHoldsUpNoRevocation) {
   EXPECT_EQ(cluster_.Scoped(), kSuccess);
 }
 
-// A kind that a component may not read, or of which the server cannot decode one object: it answers
-// 500 to each list and watch then.
+// Tests a kind that a component may not read, or of which the server cannot decode one object, so
+// that each list and watch fails with 500.
 class UnreadableKindTest : public UnreadableTest, public testing::WithParamInterface<bool> {
  protected:
   void StopReading(const std::string& component, const std::string& resource) {
@@ -230,7 +230,7 @@ TEST_F(UnreadablePortionsTest, EachRevocationIsTriedSoon) {
   Begin(StrCat(R"("namespaces": [)", names, "]"), kAnn);
   FailReading("namespaces");
   cluster_.RunFor(absl::Minutes(20));
-  // They fail, so that no event brings the next reconcile.
+  // The writes fail, so that no event causes the next reconcile.
   std::set<std::string> tried;
   cluster_.intercept = [&](const std::string& write) -> std::optional<HttpResponse> {
     if (write.find(" rolebindings ") == write.npos) return std::nullopt;
@@ -244,7 +244,7 @@ TEST_F(UnreadablePortionsTest, EachRevocationIsTriedSoon) {
   EXPECT_EQ(cluster_.Ours(kBindings).size(), 1u);
 }
 
-// Watches end and are opened again all the time.
+// Watches end and are opened again continually.
 TEST_F(UnreadableTest, ShortGapOfAWatchIsNotReported) {
   Begin(R"("namespaces": ["foo"])", kAnn);
   FailReading("namespaces");
@@ -265,8 +265,8 @@ TEST_F(UnreadableTest, ShortGapOfAWatchIsNotReported) {
   ExpectConvergedAndQuiet();
 }
 
-// Bindings that cannot be read are looked at again soon; a write that was denied is not tried
-// before its time.
+// Bindings that cannot be read are read again soon, but a denied write is not retried before its
+// delay has passed.
 TEST_F(UnreadableTest, ADeniedWriteIsNotRepeatedBecauseBindingsCannotBeRead) {
   Begin(R"("namespaces": ["foo"])", kNodes);
   FailReading("rolebindings");
@@ -280,7 +280,7 @@ TEST_F(UnreadableTest, ADeniedWriteIsNotRepeatedBecauseBindingsCannotBeRead) {
       ++tries;
       return wait == absl::ZeroDuration() ? Denial(403) : Denial(403, wait);
     };
-    // The role loses a rule and would get another.
+    // The edit removes one resource of the role and adds another one.
     const std::string resource = wait == absl::ZeroDuration() ? "secrets" : "services";
     EXPECT_EQ(cluster_.Merge(kTemplates, "foo",
                              StrCat(R"({"spec":{"clusterRoles":[{"generateName":"reader-",)",
@@ -295,7 +295,7 @@ TEST_F(UnreadableTest, ADeniedWriteIsNotRepeatedBecauseBindingsCannotBeRead) {
     cluster_.RunFor(absl::Minutes(2));
     EXPECT_EQ(cluster_.Our(kRoles)["rules"][0]["resources"].size(), 1u);
     EXPECT_THAT(cluster_.Templated(), HasSubstr("it is unknown which bindings refer to it"));
-    // Again a rule that is to go.
+    // The role has two resources again, so that the next edit removes one.
     cluster_.faults().Clear();
     cluster_.RunFor(absl::Minutes(2));
     EXPECT_EQ(cluster_.Our(kRoles)["rules"][0]["resources"].size(), 2u);
@@ -304,8 +304,8 @@ TEST_F(UnreadableTest, ADeniedWriteIsNotRepeatedBecauseBindingsCannotBeRead) {
   }
 }
 
-// A watch that is down makes bindings stale, which is no reason to go through all objects when it
-// is open again: the reconcile that could not read them has failed, and is tried again then.
+// Bindings are stale while their watch is closed. When it is open again, only the failed reconciles
+// are retried, and not those of all objects.
 TEST_F(UnreadableTest, ARoleIsMadeAsSoonAsBindingsCanBeReadAgain) {
   Begin(R"("namespaces": ["foo"])", kAnn);
   const auto watches = [this] {

@@ -18,7 +18,7 @@ using testing::HasSubstr;
 using testing::Not;
 using testing::StartsWith;
 
-// One user's role with this rule's resource, as a member of clusterRoles.
+// A member of clusterRoles: a role with one rule, for the resource, and with one user.
 std::string RoleOf(std::string_view generate_name, std::string_view resource,
                    std::string_view user) {
   return StrCat(R"({"generateName":")", generate_name,
@@ -34,7 +34,7 @@ class WideningTest : public ScopedTest {
     const std::string path = StrCat(kBindings.group_path, "/namespaces/", ns, "/");
     for (const char* verb : {"delete", "patch"}) Deny(verb, path);
   }
-  // The template's only roles.
+  // Replaces the template's roles.
   void EditRoles(const std::string& roles) {
     EXPECT_EQ(
         cluster_.Merge(kTemplates, "foo", StrCat(R"({"spec":{"clusterRoles":[)", roles, "]}}")),
@@ -62,8 +62,8 @@ class WideningTest : public ScopedTest {
   }
 };
 
-// If it were created again for other subjects or with other rules, it would grant these to the
-// wrong subjects.
+// If the role were created again for other subjects or with other rules, it would grant these rules
+// to the wrong subjects.
 TEST_F(WideningTest, RoleIsNotCreatedWhileARevocationIsDenied) {
   for (const bool narrowed : {false, true}) {
     SCOPED_TRACE(narrowed);
