@@ -42,7 +42,7 @@ class FaultRun {
     for (int step = 0; step < 100; ++step) {
       Disturb();
       for (int i = Pick(4); i > 0; --i) Write();
-      // Mostly short; now and then as long as a watch or a proof lasts.
+      // Most steps are short; a few last as long as a watch or a proof.
       world_.loop().RunFor(absl::Milliseconds(Pick(20) == 0 ? Pick(500'000) : Pick(4000)));
     }
     Mend();
@@ -161,8 +161,7 @@ class FaultRun {
       totals.unbroken += unbroken ? 1 : 0;
     }
     totals.struck += static_cast<int64_t>(world_.server().core().faults().struck());
-    // One watch for each scope, whichever sponsor it has; a proof that is being renewed may add
-    // one.
+    // One watch for each scope, regardless of its sponsor; the renewal of a proof may add one.
     EXPECT_TRUE(world_.loop().RunUntil([&] { return world_.server().core().stats().watches == 2; },
                                        absl::Seconds(2)))
         << world_.server().core().stats().watches;

@@ -73,7 +73,7 @@ TEST(Identities, FiftyWithTokensOfAMinute) {
   EXPECT_EQ(requests.size(), static_cast<size_t>(kIdentities));
   ASSERT_EQ(tokens.size(), static_cast<size_t>(kIdentities));
   for (const auto& [account, count] : tokens) {
-    // Renewed at 80 % of its life, with jitter: no more than every 36 s, no less than every 60 s.
+    // A token is renewed at 80 % of its life, with jitter: every 36 s to 60 s.
     EXPECT_GE(count, 6 * 60) << account;
     EXPECT_LE(count, 6 * 100) << account;
   }

@@ -12,10 +12,10 @@
 
 namespace mandate {
 
-// It never reads a store of ours. Single-threaded.
+// It never reads one of our caches. Single-threaded.
 class Witness : public DemandSink {
  public:
-  // Of ConfigMaps in `ns`; empty: in all namespaces.
+  // A witness of the ConfigMaps in `ns`; empty means all namespaces.
   explicit Witness(std::string ns) : ns_(std::move(ns)) {}
 
   void OnEvent(const ObjectEvent& event) override;
@@ -24,10 +24,10 @@ class Witness : public DemandSink {
   const DemandStatus& status() const { return status_; }
   size_t told() const { return told_.size(); }
 
-  // Each false or lost event as a sentence. Always: every event is in the history; no object goes
-  // back, is added twice, or changes before it is added; at the end the sink has the server's
-  // objects. `unbroken`: no list came in between, so the sink must have got every change once, in
-  // the order of revisions.
+  // Returns each false or lost event as a sentence. These properties always hold: every event is in
+  // the history; no object goes back to an older revision, is added twice, or changes before it is
+  // added; and at the end the sink has the server's objects. If `unbroken`, no list came in
+  // between, so the sink must have received every change once, in the order of revisions.
   std::vector<std::string> Judge(const std::vector<apiserver::Change>& history,
                                  bool unbroken) const;
 

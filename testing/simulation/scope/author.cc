@@ -71,7 +71,7 @@ Json::Value Author::Subjects() {
     const std::vector<std::string> kinds = {"User", "Group", "ServiceAccount"};
     subjects.append(Subject(dice_.OneOf(kinds), StrCat("s", dice_.Pick(3))));
   }
-  // Twice the same is the same once.
+  // Removes repeated subjects.
   Json::Value once(Json::arrayValue);
   for (const auto& subject : subjects) {
     bool known = false;
@@ -158,7 +158,7 @@ Json::Value Author::Selector() {
     one["operator"] = dice_.OneOf(operators);
     if (one["operator"].asString().ends_with("In")) one["values"].append("x");
     selector["matchExpressions"].append(one);
-    // Not the manager's own namespace, nor the server's.
+    // Excludes the manager's own namespace and the server's.
     Json::Value ours;
     ours["key"] = "ours";
     ours["operator"] = "Exists";

@@ -47,7 +47,7 @@ class Author {
   void EditNamespace();
   void Empty(const Json::Value& scope_template);
   void Narrow(const Json::Value& instance);
-  // Creates it, or replaces its spec.
+  // Creates the object, or replaces its spec.
   void Put(const apiserver::GroupResource& kind, const std::string& object_kind,
            const std::string& name, const Json::Value& spec, const std::string& what);
 

@@ -48,7 +48,8 @@ class Cluster {
   // Null if it does not exist.
   Json::Value Get(const apiserver::GroupResource& kind, std::string_view ns, std::string_view name);
 
-  // A request of the administrator; the HTTP code, or -1 without an answer. Time passes.
+  // Sends a request of the administrator. Returns the HTTP code, or -1 without an answer. Advances
+  // the time.
   int Create(const apiserver::GroupResource& kind, const Json::Value& object);
   int Merge(const apiserver::GroupResource& kind, std::string_view ns, std::string_view name,
             const std::string& patch);
@@ -57,13 +58,13 @@ class Cluster {
              std::string_view policy = "");
   int Do(const std::string& method, const std::string& target, const std::string& body,
          const std::string& content_type = "application/json");
-  // As Do(), without waiting. The result is 0 until the answer comes.
+  // Like Do(), but returns at once. The result is 0 until the answer arrives.
   std::shared_ptr<const int> Send(const std::string& method, const std::string& target,
                                   const std::string& body,
                                   const std::string& content_type = "application/json");
 
-  // Grants the component the permissions of its markers, except `verb` of `resource`; both empty:
-  // all of them.
+  // Grants the component the permissions of its markers, except `without_verb` of
+  // `without_resource`. If both are empty, grants all permissions.
   void Grant(const rbac::Mandate& mandate, std::string_view without_verb = "",
              std::string_view without_resource = "");
   // Creates or deletes the component's role binding.
@@ -74,8 +75,8 @@ class Cluster {
   void Serve(const apiserver::GroupResource& kind, bool served);
   bool Serves(const apiserver::GroupResource& kind) const;
 
-  // Called for each audit event and for each change of an object, when it happens. One listener
-  // each; it must not write.
+  // Sets the only listener, which is called at once for each audit event or for each change of an
+  // object. It must not write.
   void OnAudit(std::function<void(const Json::Value&)> listener) { audit_ = std::move(listener); }
   void OnChange(std::function<void(const apiserver::Change&)> listener) {
     change_ = std::move(listener);

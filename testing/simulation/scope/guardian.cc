@@ -83,7 +83,8 @@ void Guardian::OnAudit(const Json::Value& event) {
   const bool agent_is_ours = event["userAgent"].asString().starts_with("mandate-manager/");
   if (!agent_is_ours && !user.starts_with(kAccountPrefix)) return;
   ++requests_;
-  // A rejected token has no user, nor has a request whose connection closed before authentication.
+  // A rejected token has no user; neither has a request whose connection closed before
+  // authentication.
   const int code = event["responseStatus"]["code"].asInt();
   const bool cut = event["responseStatus"]["message"] == kClosedEarly;
   if (code == 401 || (cut && user.empty())) return;
@@ -134,7 +135,7 @@ void Guardian::JudgeWrite(const Json::Value& event, const std::string& key) {
   const auto gone = last_gone_.find(key);
   if (event["verb"] != "delete" || gone == last_gone_.end() || !prompt_) return;
   const Life life = gone->second;
-  // A deletion that only set deletionTimestamp took no grant away.
+  // A deletion that only set deletionTimestamp removed no grant.
   if (life.gone != Now() || taken_roles_.contains(life.role)) return;
   // A binding that must be narrowed is deleted if its narrowing is denied.
   const auto denied = denied_.find(key);

@@ -1,6 +1,6 @@
-// Checks what must hold at every moment of a run: every request has its component's identity and is
-// within its mandate; no foreign object is changed; we never remove a grant that was wanted all the
-// time; and no subject gets a right through us that was never declared.
+// Checks the properties that must hold at every moment of a run: every request has its component's
+// identity and is within its mandate; no foreign object is changed; we never remove a grant that
+// was wanted all the time; and no write of ours gives a subject a right that was never declared.
 #ifndef TESTING_SIMULATION_SCOPE_GUARDIAN_H_
 #define TESTING_SIMULATION_SCOPE_GUARDIAN_H_
 
@@ -40,7 +40,7 @@ class Guardian {
   // The UID of the template whose role has this name, or had it last; empty if no role ever had it.
   std::string TemplateOf(const std::string& role) const;
 
-  // Writes of our components that the server carried out, events apart.
+  // The number of writes of our components that the server carried out, without events.
   int64_t writes() const { return writes_; }
   int64_t requests() const { return requests_; }
   const std::vector<std::string>& wrong() const { return wrong_; }
@@ -76,7 +76,7 @@ class Guardian {
   std::map<std::string, absl::Time> denied_;   // when a write of ours was denied last, by key
   Rights rights_;
   std::map<std::string, RoleId> roles_;    // ClusterRoles of templates, by name
-  std::map<std::string, Life> last_gone_;  // the binding that went last, by key
+  std::map<std::string, Life> last_gone_;  // the binding that was deleted last, by key
   std::vector<std::string> wrong_;
   int64_t writes_ = 0;
   int64_t requests_ = 0;

@@ -11,16 +11,16 @@ namespace mandate::simulation {
 struct Keeping {
   // The template or instance for which the object was made.
   std::string owner_uid;
-  // True: a foreign object with a name of ours. False: our object with a finalizer or another
-  // owner.
+  // True for a foreign object with a name of one of our objects; false for our object with a
+  // finalizer or another owner.
   bool impostor = false;
-  // Of a binding: the template whose role it grants. The role is not created again while the
+  // For a binding, the template whose role it grants. The role is not created again while the
   // binding exists.
   std::string template_uid = {};
-  // Of a binding: its instance. A later instance of that name may report the binding.
+  // For a binding, the name of its instance. A later instance of that name may report the binding.
   std::string owner_name = {};
-  // Of a binding: it lost its owner reference; its instance adopts it again unless the instance is
-  // deleted first. Strangers may still change it.
+  // Whether it is a binding that lost its owner reference. Its instance adopts it again unless the
+  // instance is deleted first. Strangers may still change it.
   bool loose = false;
 };
 

@@ -249,7 +249,7 @@ void Judge::JudgeRole(const Json::Value& role) {
   }
 }
 
-// Of an invalid template, which creates no role: its bindings wait for the role.
+// The role of an invalid template, which does not create it; its bindings wait for the role.
 RoleId Judge::AbsentRole(const std::string& instance, const std::string& role_name,
                          const std::string& ns) const {
   for (const auto& [grant, subjects] : expected_.grants_at_most) {
@@ -302,7 +302,7 @@ void Judge::JudgeBinding(const Json::Value& binding) {
       binding["metadata"]["labels"][kInstanceLabel].asString() != owner) {
     Wrong(StrCat(Where(binding), " lacks its label"));
   }
-  // Its name begins with the generateName that it is for.
+  // The binding's name must begin with the role's generateName.
   if (!Name(binding).starts_with(id.role.generate_name)) {
     Wrong(StrCat(Where(binding), " is not named after ", id.role.generate_name));
   }

@@ -1,4 +1,4 @@
-// Compares what is on the server with what the model expects.
+// Compares the server's objects with the objects that the model expects.
 #ifndef TESTING_SIMULATION_SCOPE_JUDGE_H_
 #define TESTING_SIMULATION_SCOPE_JUDGE_H_
 
@@ -21,24 +21,24 @@ Declared Declare(Cluster& cluster);
 // Single-threaded.
 class Judge {
  public:
-  // Both outlive this.
+  // `cluster` and `held` outlive this.
   Judge(Cluster& cluster, const Held& held) : cluster_(cluster), held_(held) {}
 
-  // Each difference as a sentence.
+  // Compares, and returns each difference as a sentence.
   std::vector<std::string> Verdict();
-  // How many roles and grants all verdicts compared.
+  // The number of roles and grants that all verdicts compared.
   int64_t compared() const { return compared_; }
 
  private:
   bool Exists(const apiserver::GroupResource& kind, const std::string& uid) const;
-  // It exists and is not being deleted.
+  // Whether the object exists and is not being deleted.
   bool Stays(const apiserver::GroupResource& kind, const std::string& uid) const;
-  // Whether a stranger keeps the object from its owner; the owner is then troubled.
+  // Whether a stranger keeps the object from its owner, which is then marked as troubled.
   bool IsKept(const Json::Value& object, const std::string& owner_kind, bool wanted);
   void JudgeRole(const Json::Value& role);
   // A missing role is not created while it would revive a binding that is kept. An existing role
   // gets no new rules while a binding of a deleted instance would grant them. A later instance of
-  // the same name may report what the deleted one left.
+  // the same name may report objects that the deleted one left.
   void NoteKept(const Json::Value& binding);
   // The instances of a troubled template are troubled, too.
   void SpreadTrouble();
@@ -67,9 +67,10 @@ class Judge {
   // UIDs of templates and instances for which a stranger prevents the desired state, so that they
   // must not report success.
   std::set<std::string> troubled_;
-  // Those of them whose wanted objects cannot all exist.
+  // The troubled ones whose wanted objects cannot all exist.
   std::set<std::string> lacking_;
-  // Those whose names may be taken: their conditions are not judged.
+  // The UIDs of templates and instances whose objects' names may be taken. Their conditions are not
+  // checked.
   std::set<std::string> unsure_;
   // Templates whose roles get no new rules.
   std::set<std::string> blocked_;
@@ -85,8 +86,9 @@ std::string ControllerOf(const Json::Value& object, const std::string& kind);
 inline constexpr std::string_view kRolePrefix = "scope-template:";
 bool IsLiteral(const std::string& generate_name);
 
-// Of a role's name: "fooClusterRole-" of "scope-template:fooClusterRole-bcdfghjkl2", "literal" of
-// "scope-template:literal". Empty: no template's role has such a name.
+// The generateName of a role's name: "fooClusterRole-" for
+// "scope-template:fooClusterRole-bcdfghjkl2", "literal" for "scope-template:literal". Empty if no
+// template's role can have the name.
 std::string GenerateNameOf(std::string_view name);
 
 }  // namespace mandate::simulation

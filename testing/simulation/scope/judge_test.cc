@@ -107,7 +107,7 @@ TEST_F(JudgeTest, WhatIsHeldOfAnInstanceThatIsGoneGrantsNothing) {
   EXPECT_EQ(judge_.Verdict(), std::vector<std::string>{});
 }
 
-// Its instance would have taken it back, and went before that.
+// The binding's instance would have adopted it again, but was deleted before that.
 TEST_F(JudgeTest, ARoleGetsNoNewRulesForALooseBindingOfAnInstanceThatIsGone) {
   std::string loose = Binding("view-mlkjhgfdcb", "u", R"(,"uid":"B")");
   const size_t owner = loose.find(",\"ownerReferences\"");
@@ -127,7 +127,7 @@ TEST_F(JudgeTest, ARoleGetsNoNewRulesForALooseBindingOfAnInstanceThatIsGone) {
       "metadata":{"name":"j","uid":"J","generation":1},
       "spec":{"scopeTemplateName":"t","namespaces":["a"]}})");
   EXPECT_EQ(judge_.Verdict(), std::vector<std::string>{});
-  // Somebody's finalizer keeps its instance: it is going all the same.
+  // A foreign finalizer keeps the binding's instance, which is terminating nevertheless.
   Load(R"({"apiVersion":"operators.coreos.com/v1alpha1","kind":"ScopeInstance",
       "metadata":{"name":"i","uid":"I","generation":2,"finalizers":["x.io/y"],
       "deletionTimestamp":"2026-01-01T00:00:00Z"},

@@ -12,7 +12,8 @@ std::string Uid(const Json::Value& object) { return object["metadata"]["uid"].as
 std::string Name(const Json::Value& object) { return object["metadata"]["name"].asString(); }
 bool Leaving(const Json::Value& object) { return object["metadata"].isMember("deletionTimestamp"); }
 
-// "Subjects that must be bound to the clusterRole": its own, in either place, or the template's.
+// "Subjects that must be bound to the clusterRole": the role's own, from either place, or the
+// template's.
 std::vector<Json::Value> SubjectsOf(const Json::Value& role, const Json::Value& spec) {
   std::vector<Json::Value> subjects;
   for (const auto& s : role["bindingTemplate"]["subjects"]) subjects.push_back(s);
@@ -72,7 +73,7 @@ bool Clashes(const Json::Value& scope_template, const Declared& declared) {
   return false;
 }
 
-// Where an instance wants its grants.
+// The places where an instance wants its grants.
 struct Places {
   bool cluster = false;
   bool missing = false;         // a named namespace does not exist or is terminating
@@ -140,7 +141,7 @@ void ExpectInstance(const Json::Value& instance, const Declared& declared, Expec
         return Name(t) == instance["spec"]["scopeTemplateName"].asString();
       });
   if (Leaving(instance)) {
-    // Its grants are revoked, whatever keeps it from being deleted.
+    // The grants of a terminating instance are revoked, even if a finalizer prevents its deletion.
     expected.reasons[uid] = "ScopeInstanceTerminating";
     return;
   }

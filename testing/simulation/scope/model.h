@@ -40,13 +40,13 @@ struct Declared {
 struct Expected {
   std::map<RoleId, Json::Value> roles;              // the rules
   std::map<GrantId, std::set<std::string>> grants;  // the subjects, as SubjectText
-  // Of invalid templates: these may exist, with these subjects or fewer.
+  // For invalid templates: these roles and grants may exist, with these subjects or fewer.
   std::map<RoleId, Json::Value> roles_at_most;
   std::map<GrantId, std::set<std::string>> grants_at_most;
   // Roles of these templates may exist: the templates are being deleted.
   std::set<std::string> frozen_templates;
-  // Grants of these instances, of roles of this template, may exist in these places: a failed
-  // template leaves them.
+  // Grants that a failed template leaves: they may exist for these instances and for roles of this
+  // template, in these places.
   struct Frozen {
     std::string template_uid;
     bool everywhere = false;

@@ -23,14 +23,14 @@ class Process {
     std::string base_token;  // content of base's token file
   };
 
-  // Starts everything.
+  // Starts the process.
   explicit Process(const Options& options);
   ~Process();
   Process(const Process&) = delete;
   Process& operator=(const Process&) = delete;
 
   Wire& wire() { return wire_; }
-  // As SIGKILL: nothing more is sent, and its memory is lost.
+  // Acts like SIGKILL: the process sends nothing more, and its memory is lost.
   void Kill();
   // OK, or the reason of the first component that is not ready.
   absl::Status Ready() const { return product_->Ready(); }

@@ -40,7 +40,7 @@ class Product {
   Product& operator=(const Product&) = delete;
 
   void Start();
-  // Ends the controllers. False: some still ran at the deadline.
+  // Ends the controllers. Returns false if some still ran at the deadline.
   bool Stop(absl::Time deadline);
   // OK, or the reason of the first component that is not ready. Any thread.
   absl::Status Ready() const;

@@ -9,7 +9,7 @@
 namespace mandate::simulation {
 namespace {
 
-// A writer knows objects of this age when nothing is late: a watch that ended may take a minute to
+// If nothing is late, a writer knows objects of this age: a watch that ended may take a minute to
 // reopen.
 constexpr absl::Duration kKnown = absl::Minutes(2);
 
@@ -19,7 +19,7 @@ std::set<std::string> SubjectsOf(const Json::Value& binding) {
   return subjects;
 }
 
-// Rights that stay keep their time; a right that "* *" had given before keeps its time, too.
+// Existing rights keep their time; a right that "* *" included before gets the time of "* *".
 void Renew(std::map<std::string, absl::Time>& since, const std::set<std::string>& now_there,
            absl::Time now) {
   if (const auto all = since.find("* *"); all != since.end()) now = all->second;
@@ -76,7 +76,7 @@ void Rights::OnChange(const apiserver::Change& change, absl::Time now) {
   }
   const std::string key = StrCat(change.object->ns, "/", change.object->name);
   const Json::Value binding = change.object->Parse();
-  // A stranger who took over a binding gives the rights of its role, now and later.
+  // A stranger who took over a binding grants the rights of its role, now and later.
   if (deleted || ControllerOf(binding, "ScopeInstance").empty()) return void(bindings_.erase(key));
   BindingState& state = bindings_[key];
   state.ns = change.object->ns;

@@ -21,14 +21,15 @@ namespace mandate::simulation {
 // Single-threaded.
 class Rights {
  public:
-  // The declarations from now on.
+  // Sets the declarations from now on.
   void OnDeclared(Declared declared, absl::Time now);
   // A ClusterRole or a binding was created, changed or deleted.
   void OnChange(const apiserver::Change& change, absl::Time now);
 
   // The rights that the last write of this ClusterRole, or of this binding ("ns/name"; "/name": in
   // the cluster), gave to subjects without a declaration, each as "User a gets get pods in b". The
-  // new half is combined with halves that have existed for a while, which its writer had to know.
+  // written object is combined only with roles or bindings that have existed for a while, because
+  // its writer had to know them.
   std::vector<std::string> GivenByRole(const std::string& role, absl::Time now) const;
   std::vector<std::string> GivenByBinding(const std::string& binding, absl::Time now) const;
 

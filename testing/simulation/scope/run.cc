@@ -17,10 +17,10 @@ constexpr const char* kBlind = "kill: a kind may not be read by the next process
 constexpr const char* kDeaths[] = {"kill: request lost", "kill: answer lost",
                                    "kill: request delayed past the death"};
 
-// How long it takes at most until everything is as declared, once nothing disturbs it: a stalled
-// watch ends by its own timeout after ten minutes.
+// The longest time until the declared state is reached without further disturbance: a stalled watch
+// ends by its own timeout after ten minutes.
 constexpr absl::Duration kCalm = absl::Minutes(15);
-// After this long nothing is written.
+// The time after which nothing is written any more.
 constexpr absl::Duration kSilence = absl::Minutes(2);
 constexpr absl::Duration kLongSilence = absl::Minutes(30);
 

@@ -1,5 +1,5 @@
-// One run of the product: a cluster, people, strangers, troubles, and a process that is killed and
-// started again; now and then all is calm, and what there is is compared with the model.
+// One run of the product: a cluster, users, strangers, troubles, and a process that is killed and
+// started again. At times all troubles end, and the cluster is compared with the model.
 #ifndef TESTING_SIMULATION_SCOPE_RUN_H_
 #define TESTING_SIMULATION_SCOPE_RUN_H_
 
@@ -34,7 +34,7 @@ class Run {
     bool strangers = true;
     bool troubles = true;
   };
-  // Each seed gives another world: prompt or late, with or without strangers, small or large.
+  // Each seed gives different options: prompt or late, with or without strangers, small or large.
   static Options OptionsOf(uint64_t seed);
 
   Run(const Options& options, Tally& tally);
@@ -55,7 +55,7 @@ class Run {
   void Endanger();
   // A process dies while it revokes a grant, which is declared again before the deletion arrives.
   void DelayDeletion();
-  // Ends all troubles, and lets all requests under way arrive.
+  // Ends all troubles, and lets all open requests arrive.
   void Calm();
   void Check();
   // Makes some edits, each alone in a quiet cluster: no other event, restart or second list brings
@@ -65,7 +65,7 @@ class Run {
   // outside the new scope are revoked meanwhile.
   void NarrowWhileBlind();
   void Compare();
-  // Nothing is written in the desired state.
+  // Checks that nothing is written in the desired state.
   void CheckSilence(absl::Duration span);
 
   const Options options_;

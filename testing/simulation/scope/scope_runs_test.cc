@@ -1,5 +1,5 @@
-// The product in simulation: the server reaches the declared state, whatever happens to the process
-// meanwhile.
+// Runs the product in simulation: the server reaches the declared state, even if the process is
+// killed or disturbed meanwhile.
 #include <gtest/gtest.h>
 
 #include <cstdlib>

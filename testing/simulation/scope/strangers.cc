@@ -132,7 +132,8 @@ void Strangers::Act() {
   if (IsKept(victim)) return;
   if (NotYet().contains(kind.name)) return;
   tally_[kind.name]++;
-  // A role with a literal name that a stranger changes may belong to him: it is not taken over.
+  // A role with a literal name that a stranger changes may belong to the stranger, so it is not
+  // taken over.
   const std::string name = Text(victim.object, "name");
   if (victim.kind == ClusterRoles() && IsLiteral(GenerateNameOf(name))) {
     held_[Text(victim.object, "uid")] = {OwnerOf(victim.object), true};
@@ -160,7 +161,7 @@ void Strangers::Merge(const Victim& victim, const std::string& patch) {
 
 Keeping Strangers::KeepingOf(const Victim& victim) {
   const std::string owner = victim.object["metadata"]["ownerReferences"][0]["name"].asString();
-  // A role with a literal name that has another owner is a foreign one.
+  // A role with a literal name and another owner is foreign.
   if (victim.kind == ClusterRoles()) {
     return {.owner_uid = OwnerOf(victim.object),
             .impostor = IsLiteral(GenerateNameOf(Text(victim.object, "name")))};
@@ -239,7 +240,7 @@ void Strangers::TakeName(const Victim& victim) {
   cluster_.Delete(victim.kind, Text(object, "namespace"), Text(object, "name"));
   CreateForeign(victim.kind, object);
   const Json::Value is = cluster_.Get(victim.kind, Text(object, "namespace"), Text(object, "name"));
-  // The controller may have been faster.
+  // The controller may have recreated its own object first.
   if (OwnerOf(is).empty()) held_[Text(is, "uid")] = {OwnerOf(victim.object), true};
 }
 

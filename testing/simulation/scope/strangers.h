@@ -23,16 +23,16 @@ class Strangers {
     Cluster& cluster;
     Dice& dice;
     Tally& tally;
-    Guardian& guardian;  // is told the foreign objects
-    Held& held;          // is told the kept objects; all outlive this
+    Guardian& guardian;  // gets the foreign objects
+    Held& held;          // gets the kept objects; all outlive this
   };
   explicit Strangers(Parts parts);
 
-  // Makes one random change, if there is an object for it.
+  // Makes one random change, if an object for it exists.
   void Act();
-  // Deletes one object of ours of this kind, if one is not kept.
+  // Deletes one of our objects of this kind that is not kept, if one exists.
   void DeleteOne(const apiserver::GroupResource& kind);
-  // Releases all that the strangers keep: finalizers, owner references, names.
+  // Releases the finalizers, owner references and names that the strangers keep.
   void Relent();
 
   // The keys under which Act() counts.
@@ -56,7 +56,7 @@ class Strangers {
   void Merge(const Victim& victim, const std::string& patch);
   void Hold(const Victim& victim);
   Keeping KeepingOf(const Victim& victim);
-  // An object that is kept already is left alone.
+  // Whether the object is kept already; then strangers do not change it.
   bool IsKept(const Victim& victim) const;
 
   // Deletes the victim's instance, which a finalizer keeps.

@@ -146,7 +146,7 @@ void Troubles::Restart() {
       transport.stream(i).Close(absl::UnavailableError("connection reset (simulated)"));
     }
   }
-  // First connections are refused; then, for a moment, the server has no roles loaded.
+  // At first connections are refused; then, for a moment, the server has not loaded any roles.
   const uint64_t down = cluster_.core().faults().Add(
       {.except_bearer = apiserver::kAdminToken, .fault = {.drop = true}});
   Last(absl::Seconds(20), [this, down] {

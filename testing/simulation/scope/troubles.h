@@ -29,9 +29,9 @@ class Troubles {
 
   // Begins one more trouble.
   void Strike();
-  // Ends the troubles whose time is over.
+  // Ends the troubles that have lasted long enough.
   void Pass();
-  // Ends all.
+  // Ends all troubles.
   void Heal();
 
   // The keys under which Strike() counts.
@@ -48,7 +48,7 @@ class Troubles {
   std::string Written();
   const rbac::Mandate& SomeComponent();
   void AddFault(std::string verb, std::string resource, apiserver::Fault fault);
-  // Ends by `end` within `most`.
+  // Schedules the end of a trouble: calls `end` within `most`.
   void Last(absl::Duration most, std::function<void()> end);
 
   void StallWatch();

@@ -21,7 +21,7 @@ class Wire : public Transport {
  public:
   enum class Death { kRequestLost, kAnswerLost, kRequestDelayed };
 
-  // Both outlive this; `server` also outlives what is delayed.
+  // Both outlive this; `server` also outlives the delayed requests.
   Wire(SimulatedLoop& loop, Transport& server) : loop_(loop), server_(server) {}
 
   // The process dies at its `nth` object write from now; 1 is the next. `late`: the delay of
@@ -44,7 +44,7 @@ class Wire : public Transport {
   SimulatedLoop& loop_;
   Transport& server_;
   bool dead_ = false;
-  int until_death_ = 0;  // 0: lives on
+  int until_death_ = 0;  // 0: no death is scheduled
   Death how_ = Death::kRequestLost;
   absl::Duration late_;
   std::function<void()> died_;

@@ -22,7 +22,7 @@ class WireTest : public testing::Test {
     });
   }
 
-  // Whether an answer came.
+  // Whether an answer arrived.
   bool Post(const std::string& target) {
     auto endpoint = std::make_shared<Endpoint>();
     endpoint->server = "https://double";
