@@ -1,5 +1,5 @@
-// The comparison's own parts, without a server: what is generated is strong enough to tell a wrong
-// authorizer from ours.
+// Tests the parts of the comparison without a server: the generated worlds and questions
+// distinguish a wrong authorizer from ours.
 #include <map>
 #include <set>
 #include <string>
@@ -32,7 +32,7 @@ TEST(GeneratedTest, TheSameSeedGivesTheSame) {
 TEST(GeneratedTest, AsksEnoughThatIsAllowedAndEveryFeature) {
   for (uint64_t seed = 1; seed <= 20; ++seed) {
     const World world = MakeWorld(seed);
-    // The server's own aggregated role; the generated bindings use it.
+    // Adds the server's own aggregated role, to which generated bindings refer.
     rbac::Policy policy = world.policy;
     rbac::Rule view;
     view.verbs = {"get", "list", "watch"};

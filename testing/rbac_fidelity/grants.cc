@@ -20,7 +20,7 @@ std::string GrantAttempt::ToString() const {
                 "] in namespace ", rbac::Quote(ns), ": ", what);
 }
 
-// One respect in which what is handed out differs from what is held.
+// Makes the granted rule differ in one respect from the rule that the user has.
 void Questions::Change(Rule& rule) {
   const Vocabulary& words = world_.words;
   if (!rule.non_resource_urls.empty()) {

@@ -23,7 +23,7 @@ bool IsMaster(const Question& q) {
          q.user.groups.end();
 }
 
-// An authorizer whose rules match as `matches` says.
+// An authorizer that uses `matches` to compare rules with a request.
 template <class Matches>
 Judge WithMatcher(Matches matches) {
   return [matches](const Authorizer& authorizer, const Question& q) {
@@ -130,7 +130,7 @@ absl::Status CheckReason(const Authorizer& authorizer, const Question& q, bool a
     if (!allowed && errors.empty()) possible = {""};
     if (!allowed && errors.size() == 1) possible = {StrCat("RBAC: ", errors.front())};
     if (!allowed && errors.size() > 1) {
-      // In any order: compare as sets.
+      // The order of errors is undefined, so they are compared as sets.
       std::string_view list = reason;
       if (!list.starts_with("RBAC: [") || !list.ends_with("]")) {
         return absl::InternalError(StrCat("unexpected reason: ", reason));

@@ -1,4 +1,4 @@
-// Our side of the comparison, and wrong versions of it that the comparison must tell apart.
+// Our side of the comparison, and wrong versions of it that the comparison must detect.
 #ifndef TESTING_RBAC_FIDELITY_JUDGE_H_
 #define TESTING_RBAC_FIDELITY_JUDGE_H_
 
@@ -14,18 +14,18 @@ namespace mandate::fidelity {
 
 using Judge = std::function<bool(const rbac::Authorizer& authorizer, const Question& question)>;
 
-// manager/rbac as it is.
+// The decision of manager/rbac.
 bool Allowed(const rbac::Authorizer& authorizer, const Question& question);
 
-// Mistakes that an authorizer is easily written with, by name.
+// Authorizers with typical mistakes, by the mistake's name.
 const std::map<std::string, Judge>& SeededBugs();
 
-// Whether the reason that the server gave is one that our authorizer could have given: which of
-// several grants is named, and in which order errors stand, is up to the server's caches.
+// OK if our authorizer could have given the server's reason. The server's caches determine which of
+// several grants it names, and the order of errors.
 absl::Status CheckReason(const rbac::Authorizer& authorizer, const Question& question, bool allowed,
                          const std::string& reason);
 
-// The status with which the server must answer the attempt.
+// The HTTP status with which the server must answer the attempt.
 int ExpectedStatus(const rbac::Authorizer& authorizer, const GrantAttempt& attempt);
 
 }  // namespace mandate::fidelity

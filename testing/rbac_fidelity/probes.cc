@@ -13,7 +13,7 @@ namespace {
 
 using Strings = std::vector<std::string>;
 
-// The message of a metav1.Status; of any other body, the body.
+// The message of a metav1.Status; any other body as a whole.
 std::string MessageOf(const std::string& body) {
   const absl::StatusOr<Json::Value> status = ParseJson(body);
   const Json::Value* message = status.ok() ? FindMember(*status, "message") : nullptr;
@@ -89,7 +89,7 @@ Request Probes::Next() {
   static const Strings methods{"GET", "GET",   "GET",    "GET",     "POST",
                                "PUT", "PATCH", "DELETE", "OPTIONS", "FROB"};
   static const Strings lists{"/api/v1/pods", "/apis/apps/v1/namespaces/shop/deployments"};
-  // Parameters matter to lists only.
+  // Query parameters matter only for lists.
   const bool list = dice_.Chance(50);
   const std::string method = list ? "GET" : dice_.Pick(methods);
   const std::string path = list ? dice_.Pick(lists) : Path();
@@ -110,7 +110,7 @@ ProbeVerdict Compare(const std::string& user, const Request& request, const Resp
   }
   verdict.expected = StrCat("403 ", rbac::ForbiddenMessage(user, *attributes));
   if (verdict.got == verdict.expected) return verdict;
-  // The server opens a few paths to everyone who is authenticated.
+  // The server grants a few paths to all authenticated users.
   const bool open = !attributes->is_resource_request && response.code != 403;
   verdict.result = open ? ProbeResult::kNotComparable : ProbeResult::kDifferent;
   return verdict;

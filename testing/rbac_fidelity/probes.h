@@ -1,4 +1,4 @@
-// HTTP requests of which the server's refusal tells how it read them.
+// HTTP requests that the server denies, with a message that shows how it parsed them.
 #ifndef TESTING_RBAC_FIDELITY_PROBES_H_
 #define TESTING_RBAC_FIDELITY_PROBES_H_
 
@@ -10,11 +10,11 @@
 
 namespace mandate::fidelity {
 
-// An endless, seeded sequence of methods and targets: paths of every shape, odd slashes, escapes,
-// list parameters well formed and not.
+// An endless, seeded sequence of methods and targets: all forms of paths, unusual slashes, escapes,
+// and valid and invalid list parameters.
 class Probes {
  public:
-  // `user` sends them; nothing may be granted to it.
+  // The requests impersonate `user`, which must have no permissions.
   Probes(std::string user, uint64_t seed) : user_(std::move(user)), dice_(seed * 31 + 7) {}
 
   Request Next();
@@ -35,9 +35,9 @@ struct ProbeVerdict {
   std::string got;
 };
 
-// Compares the message of a 403 to `user` with the one that manager/rbac computes, and a 400 or 500
-// from before authorization with its InvalidArgument. Other answers, such as the one of a path that
-// is open to all users, cannot be compared.
+// Compares the message of a 403 for `user` with the message of manager/rbac, and a 400 or 500 from
+// before authorization with the InvalidArgument of manager/rbac. Other answers, such as those for a
+// path that is open to all users, cannot be compared.
 ProbeVerdict Compare(const std::string& user, const Request& request, const Response& response);
 
 }  // namespace mandate::fidelity

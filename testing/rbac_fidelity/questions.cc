@@ -18,7 +18,7 @@ const std::vector<Rule>& NoRules() {
   return none;
 }
 
-// A part of what the server's own role grants, to start questions from.
+// Some rules of the server's own role, as starting points of questions.
 const std::vector<Rule>& AggregatedRules() {
   static const auto& rules = *new std::vector<Rule>{
       {.verbs = {"get", "list", "watch"}, .api_groups = {""}, .resources = {"pods", "pods/log"}}};
@@ -107,7 +107,7 @@ Attributes Questions::AnyRequest() {
   return request;
 }
 
-// A request that the rule, taken by itself, mostly allows.
+// A request that the rule alone allows in most cases.
 Attributes Questions::Matching(const Rule& rule, const std::string& ns) {
   const Vocabulary& words = world_.words;
   Attributes request = AnyRequest();

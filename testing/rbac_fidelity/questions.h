@@ -1,4 +1,4 @@
-// Questions to both authorizers: may this user do that?
+// Questions to both authorizers: whether a user may send a request, or grant rules.
 #ifndef TESTING_RBAC_FIDELITY_QUESTIONS_H_
 #define TESTING_RBAC_FIDELITY_QUESTIONS_H_
 
@@ -18,13 +18,13 @@ namespace mandate::fidelity {
 struct Question {
   rbac::UserInfo user;
   rbac::Attributes request;
-  // Sent along with the question; RBAC must not care.
+  // Sent with the question; RBAC must ignore it.
   std::string field_selector;
 
   std::string ToString() const;
 };
 
-// A new role or, when `role_ref` names one, a new binding.
+// An attempt to create a role or, if `role_ref` has a name, a binding.
 struct GrantAttempt {
   rbac::UserInfo user;
   std::string ns;  // empty: a ClusterRole or ClusterRoleBinding
@@ -35,16 +35,16 @@ struct GrantAttempt {
   std::string ToString() const;
 };
 
-// An endless, seeded sequence. Most questions start from a rule that some binding grants, so that
-// many are allowed, and many of those are then changed in one respect, so that they stand at the
-// border. Borrows the world.
+// An endless, seeded sequence. Most questions start from a rule that a binding grants, so that many
+// requests are allowed. Many of these are then changed in one respect, so that they are just inside
+// or outside the rule. Borrows the world.
 class Questions {
  public:
   Questions(const World& world, uint64_t seed)
       : world_(world), aggregate_rules_(world.AggregateRules()), dice_(~seed) {}
 
   Question Next();
-  // Someone who may write RBAC objects tries to hand rights out.
+  // An attempt of a user, who may write RBAC objects, to grant permissions.
   GrantAttempt NextGrant();
 
  private:
@@ -70,7 +70,7 @@ class Questions {
 // The names of all features, in the order in which they are reported.
 const std::vector<std::string_view>& AllFeatures();
 
-// Which of them the question exercises against this policy.
+// The features that the question exercises with this policy.
 std::vector<std::string_view> FeaturesOf(const rbac::Authorizer& authorizer,
                                          const Question& question);
 

@@ -40,7 +40,7 @@ bool Holds(const std::vector<T>& all, const std::vector<T>& some) {
   });
 }
 
-// What came back must be what was sent: this is where the conversions are checked.
+// Checks that the listed objects equal the sent ones, which also tests the conversions.
 absl::Status CheckRoundTrip(const rbac::Policy& listed, const rbac::Policy& sent) {
   const bool whole = Holds(listed.roles, sent.roles) &&
                      Holds(listed.cluster_roles, sent.cluster_roles) &&
@@ -55,8 +55,8 @@ struct Round {
   std::vector<Answer> answers;
 };
 
-// The server's controllers change its own roles while it starts: answers count only when the
-// policy was the same before and after them.
+// The server's controllers change its own roles while it starts, so answers count only if the
+// policy was the same before and after.
 absl::StatusOr<Round> Ask(HttpClient& http, const std::vector<Question>& questions) {
   ASSIGN_OR_RETURN(rbac::Policy before, ListPolicy(http));
   for (int i = 0; i < kPolicyAttempts; ++i) {
@@ -73,14 +73,14 @@ struct Tally {
   int allowed = 0;
 };
 
-// Of all worlds together.
+// The results of all worlds.
 struct Totals {
   std::map<std::string_view, Tally> features;
   Tally all;
   int mismatches = 0;
 };
 
-// Adds to the totals; prints the first mismatches.
+// Compares the answers, adds to the totals, and prints the first mismatches.
 void Compare(const Flags& flags, const std::vector<Question>& questions, const Round& round,
              Totals& totals) {
   const rbac::Authorizer authorizer(round.policy);
@@ -110,7 +110,8 @@ void Compare(const Flags& flags, const std::vector<Question>& questions, const R
   }
 }
 
-// The table of features; false: one was never asked, or too little was allowed.
+// Prints the table of features. False if a feature was never asked, or too few requests were
+// allowed.
 bool Complete(const Totals& totals) {
   bool complete = true;
   for (std::string_view feature : AllFeatures()) {
@@ -123,7 +124,7 @@ bool Complete(const Totals& totals) {
   return complete && totals.all.allowed * 100 >= totals.all.asked * kMinAllowedPercent;
 }
 
-// The number of requests that the server reads otherwise than we do.
+// Returns the number of requests that the server parses differently from us.
 absl::StatusOr<int> Probed(const Flags& flags, HttpClient& http, uint64_t seed) {
   const std::string user = StrCat("fid-", seed, "-nobody");
   Probes probes(user, seed);
@@ -148,7 +149,8 @@ absl::StatusOr<int> Probed(const Flags& flags, HttpClient& http, uint64_t seed) 
   return different;
 }
 
-// The number of attempts to hand out rights that the server answers otherwise than we expect.
+// Returns the number of attempts to grant permissions that the server answers differently from our
+// expectation.
 absl::StatusOr<int> Granted(const Flags& flags, HttpClient& http, const rbac::Policy& policy,
                             Questions& source) {
   const rbac::Authorizer authorizer(policy);
@@ -170,7 +172,7 @@ absl::StatusOr<int> Granted(const Flags& flags, HttpClient& http, const rbac::Po
   return different;
 }
 
-// One generated policy and as many questions; the number of other differences.
+// Tests one generated policy with the questions; returns the number of other differences.
 absl::StatusOr<int> RunWorld(const Flags& flags, HttpClient& http, uint64_t seed, int decisions,
                              Totals& totals) {
   const World world = MakeWorld(seed);

@@ -14,7 +14,7 @@ using conformance::HttpClient;
 using conformance::Request;
 using conformance::Response;
 
-// Without a body; with the administrator's certificate.
+// A request without a body and with the administrator's certificate.
 inline Request NewRequest(std::string method, std::string target, std::string accept) {
   return {.method = std::move(method),
           .target = std::move(target),
@@ -23,7 +23,7 @@ inline Request NewRequest(std::string method, std::string target, std::string ac
           .http1 = true};
 }
 
-// Makes it a request of the user.
+// Makes the request impersonate the user.
 inline void Impersonate(const rbac::UserInfo& user, Request& request) {
   request.headers.emplace_back("Impersonate-User", user.name);
   for (const std::string& group : user.groups) {

@@ -103,7 +103,7 @@ absl::Status ListInto(HttpClient& http, const std::string& plural, std::vector<O
   return absl::OkStatus();
 }
 
-// Labels the parts, and makes the role that selects that label.
+// Labels the parts, and creates the role that selects this label.
 absl::Status Aggregate(HttpClient& http, const World& world) {
   const std::string label = StrCat("\"", world.aggregate, "\":\"part\"");
   const std::string roles = StrCat(kRbac, "/clusterroles");

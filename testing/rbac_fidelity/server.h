@@ -1,4 +1,4 @@
-// What the comparison asks of a real API server; everything travels as protobuf.
+// The comparison's requests to a real API server. All bodies are protobuf.
 #ifndef TESTING_RBAC_FIDELITY_SERVER_H_
 #define TESTING_RBAC_FIDELITY_SERVER_H_
 
@@ -18,22 +18,23 @@ struct Answer {
   std::string reason;
 };
 
-// Creates the namespaces and objects; one that is there already, from a run with the same seed, is
-// fine.
+// Creates the namespaces and objects. An object that exists from a run with the same seed is
+// accepted.
 absl::Status Load(HttpClient& http, const World& world);
 
-// Returns when the server's authorizer has seen everything that was created before: it creates one
-// last object of each kind and asks until both bindings count. Unavailable if they never do.
+// Returns when the server's authorizer has seen all objects that were created before: creates one
+// last object of each kind, and asks until both bindings take effect. kUnavailable if they do not.
 absl::Status AwaitAuthorizer(HttpClient& http, const World& world);
 
-// Every RBAC object of the server, its own ones as well.
+// Lists all RBAC objects of the server, including its own.
 absl::StatusOr<rbac::Policy> ListPolicy(HttpClient& http);
 
-// One SubjectAccessReview per question.
+// Sends one SubjectAccessReview per question.
 absl::StatusOr<std::vector<Answer>> Review(HttpClient& http,
                                            const std::vector<Question>& questions);
 
-// What the server answers to each attempt: 201, or the status of its refusal. Nothing is stored.
+// Returns the server's HTTP status for each attempt: 201, or the status of the error. Nothing is
+// stored.
 absl::StatusOr<std::vector<int>> TryGrants(HttpClient& http,
                                            const std::vector<GrantAttempt>& attempts);
 

@@ -64,7 +64,7 @@ class Maker {
   }
 
  private:
-  // What some seeds would go without.
+  // Adds rules and bindings that random choice would omit for some seeds.
   void AddRare(rbac::Policy& policy) {
     rbac::Rule path;
     path.verbs = {"get"};
@@ -119,7 +119,8 @@ class Maker {
                                     .subjects = Who(ns)});
   }
 
-  // Who may write roles and bindings; one user may escalate, another bind some.
+  // Adds permissions to write roles and bindings. One user may escalate, and another one may bind
+  // some roles.
   void AddGranters(rbac::Policy& policy) {
     const auto add = [&](const std::string& what, rbac::Rule rule, const std::string& kind,
                          const std::string& who) {
@@ -151,7 +152,7 @@ class Maker {
     policy.role_bindings.push_back(std::move(local));
   }
 
-  // Names may hold almost anything.
+  // The names of roles may contain almost any character.
   std::string RoleName(size_t i) const {
     return i == 0 ? StrCat(prefix_, "the \"first\": ü") : StrCat(prefix_, "role-", i);
   }
@@ -256,7 +257,7 @@ class Maker {
           subject.kind = "ServiceAccount";
           subject.api_group = "";
           subject.name = dice_.Pick(words_.service_accounts);
-          // The server refuses a ClusterRoleBinding without one.
+          // In a ClusterRoleBinding, a ServiceAccount must have a namespace.
           if (ns.empty() || dice_.Chance(50)) subject.ns = dice_.Pick(words_.namespaces);
       }
       subjects.push_back(std::move(subject));
