@@ -1,5 +1,5 @@
-// Audit logs of any bytes: what is found does not hang on how they come in pieces, stays within the
-// bound, and a good line at the end is always found.
+// Audit logs of any bytes: the events do not depend on how the log is split into pieces, each event
+// stays within the bound, and a valid line at the end is always found.
 #include <algorithm>
 #include <string>
 #include <vector>
@@ -47,7 +47,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   const auto whole = Read(log, log.size() + 1);
   const size_t piece = 1 + data[0] % 64;
   Require(whole == Read(log, piece), "pieces change nothing", log, piece);
-  // Twice: the first may end a document, or a line that was begun.
+  // The line is added twice, because the first may complete a document or an unfinished line.
   const auto more = Read(log + "\n" + std::string(kLast) + "\n" + std::string(kLast) + "\n", piece);
   Require(std::ranges::find(more, "event the last one") != more.end(),
           "damage does not hide what follows");

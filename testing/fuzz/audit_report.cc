@@ -1,5 +1,5 @@
-// What audit events say, in any words, as a report: sums agree, nothing grows beyond its bound,
-// JSON is JSON, and what a log says does not steer the terminal of who reads the report.
+// Reports on audit events with any texts: the sums agree, nothing grows beyond its bound, the JSON
+// is valid, and texts of the log cannot control the reader's terminal.
 //
 // Each line of the input is one event; the fields are separated by '|'.
 #include <algorithm>
@@ -87,7 +87,7 @@ void Check(std::string_view text) {
   });
   for (const std::string& line : Split(text, '\n')) {
     const std::string event = EventOf(line);
-    // Strings that are not UTF-8 are no JSON.
+    // JSON with strings that are not UTF-8 is invalid.
     if (!trace.Add(event).ok()) trace.AddUnreadable("log", 1, "why");
   }
   const rbacgen::TraceReport report = trace.Finish();

@@ -1,5 +1,5 @@
-// CRD options of any text: the same text is the same definitions or the same report, which says
-// where; definitions are YAML, a CustomResourceDefinition each.
+// CRD options of any text: the same text gives the same definitions or the same error report, which
+// names the file; each definition is the YAML of a CustomResourceDefinition.
 //
 // The input's lines are: options of the kind, options of a field, and from the third on more fields
 // and messages.
@@ -18,7 +18,7 @@
 namespace mandate::fuzz {
 namespace {
 
-// A folder that holds one file.
+// A temporary folder for the source file.
 const std::string& Folder() {
   static const std::string& folder = *[] {
     const char* const given = std::getenv("TEST_TMPDIR");

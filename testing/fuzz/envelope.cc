@@ -1,5 +1,5 @@
-// The protobuf envelope and what is in it: what is read can be written and is the same again; the
-// metadata that is read without a type is what protobuf's own parser finds.
+// The protobuf envelope and its object: an envelope that can be read can be written, and then reads
+// as the same; the metadata that is read without a type equals the result of protobuf's own parser.
 #include "manager/object/envelope.h"
 
 #include <map>
@@ -34,10 +34,11 @@ void CheckObject(std::string_view bytes, const Envelope& envelope) {
   Require(status.ok(), "what is written is read", status);
   Require(*EncodeObject(*again, kind, Encoding::kProtobuf) == *written,
           "the written form is its own");
-  // Not all protobuf is JSON, such as text that is no UTF-8; what is, is read again.
+  // Some protobuf has no JSON form, such as text that is not UTF-8. If the object has one, it is
+  // read again.
   if (const auto json = types.ToJson(*object, &kind); json.ok()) {
     const auto read = types.FromJson(*json, *again, {.strict = true});
-    // Times may be out of RFC 3339's range, keys may become equal as U+FFFD.
+    // Reading may fail: times may be out of RFC 3339's range, and keys may become equal as U+FFFD.
     if (read.ok()) {
       Require(types.ToJson(*again, &kind).ok(), "what is read as JSON can be written", *json);
     }

@@ -1,4 +1,4 @@
-// What the fuzz targets share.
+// Functions that the fuzz targets share.
 #ifndef TESTING_FUZZ_FUZZ_H_
 #define TESTING_FUZZ_FUZZ_H_
 
@@ -9,7 +9,7 @@
 #include <string>
 #include <string_view>
 
-// Called by libFuzzer, and by replay.cc, once for each input.
+// The entry point, which libFuzzer and replay.cc call once for each input.
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size);
 
 namespace mandate::fuzz {
@@ -18,8 +18,8 @@ inline std::string_view Text(const uint8_t* data, size_t size) {
   return {reinterpret_cast<const char*>(data), size};
 }
 
-// A property of the code under test; the process ends if it does not hold, which is what a fuzzer
-// waits for. The values, printed, say why.
+// Checks a property of the code under test. If it does not hold, prints the values and aborts,
+// which the fuzzer detects.
 template <class... Values>
 void Require(bool holds, std::string_view property, const Values&... values) {
   if (holds) return;
@@ -28,7 +28,7 @@ void Require(bool holds, std::string_view property, const Values&... values) {
   std::abort();
 }
 
-// A source with two lines more above its first; a byte order mark counts where the file begins.
+// The source with two more lines at its start, after a byte order mark if there is one.
 inline std::string WithLinesAbove(std::string_view source) {
   const size_t mark = source.starts_with("\xEF\xBB\xBF") ? 3 : 0;
   return std::string(source.substr(0, mark)) + "\n\n" + std::string(source.substr(mark));

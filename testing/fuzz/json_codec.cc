@@ -1,6 +1,6 @@
-// JSON, typed and unstructured: what is read can be written, what is written reads back as itself,
-// and protobuf on the way changes nothing. The text's own apiVersion and kind choose the type.
-// Also lists and errors, whose bodies are JSON of no type.
+// JSON, typed and unstructured: an object that can be read can be written, it then reads as the
+// same, and a conversion through protobuf changes nothing. The text's own apiVersion and kind
+// choose the type. Also lists and errors, whose bodies are untyped JSON.
 #include <memory>
 #include <string>
 
@@ -53,7 +53,7 @@ void CheckTyped(std::string_view text, const Descriptor& type, const KindInfo& k
   Require(after.ok() && *after == *written, "protobuf changes nothing", *written, *after);
 }
 
-// Read by itself, the metadata is what the typed reader makes of it.
+// The metadata that is read alone equals the typed reader's.
 void CheckHeader(std::string_view text) {
   const auto& types = KubernetesTypes::Of("kubernetes", /*only_metadata=*/true);
   const auto header = ParseObjectHeader(text, Encoding::kJson);
@@ -64,7 +64,7 @@ void CheckHeader(std::string_view text) {
   Require(*header == *bytes, "the header is the same in both encodings", text);
 }
 
-// The other bodies that a server may send: lists, errors.
+// Checks the other bodies that a server may send: lists and errors.
 void CheckBodies(std::string_view text) {
   if (const auto list = ParseList(text, Encoding::kJson); list.ok()) {
     for (const auto& item : list->items) {

@@ -1,5 +1,5 @@
-// Lists: however the bytes are cut into chunks, what is read is the same, and so is whether it is a
-// list at all.
+// Lists: the result, including whether the body is a list, does not depend on how the bytes are cut
+// into chunks.
 //
 // The first byte chooses the encoding and the bound, the second how the rest is cut.
 #include <algorithm>
@@ -12,8 +12,8 @@
 namespace mandate::fuzz {
 namespace {
 
-// All that was read; "" when it is no list. `cut` of 0 feeds all at once; others seed the sizes of
-// the chunks.
+// The list's metadata and items as text; "" if the body is not a list. If `cut` is 0, feeds all
+// bytes at once; otherwise `cut` is the seed of the chunks' sizes.
 std::string Read(std::string_view body, Encoding encoding, const ListReader::Options& options,
                  unsigned cut) {
   ListReader reader(encoding, options);

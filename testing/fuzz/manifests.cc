@@ -1,5 +1,4 @@
-// Manifests in any form: reading ends, and what is above or follows a document changes nothing in
-// it.
+// Manifests of any form: reading ends, and a further document adds exactly its own object.
 #include "rbacgen/world/manifests.h"
 
 #include <string>

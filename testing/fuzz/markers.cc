@@ -1,5 +1,5 @@
-// Markers in any source: what is declared does not hang on where the file's lines are, and what is
-// declared becomes mandates and a header, or an error that says where.
+// Markers in any source: the declarations do not depend on the position of the file's lines, and
+// they become mandates and a header, or errors with a position.
 #include <algorithm>
 #include <iterator>
 #include <string>
@@ -29,7 +29,7 @@ Reading Read(const std::string& file, std::string_view text) {
   return reading;
 }
 
-// What a declaration says, without where.
+// The content of a declaration, without its place.
 std::string Said(const rbacgen::Declaration& d) {
   return d.ns + "|" + d.role_name + "|" + (d.external ? "external" : "") + "|" + d.justification +
          "|" + d.component + "|" + d.arguments;

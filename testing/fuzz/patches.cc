@@ -1,4 +1,4 @@
-// JSON patch and merge patch against slow and simple versions of the same.
+// Compares JSON patch and merge patch with slow and simple implementations.
 //
 // The input is JSON: [document, patch].
 #include <cmath>
@@ -18,9 +18,9 @@ namespace {
 using Document = std::optional<Json::Value>;  // nullopt: the operation cannot be carried out
 using Tokens = std::vector<std::string>;
 
-// RFC 7386 leaf by leaf: a document as a map from paths to what stands there, "{}" for an object.
-// A patch that is no object replaces; otherwise each of its leaves removes or replaces what is at
-// its path and below.
+// Applies a merge patch (RFC 7386) to one member. A patch that is not an object replaces the
+// member, and null removes it. An object is applied member by member, to an empty object if the
+// member is absent or not an object.
 void MergeMember(Json::Value& parent, const std::string& name, const Json::Value& patch) {
   if (patch.isNull()) {
     parent.removeMember(name);
@@ -71,7 +71,7 @@ bool IsIndex(const std::string& token, size_t end) {
   return false;
 }
 
-// What stands at the path.
+// The value at the path.
 Document Get(const Json::Value& value, const Tokens& path, size_t depth = 0) {
   if (depth == path.size()) return value;
   if (value.isObject() && FindMember(value, path[depth])) {
@@ -83,7 +83,8 @@ Document Get(const Json::Value& value, const Tokens& path, size_t depth = 0) {
   return std::nullopt;
 }
 
-// A new document, with `inserted` at the path, or, if that is nullopt, without what is there.
+// A new document with `inserted` at the path, or without the value at the path if `inserted` is
+// nullopt.
 Document Put(const Json::Value& value, const Tokens& path, const Document& inserted,
              size_t depth = 0) {
   if (depth == path.size()) return inserted.value_or(Json::Value());
@@ -127,7 +128,7 @@ Document Put(const Json::Value& value, const Tokens& path, const Document& inser
   return copy;
 }
 
-// Numbers with one spelling each: whole ones that doubles hold exactly without a fraction.
+// Gives each number one spelling: a double without a fraction becomes an integer.
 Json::Value Plain(const Json::Value& value) {
   Json::Value plain = value;
   if (value.type() == Json::realValue && value.asDouble() >= -0x1p63 && value.asDouble() < 0x1p64 &&

@@ -1,4 +1,4 @@
-// Quantities against exact arithmetic: the value of what is accepted, and the order.
+// Compares quantities with exact arithmetic: the values of accepted texts, and their order.
 #include "manager/object/quantity.h"
 
 #include <algorithm>
@@ -16,7 +16,7 @@ namespace {
 
 using boost::multiprecision::cpp_int;
 
-// In billionths, rounded away from zero, without any bound.
+// The value in billionths, rounded away from zero, without any bound.
 std::optional<cpp_int> Exact(std::string text, bool* binary) {
   static const auto& suffixes = *new std::map<std::string, cpp_int>{
       {"Ki", cpp_int(1) << 10}, {"Mi", cpp_int(1) << 20}, {"Gi", cpp_int(1) << 30},
@@ -50,7 +50,8 @@ std::optional<cpp_int> Exact(std::string text, bool* binary) {
                      [](unsigned char c) { return std::isdigit(c); })) {
       return std::nullopt;
     }
-    // Arithmetic on all of it would never end; this far out only the sign matters.
+    // Arithmetic with the full exponent would not end; with such a large exponent only its sign
+    // matters.
     const int64_t magnitude = std::min<int64_t>(std::stoll(digits), 5000);
     exponent += static_cast<int>(suffix[1] == '-' ? -magnitude : magnitude);
   }
@@ -79,7 +80,8 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   bool binary = false;
   const auto exact = Exact(text, &binary);
   if (quantity.status().code() == absl::StatusCode::kInvalidArgument) {
-    // Exponents of more than ten digits are no quantities to us.
+    // Parse() rejects an exponent that is too long or does not fit in an int. Such a text has more
+    // than 11 characters.
     Require(!exact.has_value() || size > 11, "what is a quantity is accepted", text);
     return 0;
   }

@@ -1,5 +1,5 @@
-// Runs a fuzz target on each file that the arguments name, folders with all that is in them, and on
-// seeded mutations of each: a regression test without libFuzzer.
+// Runs a fuzz target on each file in the arguments, on all files in folders among them, and on
+// seeded mutations of each file: a regression test without libFuzzer.
 //
 //   replay MUTATIONS FILE…
 #include <filesystem>
@@ -15,7 +15,7 @@
 
 namespace {
 
-// Some bytes changed, dropped, doubled, or the end cut off.
+// The input with some bytes changed, removed or doubled, or without its end.
 std::string Mutate(std::string bytes, std::mt19937& random) {
   constexpr std::string_view kTelling = "{}[]\",:\\nt0-.e/\x00\xFF\x80\x7F ";
   const auto below = [&](size_t n) { return n == 0 ? 0 : random() % n; };

@@ -1,4 +1,5 @@
-// Label selectors in every form: what is printed reads back, and matching is what the words say.
+// Label selectors in every form: a printed selector can be read again, and matching agrees with the
+// definition of each operator.
 #include <algorithm>
 #include <cstdint>
 #include <map>
@@ -46,7 +47,8 @@ bool Holds(const LabelRequirement& requirement, const Labels& labels) {
   return false;
 }
 
-// Sets of labels on which the selector could differ: none, every value of every key, a stranger.
+// Sets of labels that the selector could treat differently: no labels, every value of every key,
+// and an unknown value.
 std::vector<Labels> Candidates(const LabelSelector& selector) {
   std::vector<Labels> candidates = {{}, {}};
   for (const LabelRequirement& requirement : selector.requirements()) {

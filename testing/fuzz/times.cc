@@ -1,4 +1,4 @@
-// Times and durations: what is read is what another reader reads, and what is written reads back.
+// Times and durations: our reader agrees with another one, and a written value can be read again.
 #include <algorithm>
 #include <boost/multiprecision/cpp_int.hpp>
 #include <optional>
@@ -40,7 +40,8 @@ void CheckTimestamp(const std::string& text) {
           "only what is finer is lost", micros);
 }
 
-// Nanoseconds by exact arithmetic, each term cut off; nullopt for what is no duration.
+// The nanoseconds by exact arithmetic, with each term truncated; nullopt if the text is not a
+// duration.
 std::optional<cpp_int> Exact(std::string text) {
   const bool negative = text.starts_with('-');
   if (negative || text.starts_with('+')) text.erase(0, 1);

@@ -1,5 +1,5 @@
-// Watch streams: however the bytes are cut into chunks, the frames are the same; an event that is
-// read can be written and reads back as itself.
+// Watch streams: the frames do not depend on how the bytes are cut into chunks; an event that can
+// be read can be written, and then reads as the same.
 //
 // The first byte chooses the encoding and the bound, the second how the rest is cut.
 #include <algorithm>
@@ -22,7 +22,7 @@ struct Result {
   bool operator==(const Result&) const = default;
 };
 
-// `cut` of 0 feeds all at once; others seed the sizes of the chunks.
+// If `cut` is 0, feeds all bytes at once; otherwise `cut` is the seed of the chunks' sizes.
 Result Split(std::string_view stream, Encoding encoding, size_t max_frame, unsigned cut) {
   Result result;
   FrameSplitter splitter(encoding, max_frame);

@@ -1,5 +1,6 @@
-// Webhook markers in any source: what is read does not hang on where the file's lines are, and what
-// is read without an error is what the API server takes, and YAML that says just that.
+// Webhook markers in any source: the webhooks do not depend on the position of the file's lines.
+// Webhooks without an error are valid for the API server, and the YAML contains exactly these
+// webhooks.
 #include <yaml-cpp/yaml.h>
 
 #include <algorithm>
@@ -35,7 +36,7 @@ Reading Read(const std::string& file, std::string_view text) {
   return reading;
 }
 
-// The names of the webhooks in the configurations, as a YAML reader has them.
+// The names of the webhooks in the configurations, as a YAML parser reads them.
 std::vector<std::string> NamesIn(const std::string& text) {
   std::vector<std::string> names;
   try {
