@@ -32,12 +32,12 @@ constexpr std::string_view kPath =
     "/api/v1/namespaces/bench/configmaps?watch=1&sendInitialEvents=true";
 constexpr std::string_view kProtobuf = "application/vnd.kubernetes.protobuf";
 constexpr std::string_view kInitialEnd = "initial-events-end";
-// The annotation's key, then tag and length of its value, then unix time in nanoseconds.
+// A stamp: the annotation's key, the tag and length of its value, and the unix time in nanoseconds.
 constexpr std::string_view kStamp = "bench/ts";
 constexpr size_t kStampDigits = 19;
 constexpr size_t kStampBytes = kStamp.size() + 2 + kStampDigits;
 
-// RFC 9113, 4.1: length, type, flags, stream.
+// The head of a frame (RFC 9113, 4.1): length, type, flags, stream.
 constexpr size_t kHeadBytes = 9;
 
 std::string Frame(uint8_t type, uint8_t flags, uint32_t stream, std::string_view payload) {
@@ -47,14 +47,15 @@ std::string Frame(uint8_t type, uint8_t flags, uint32_t stream, std::string_view
   return frame.append(payload);
 }
 
-// RFC 7541, 6.2.2: the name by its index in the static table, the value (under 127 bytes) as it is.
+// A header (RFC 7541, 6.2.2): the name's index in the static table, and the value (under 127 bytes)
+// as plain text.
 std::string Header(int name, std::string_view value) {
   std::string header = name < 15 ? std::string(1, static_cast<char>(name))
                                  : std::string{15, static_cast<char>(name - 15)};
   return (header += static_cast<char>(value.size())).append(value);
 }
 
-// All that a client has to say for one watch, with windows that never close.
+// Everything that a client sends for one watch, with flow-control windows that never fill.
 std::string Request() {
   const std::string method_get_scheme_https = "\x82\x87";
   const std::string headers = method_get_scheme_https + Header(1, "bench") + Header(4, kPath) +
@@ -66,7 +67,7 @@ std::string Request() {
                 Frame(1, /*END_STREAM | END_HEADERS*/ 5, 1, headers));
 }
 
-// A connection to a server on loopback, which is not verified: it is sent no credential.
+// A connection to a server on loopback. It sends no credential, so it does not verify the server.
 class Connection {
  public:
   static absl::StatusOr<std::unique_ptr<Connection>> Open(const std::string& server) {
@@ -101,8 +102,8 @@ class Connection {
     return SSL_write(ssl_.get(), bytes.data(), static_cast<int>(bytes.size())) > 0;
   }
 
-  // Waits for bytes and appends those of bodies; false: the connection is over. One record at a
-  // time: what is left in the socket makes the next wait short.
+  // Waits for one TLS record and appends its body bytes to `body`; false if the connection is
+  // closed. If more data is in the socket, the next call returns at once.
   bool Receive(std::string& body) {
     if (SSL_pending(ssl_.get()) == 0) {
       epoll_event event;
@@ -137,14 +138,15 @@ class Connection {
                                                                    SSL_CTX_free};
   const std::unique_ptr<SSL, decltype(&SSL_free)> ssl_{SSL_new(context_.get()), SSL_free};
   std::array<char, 16 << 10> buffer_;
-  std::string head_;  // of a frame, as far as it has come
+  std::string head_;  // the received part of a frame's head
   size_t payload_left_ = 0;
   bool is_data_ = false;
 };
 
 double AgeOf(int64_t sent) { return static_cast<double>(WallNanoseconds() - sent) / 1e3; }
 
-// A thread that is woken for each stamp, or for the last of those that come while it is awake.
+// A thread that is woken for each stamp; of the stamps that arrive while it is awake, it sees the
+// last.
 class Woken {
  public:
   void Hand(int64_t sent) {
@@ -172,7 +174,8 @@ class Woken {
   }};
 };
 
-// Moves the ages of the stamps in `body` to `ages`, and forgets all but what may begin one.
+// Appends the ages of the stamps in `body` to `ages`, and removes everything from `body` that
+// cannot be the start of another stamp.
 void TakeAges(std::string& body, std::vector<double>& ages, Woken& woken) {
   size_t at = 0;
   for (size_t found; (found = body.find(kStamp, at)) != body.npos; at = found + kStampBytes) {

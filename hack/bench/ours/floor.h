@@ -1,4 +1,5 @@
-// What remains of B6 without this project: the server, the kernel, TLS, and waking a thread.
+// The part of B6 that does not depend on this project: the server, the kernel, TLS, and waking a
+// thread.
 #ifndef HACK_BENCH_OURS_FLOOR_H_
 #define HACK_BENCH_OURS_FLOOR_H_
 
@@ -8,9 +9,9 @@
 
 namespace mandate::bench {
 
-// One thread waits for a socket, decrypts, looks for the times that the server wrote into `events`
-// events, and wakes another for each. Of HTTP/2 it sees the heads of frames, and of an object
-// nothing: what any client pays that reconciles elsewhere than it reads.
+// One thread waits for a socket, decrypts the data, finds the times that the server wrote into
+// `events` events, and wakes another thread for each. It parses only the heads of HTTP/2 frames,
+// and no objects. Any client that reads and reconciles on different threads has at least this cost.
 absl::Status Floor(const std::string& kubeconfig, int events);
 
 }  // namespace mandate::bench

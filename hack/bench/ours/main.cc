@@ -1,5 +1,5 @@
-// One task of hack/bench on this project's own code: bench TASK [--flag=value]… Prints one line of
-// JSON for each figure.
+// Runs one task of hack/bench on this project's own code: bench TASK [--flag=value]… Prints one
+// line of JSON for each result.
 #include <cstdio>
 #include <functional>
 #include <map>

@@ -36,7 +36,7 @@ class ReplayingView : public CacheView {
 
   std::unique_ptr<DemandHandle> Demand(DemandSpec, std::shared_ptr<DemandSink> sink) override {
     loop_.Post([this, sink = std::move(sink)] {
-      // The workers start first, so that they work while the events come in.
+      // The workers start first, so that they work while the events arrive.
       sink->OnState({DemandState::kSynced, absl::OkStatus()});
       for (const ObjectEvent& event : events_) sink->OnEvent(event);
     });
@@ -106,7 +106,7 @@ absl::Status AddGetDone(int keys) {
   WorkQueue queue({});
   const double before = CpuSeconds();
   const auto start = SteadyClock::now();
-  // As with a controller: a worker that finds nothing sleeps until who adds wakes it.
+  // As in a controller, a worker that finds the queue empty sleeps until the producer wakes it.
   std::atomic<bool> asleep = false;
   std::jthread producer([&] {
     for (const Request& request : requests) {

@@ -1,4 +1,4 @@
-// The tasks without a server: B1 and B2.
+// The tasks that need no server: B1 and B2.
 #ifndef HACK_BENCH_OURS_QUEUEING_H_
 #define HACK_BENCH_OURS_QUEUEING_H_
 
@@ -6,11 +6,12 @@
 
 namespace mandate::bench {
 
-// B1: `keys` different requests are added by one thread; another takes each and is done with it.
+// B1: one thread adds `keys` different requests; another one takes each request and marks it as
+// done.
 absl::Status AddGetDone(int keys);
 
-// B2: the events of `keys` objects, through a whole controller with `workers`, to a reconciler that
-// does nothing.
+// B2: the events of `keys` objects pass through a complete controller with `workers` to a
+// reconciler that does nothing.
 absl::Status EmptyReconciles(int keys, int workers);
 
 }  // namespace mandate::bench

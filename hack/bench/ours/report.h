@@ -1,4 +1,4 @@
-// What a task costs this process, and one line of JSON for each figure.
+// Measures the cost of a task in this process, and prints one line of JSON for each result.
 #ifndef HACK_BENCH_OURS_REPORT_H_
 #define HACK_BENCH_OURS_REPORT_H_
 
@@ -9,22 +9,23 @@
 
 namespace mandate::bench {
 
-// Of this process since it began: user and system, all threads.
+// The CPU time of this process since its start: user and system time of all threads.
 double CpuSeconds();
 
 // A field of /proc/self/status ("VmRSS", "VmHWM", "RssAnon"), in bytes.
 double MemoryBytes(std::string_view field);
 
-// {"metric": "cpu", "value": 0.31, "unit": "s"} on standard output.
+// Prints {"metric": "cpu", "value": 0.31, "unit": "s"} to standard output.
 void Report(std::string_view metric, double value, std::string_view unit);
 
-// As the server writes it into its events.
+// The unix time in nanoseconds, as the server writes it into its events.
 int64_t WallNanoseconds();
 
-// "p50", "p99" and "p99.9", with this behind them, of microseconds: of one at least.
+// Reports the metrics "p50", "p99" and "p99.9", each followed by `suffix`, of `ages` in
+// microseconds. `ages` is not empty.
 void ReportAges(std::vector<double> ages, std::string_view suffix);
 
-// Tells the driver that what it does from now on is measured.
+// Tells the driver that the measurement starts.
 void SayReady();
 
 }  // namespace mandate::bench

@@ -1,4 +1,4 @@
-// A cache on a real loop and a real transport, read by any number of components.
+// A cache on a real loop and a real transport, which any number of components read.
 #ifndef HACK_BENCH_OURS_RIG_H_
 #define HACK_BENCH_OURS_RIG_H_
 
@@ -30,11 +30,11 @@ inline constexpr std::string_view kNamespace = "bench";
 inline constexpr std::array<std::string_view, 2> kReadVerbs = {"list", "watch"};
 inline constexpr std::array<std::string_view, 1> kCoreGroup = {""};
 inline constexpr std::array<std::string_view, 1> kConfigMapsOnly = {"configmaps"};
-// What lets a component read the ConfigMaps of every namespace.
+// The rules to read the ConfigMaps of every namespace.
 inline constexpr std::array<rbac::MandateRule, 1> kReadRules = {
     {{{kReadVerbs, kCoreGroup, kConfigMapsOnly, {}, {}}, "", false}}};
 
-// Not thread-safe but for what its parts are.
+// Only as thread-safe as its parts.
 class Rig {
  public:
   struct Options {

@@ -1,13 +1,13 @@
-// How long both scope components take to start in a large cluster, and how long a turn of the loop
-// is: the real loop, transport, cache and pools, on the double of an API server in the same
-// process.
+// Measures how long both scope components take to start in a large cluster, and the longest turn of
+// the loop. Uses the real loop, transport, cache and pools, and the double of an API server in the
+// same process.
 //
 //   scope_start [NAMESPACES [INSTANCES [ROLES]]]     by default 3000 1000 800
 //
-// Exit code 1: the warm start takes more than 10 s, or a turn of the loop more than 50 ms.
+// The exit code is 1 if the warm start takes more than 10 s, or a turn of the loop more than 50 ms.
 //
-// "cold" ends when every instance is Scoped; "warm" is a second start, which finds all of it as it
-// should be, and ends when every instance and template has been reconciled.
+// "cold" ends when every instance is Scoped. "warm" is a second start, which finds the desired
+// state and ends when every instance and template has been reconciled.
 #include <jsoncpp/json/json.h>
 #include <time.h>
 #include <yaml-cpp/yaml.h>
@@ -80,7 +80,7 @@ std::vector<std::string> Objects(const Size& size) {
     objects.push_back(StrCat(R"({"apiVersion":"v1","kind":"ServiceAccount","metadata":{)",
                              R"("namespace":")", kNs, R"(","name":")", name, R"("}})"));
   }
-  // Access control is not what is measured: base and the components are administrators.
+  // Access control is not measured, so base and the components are administrators.
   objects.push_back(StrCat(
       R"({"apiVersion":"rbac.authorization.k8s.io/v1","kind":"ClusterRoleBinding","metadata":)",
       R"({"name":"bench"},"roleRef":{"apiGroup":"rbac.authorization.k8s.io","kind":"ClusterRole",)",
@@ -109,7 +109,7 @@ double CpuSeconds(clockid_t clock) {
   return t.tv_sec + t.tv_nsec / 1e9;
 }
 
-// What has been spent so far, in seconds. All that the double does, it does on its loop.
+// The CPU time so far, in seconds. The double does all its work on its loop.
 struct Cpu {
   explicit Cpu(apiserver::ApiServer& server) {
     server.OnLoop([&](auto&) { doubles = CpuSeconds(CLOCK_THREAD_CPUTIME_ID); });
@@ -118,7 +118,7 @@ struct Cpu {
   double doubles, ours;
 };
 
-// One life of both components.
+// Both components, from a start to a stop.
 class Components {
  public:
   explicit Components(apiserver::ApiServer& server)
@@ -148,7 +148,8 @@ class Components {
                  {{"controller", controller}, {"identity", controller}, {"result", result}})
         .Value();
   }
-  // Also those that are to be repeated later, as while discovery has yet to answer.
+  // The number of reconciles, including those that request a later repetition, for example until
+  // discovery has answered.
   double Reconciled(const std::string& controller) {
     return Reconciled(controller, "success") + Reconciled(controller, "requeue_after");
   }
@@ -211,7 +212,7 @@ class Components {
   Controllers controllers_;
 };
 
-// How many instances are Scoped=True on the server.
+// The number of instances with Scoped=True on the server.
 int Scoped(apiserver::ApiServer& server) {
   int scoped = 0;
   server.OnLoop([&](apiserver::ServerCore& core) {
@@ -222,7 +223,7 @@ int Scoped(apiserver::ApiServer& server) {
   return scoped;
 }
 
-// Looks every so often until it is done; the time that it took.
+// Polls until done() is true or a timeout; returns the time that passed.
 template <class Done>
 absl::Duration Wait(Done done) {
   const absl::Time start = Clock::Real().TimeNow();
@@ -254,7 +255,7 @@ bool Report(const char* phase, absl::Duration took, const Cpu& from, const Cpu& 
   return components.LongestTurn() <= kLongTurn;
 }
 
-// Returns whether the limits were kept.
+// Returns whether the limits were met.
 bool Run(const Size& size) {
   apiserver::ServerOptions options;
   apiserver::User base;

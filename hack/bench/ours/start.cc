@@ -1,5 +1,5 @@
-// B11: the smallest manager with one controller. It says when it has reconciled for the first time,
-// and runs until it is killed.
+// B11: the smallest manager with one controller. It reports its first reconcile, and runs until it
+// is killed.
 #include <cstdio>
 #include <memory>
 #include <mutex>
@@ -47,7 +47,7 @@ absl::Status Run(const std::string& kubeconfig) {
   options.ns = options.cluster.ns;
   options.version = "bench";
   options.base_mandate = &kBase;
-  // As the peer's smallest manager: without an election; its health and metrics are served.
+  // Like the peer's smallest manager, it has no leader election, and serves health and metrics.
   options.leader_elect = false;
   options.guard = GuardMode::kOff;  // base has no marker for its token requests here
   options.health_address = "127.0.0.1:0";

@@ -22,7 +22,7 @@ namespace {
 
 constexpr char kStamp[] = "bench/ts";
 
-// Sets a latch when synced, and another after so many updates.
+// Sets one latch when it is synced, and another after a number of updates.
 class CountingSink : public DemandSink {
  public:
   explicit CountingSink(int updates = 0) : updates_left_(updates) {}
@@ -37,7 +37,7 @@ class CountingSink : public DemandSink {
 
   Latch synced;
   Latch updated;
-  int adds = 0;  // written on the loop; to be read after `synced`
+  int adds = 0;  // written on the loop; read it after `synced`
 
  private:
   int updates_left_;
@@ -85,7 +85,7 @@ absl::Status Storm(const Rig::Options& options, int objects, int events) {
 
 namespace {
 
-// The age in us of the event that an object came with; none: it came with the initial list.
+// The age in microseconds of the object's event; nullopt if the object is from the initial list.
 absl::StatusOr<std::optional<double>> AgeOf(const RawObject& object) {
   const int64_t now = WallNanoseconds();
   const ObjectHeader header = object.Header();
@@ -98,7 +98,7 @@ absl::StatusOr<std::optional<double>> AgeOf(const RawObject& object) {
   return static_cast<double>(now - sent) / 1e3;
 }
 
-// Notes how old the event was that an object was reconciled for.
+// Records the age of an object's event when the object is reconciled.
 class Aging : public Reconciler {
  public:
   Aging(CacheView& view, size_t wanted) : view_(view), wanted_(wanted) {}
@@ -116,7 +116,7 @@ class Aging : public Reconciler {
   }
 
   void Expect(int objects) { objects_ = objects; }
-  // After `done`.
+  // Read it after `done`.
   const std::vector<double>& ages() const { return ages_; }
 
   Latch ready;
@@ -126,7 +126,7 @@ class Aging : public Reconciler {
   CacheView& view_;
   const size_t wanted_;
   int objects_ = 0;
-  // One worker.
+  // Only one worker uses the members below.
   int initial_ = 0;
   std::vector<double> ages_;
 };
@@ -139,7 +139,7 @@ absl::Status Latency(const Rig::Options& options, int objects, int events) {
   auto owned = std::make_unique<Aging>(rig->view(0), static_cast<size_t>(events));
   Aging& aging = *owned;
   aging.Expect(objects);
-  // The same ages, on the loop.
+  // The ages when the events arrive on the loop.
   std::vector<double> arrivals;
   const EventHandler arrive = [&, enqueue = EnqueueObject()](
                                   const ObjectEvent& event,

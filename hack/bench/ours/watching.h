@@ -7,14 +7,15 @@
 
 namespace mandate::bench {
 
-// B3, B4: until `objects` are in the cache; CPU since the process began, memory for each of them.
+// B3, B4: the time until `objects` are in the cache, the CPU time since the process started, and
+// the memory per object.
 absl::Status Sync(const Rig::Options& options, int objects);
 
-// B5: a synced cache of `objects`, then `events` events that the driver releases once it reads
+// B5: a synced cache of `objects` gets `events` events, which the driver releases when it reads
 // "ready".
 absl::Status Storm(const Rig::Options& options, int objects, int events);
 
-// B6: the same through a controller; from the time in the event's annotation to the reconciler.
+// B6: like B5, through a controller: the time from the event's annotation to the reconciler.
 absl::Status Latency(const Rig::Options& options, int objects, int events);
 
 // B10: every component demands the same kind.
