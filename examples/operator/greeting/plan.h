@@ -13,7 +13,7 @@ namespace example {
 inline constexpr char kMessageKey[] = "message";
 
 struct Plan {
-  // The ConfigMap to write; empty if it is as desired, or must not be changed.
+  // The ConfigMap to write; empty if it has the desired state, or must not be changed.
   std::optional<mandate::corev1::ConfigMap> write;
   // The reason why the spec cannot be fulfilled; empty if it can be.
   std::string problem;

@@ -57,7 +57,8 @@ absl::StatusOr<std::unique_ptr<mandate::Controller>> MakeController(
   return mandate::BuilderFor<mandate::kGreeting>(component.runtime)
       .Named("greeting")
       .For<v1alpha1::Greeting>()
-      // Watched by name, not by owner: a foreign ConfigMap may be deleted, which frees the name.
+      // ConfigMaps are watched by name, not by owner: the deletion of a foreign ConfigMap frees the
+      // name.
       .Watches<ConfigMap>([](const ConfigMap& config_map) {
         return std::vector<mandate::Request>{{mandate::KeyOf(config_map)}};
       })
