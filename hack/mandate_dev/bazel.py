@@ -18,27 +18,27 @@ def build(*targets: str, root: str = ROOT) -> None:
 
 
 def info(*flags: str, root: str = ROOT) -> dict[str, str]:
-    """bazel-bin and output_base, of the configuration that the flags choose."""
+    """Returns bazel-bin and output_base of the configuration that the flags choose."""
     done = subprocess.run(["hack/bazel", "info", *flags, "bazel-bin", "output_base"], cwd=root, check=True, text=True,
                           stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
     return dict(line.split(": ", 1) for line in done.stdout.splitlines())
 
 
 def program(target: str) -> str:
-    """Builds a program, and its path: //rbacgen or //testing/conformance:run_rows."""
+    """Builds a program, such as //rbacgen or //testing/conformance:run_rows, and returns its path."""
     build(target)
     folder, _, name = target.removeprefix("//").partition(":")
     return os.path.join(info()["bazel-bin"], folder, name or os.path.basename(folder))
 
 
 def kubernetes_protos() -> str:
-    """The folder of Kubernetes' .proto files, fetched if need be."""
+    """Returns the folder of Kubernetes' .proto files, which are fetched if they are missing."""
     build("@kubernetes//:protos")
     return os.path.join(info()["output_base"], "external", "kubernetes")
 
 
 def events(path: str) -> Iterator[dict[str, Any]]:
-    """The events that --build_event_json_file=path wrote; none if Bazel did not get that far."""
+    """Yields the events that --build_event_json_file=path wrote; no events if Bazel failed before that."""
     try:
         with open(path, encoding="utf-8") as f:
             for line in f:
@@ -48,7 +48,7 @@ def events(path: str) -> Iterator[dict[str, Any]]:
 
 
 def log_of(summary: dict[str, Any]) -> str:
-    """The log of a failed test, as far as it is there."""
+    """Returns the log of a failed test, or the part of it that exists."""
     for file in summary.get("failed", []):
         try:
             with open(unquote(urlparse(file["uri"]).path), encoding="utf-8", errors="replace") as f:
@@ -59,7 +59,8 @@ def log_of(summary: dict[str, Any]) -> str:
 
 
 def results(path: str, code: int) -> list[junit.Outcome]:
-    """One outcome for each test target of the event file. A build that broke before any test ran is a failure, too."""
+    """Returns one outcome for each test target of the event file. A build that failed before any test ran is a failure,
+    too."""
     found: dict[str, junit.Outcome] = {}
     for event in events(path):
         name = event.get("id", {})

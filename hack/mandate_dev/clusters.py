@@ -12,7 +12,7 @@ SECONDS = 7200  # for `up`, which builds the programs the first time
 
 
 class Cluster:
-    """The control plane in a folder. `up` starts it; it ends with this process, or, if it is lasting, by `down`.
+    """The control plane in a folder. `up` starts it; it ends with this process or, if it is lasting, with `down`.
 
     root: the tree of the hack/cluster that runs it.
     """
@@ -38,7 +38,7 @@ class Cluster:
         self._run("up", *watch, *flags, quiet=quiet)
 
     def down(self) -> None:
-        """Stops it and removes its folder; no error if it does not run."""
+        """Stops it and removes its folder. It is not an error if it does not run."""
         subprocess.run([os.path.join(self.root, "hack", "cluster"), "down", "--dir", self.folder], check=False,
                        timeout=600, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
 
@@ -49,34 +49,35 @@ class Cluster:
         self._run("stop", component)
 
     def state(self) -> dict[str, Any]:
-        """cluster.json: ports, pids and flags of a cluster that is up."""
+        """Returns cluster.json: ports, pids and flags of a running cluster."""
         with open(self.path(components.STATE_FILE), encoding="utf-8") as f:
             state: dict[str, Any] = json.load(f)
         return state
 
     def port(self, use: str) -> int:
-        """The port of apiserver, etcd or controller-manager."""
+        """Returns the port of apiserver, etcd or controller-manager."""
         return int(self.state()["ports"][use])
 
     def server(self) -> str:
-        """The URL of its API server."""
+        """Returns the URL of its API server."""
         with open(self.path("server"), encoding="utf-8") as f:
             return f.read().strip()
 
     def tls(self, client: str = "admin", ca: str = "ca") -> ssl.SSLContext:
-        """A context with one of the cluster's client certificates: `admin`, or `etcd` with the CA `etcd-ca`."""
+        """Returns a TLS context with one of the cluster's client certificates: `admin`, or `etcd` with the CA
+        `etcd-ca`."""
         context = ssl.create_default_context(cafile=self.path("pki", f"{ca}.crt"))
         context.load_cert_chain(self.path("pki", f"{client}.crt"), self.path("pki", f"{client}.key"))
         return context
 
     def try_kubectl(self, *arguments: str, stdin: str | None = None,
                     kubeconfig: str | None = None) -> subprocess.CompletedProcess[str]:
-        """kubectl as the administrator, or with another kubeconfig."""
+        """Runs kubectl as the administrator, or with another kubeconfig."""
         return subprocess.run([self.kubectl_program, *arguments], input=stdin, text=True, capture_output=True, timeout=SECONDS,
                               env={**os.environ, "KUBECONFIG": kubeconfig or self.kubeconfig})
 
     def kubectl(self, *arguments: str, stdin: str | None = None) -> str:
-        """The output of kubectl. Raises RuntimeError with its errors if it fails."""
+        """Returns the output of kubectl. Raises RuntimeError with its errors if it fails."""
         done = self.try_kubectl(*arguments, stdin=stdin)
         if done.returncode != 0:
             raise RuntimeError(f"kubectl {' '.join(arguments)}: {done.stderr.strip()}")

@@ -1,10 +1,11 @@
-"""A new component: its kind, its plan and reconciler with their tests, its identity in the chart.
+"""Creates a component: its kind, its plan and reconciler with their tests, and its identity in the chart.
 
 usage: hack/component NAME KIND [GROUP]     make component NAME=backup KIND=Backup [GROUP=mandate.io]
 
-NAME is the component's (backup, disk-check), KIND that of the objects that it serves, GROUP their API group. What is
-written builds, passes its tests and runs under its own ServiceAccount as it stands: for each object a ConfigMap with
-what its spec says. Exit 2, and nothing is written, when something is in the way.
+NAME is the name of the component (backup, disk-check), KIND the kind of the objects that it serves, GROUP their API
+group. The new component builds, passes its tests and runs under its own ServiceAccount without changes: it keeps a
+ConfigMap with the data of the spec for each object. Exit 2, without writing anything, if the component cannot be
+created.
 """
 import os
 import re
@@ -32,7 +33,7 @@ MACROS = {"errno"}
 
 
 class Refused(Exception):
-    """The reason why no component is written, in one line."""
+    """The component cannot be created; the message is the reason, in one line."""
 
 
 def read(path: str) -> str:
@@ -41,7 +42,7 @@ def read(path: str) -> str:
 
 
 def grep(pattern: str, *pathspec: str) -> list[str]:
-    """The matches in the tree's sources, also in those that are not yet added."""
+    """Returns the matches in the tree's sources, including those not yet added to git."""
     done = subprocess.run(["git", "grep", "--untracked", "-hoE", pattern, "--", *pathspec], cwd=ROOT, text=True,
                           capture_output=True)
     return done.stdout.splitlines()
@@ -55,7 +56,7 @@ def plural_of(kind: str) -> str:
 
 
 def constant_of(name: str) -> str:
-    """As `rbacgen header` names the mandate."""
+    """Returns the name that `rbacgen header` gives the mandate."""
     return "k" + "".join(part[:1].upper() + part[1:] for part in name.split("-"))
 
 
@@ -78,8 +79,8 @@ def check(name: str, kind: str, group: str) -> dict[str, Any]:
     if (snake in KEYWORDS | MACROS or grep(rf"namespace (mandate::)?{snake}\b", "*.h", "*.cc")
         or grep(rf"(^|[^:[:alnum:]_]){snake}::", "*.h", "hack/component_templates")):
         raise Refused(f'NAME "{name}" cannot name a namespace of its own: "{snake}" means something already; choose another')
-    # Its mandate is a constant there; the templates' own constants must not hide it. A component that needs a constant
-    # of the tests' headers names it in its template.
+    # Its mandate is a constant there, which the templates' own constants must not hide. A component that needs a
+    # constant of the tests' headers names it in its template.
     if grep(rf"\b{constant_of(name)}\b", "*.h", ":!*/testing/*", ":!*fixture*", "hack/component_templates"):
         raise Refused(f'NAME "{name}": its mandate would be {constant_of(name)}, which means something already; choose another')
     # A list's kind is KINDList, and Kubernetes allows 63 characters for it.
@@ -104,7 +105,7 @@ def formatted(path: str, text: str) -> str:
 
 
 def new_files(words: dict[str, str]) -> dict[str, str]:
-    """path → text, from the templates."""
+    """Returns path → text, from the templates."""
     snake = words["SNAKE"]
     places = {"api.BUILD.bazel.in": f"api/{snake}/v1alpha1/BUILD.bazel", "api.proto.in": f"api/{snake}/v1alpha1/{snake}.proto"}
     files = {}
@@ -116,7 +117,7 @@ def new_files(words: dict[str, str]) -> dict[str, str]:
 
 
 def with_label(build: str, target: str, attribute: str, label: str) -> str:
-    """A build file's text with a label added to a list of a target."""
+    """Returns a build file's text with a label added to a list of a target."""
     start = build.find(f'    name = "{target}",\n')
     found = re.compile(rf"\n    {attribute} = \[\n((?:        \"[^\"]+\",\n)*)    \],\n").search(build, max(start, 0))
     if start < 0 or not found or found.start() > build.index("\n)", start):
@@ -127,12 +128,12 @@ def with_label(build: str, target: str, attribute: str, label: str) -> str:
 
 
 def registered(words: dict[str, str]) -> dict[str, str]:
-    """path → text of the program's files, with the component."""
+    """Returns path → text of the program's files, with the component."""
     snake = words["SNAKE"]
     build = with_label(read(f"{PROGRAM}/BUILD.bazel"), "base_mandate", "srcs", f"//controllers/{snake}:mandates_sources")
     build = with_label(build, "components", "deps", f"//controllers/{snake}:reconciler")
     source = read(f"{PROGRAM}/components.cc")
-    # clang-format then sorts the includes.
+    # clang-format sorts the includes afterwards.
     source, includes = re.subn(r'(?m)^(?=#include "manager/)', f'#include "controllers/{snake}/reconciler.h"\n', source, count=1)
     source, rows = re.subn(r"(?m)(^std::vector<ComponentSpec> AllComponents\(\) \{\n  return \{\n(?:      \{.*\},\n)*)",
                            rf"\g<1>      {{\&{words['CONSTANT']}, SingleController<{snake}::MakeController>}},\n".replace(r"\&", "&"),
@@ -144,7 +145,7 @@ def registered(words: dict[str, str]) -> dict[str, str]:
 
 
 class Undo:
-    """The former files, to restore them. They are read before anything is written."""
+    """Saves the former files, to restore them. They are read before anything is written."""
 
     def __init__(self, new: Iterable[str], changed: Iterable[str]) -> None:
         self._new = sorted({"/".join(path.split("/")[:2]) for path in new})
@@ -183,7 +184,7 @@ def manifests(*arguments: str) -> subprocess.CompletedProcess[str]:
 def make(name: str, kind: str, group: str) -> None:
     words = check(name, kind, group)
     new, changed = new_files(words), registered(words)
-    # Otherwise the chart's changes would not be only this component's.
+    # Otherwise the chart's changes would not belong only to this component.
     if (before := manifests("--check")).returncode != 0:
         raise Refused("hack/manifests --check fails before anything is written; run it, fix what it reports, then try again: "
                       + (before.stderr.strip().splitlines() or ["it says nothing"])[-1])

@@ -1,7 +1,7 @@
-"""The commands of the documentation: where they are in a page, and whether they print what the page shows.
+"""Finds the commands of a documentation page, runs them, and compares their output with the page.
 
-A block of a page is a command's if its language is console or sh. A console block has lines `$ command`, lines `> more of
-it`, and below them the output, in which … stands for any text. An sh block has commands alone. HTML comments before a
+A block of a page has commands if its language is console or sh. A console block has lines `$ command`, lines `> more of
+it`, and below them the output, in which … stands for any text. An sh block has only commands. HTML comments before a
 block are for the test:
 
   <!-- not run: REASON -->     the block is not run
@@ -21,7 +21,7 @@ COMMENT = re.compile(r"<!-- (not run|run first): ((?:(?!-->).)*?)\s*-->", re.S)
 LANGUAGES = ("console", "sh")
 END = "end of the output, exit code"
 
-# What differs from run to run. Both the output and the page are normalized by it.
+# Patterns of text that differs from run to run. Both the output and the page are normalized with them.
 RULES = [
     (r"\b[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}\b", "UUID"),
     (r"\bsha256:[0-9a-f]{64}\b", "DIGEST"),
@@ -30,7 +30,7 @@ RULES = [
     (r"\b\d+(\.\d+)?(ms|s|m|h|d)\b", "AGE"),
     (r"\b127\.0\.0\.1:\d+\b", "127.0.0.1:PORT"),
     (r"\bv?\d+\.\d+\.\d+\b", "VERSION"),
-    (r"[ \t]+", " "),  # the width of a column depends on what is in it
+    (r"[ \t]+", " "),  # the width of a column depends on its content
     (r" $", ""),
 ]
 
@@ -39,7 +39,7 @@ RULES = [
 class Command:
     text: str
     shown: str = ""
-    status_counts: bool = True  # no output is shown: it must succeed
+    status_counts: bool = True  # the page shows no output: the command must succeed
 
 
 @dataclass
@@ -62,7 +62,7 @@ def console_commands(text: str) -> list[Command]:
 
 
 def blocks(page: str) -> Iterator[Block]:
-    """The blocks of commands, in the page's order."""
+    """Yields the blocks of commands, in the page's order."""
     for match in BLOCK.finditer(page):
         if match[1] not in LANGUAGES:
             continue
@@ -93,7 +93,7 @@ def is_shown(output: str, shown: str) -> bool:
 
 
 class Shell:
-    """One bash, as a reader has it: folders and variables stay. Not thread-safe."""
+    """One bash, as a reader uses it: the folder and variables persist. Not thread-safe."""
 
     def __init__(self, folder: str, env: Mapping[str, str], patience: float = 300) -> None:
         self._patience = patience
@@ -126,7 +126,7 @@ class Shell:
             lines.append(line)
 
     def close(self) -> None:
-        """Ends the shell and all that it has started."""
+        """Ends the shell and all processes that it has started."""
         try:
             os.killpg(self._bash.pid, 15)
         except ProcessLookupError:
@@ -135,7 +135,7 @@ class Shell:
 
 
 def mistakes(block: Block, shell: Shell) -> Iterator[str]:
-    """Runs a block. What is wrong with it."""
+    """Runs a block, and yields its differences from the page."""
     for text in block.first:
         status, output = shell.run(text)
         if status:

@@ -20,7 +20,7 @@ from mandate_dev.paths import ROOT
 
 
 def etcd(cluster: Cluster, call: str, body: Any) -> Any:
-    """A request to etcd's key-value service, as its owner."""
+    """Sends a request to etcd's key-value service, as its owner."""
     request = urllib.request.Request(f"https://127.0.0.1:{cluster.port('etcd')}/v3/kv/{call}", json.dumps(body).encode())
     with urllib.request.urlopen(request, context=cluster.tls("etcd", "etcd-ca"), timeout=60) as answer:
         return json.load(answer)
@@ -28,8 +28,8 @@ def etcd(cluster: Cluster, call: str, body: Any) -> Any:
 
 def explore(cluster: Cluster, program: str, flags: Sequence[str]) -> int:
     cluster.up("--apiserver-flag=--watch-cache-sizes=podtemplates#0")
-    # kube-controller-manager would put objects of its own into every namespace. A server that was never restarted, and
-    # an etcd that was never compacted, remember everything, which the double does not.
+    # kube-controller-manager would create its own objects in every namespace. A server that was never restarted and
+    # an etcd that was never compacted have the whole history, which the double does not have.
     cluster.stop("controller-manager")
     revision = etcd(cluster, "range", {"key": "AA=="})["header"]["revision"]
     etcd(cluster, "compaction", {"revision": revision})

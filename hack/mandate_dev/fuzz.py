@@ -1,8 +1,8 @@
-"""Fuzzes the code that reads bytes from outside, with libFuzzer under ASan and UBSan. A table, and its sum.
+"""Fuzzes the code that reads bytes from outside, with libFuzzer under ASan and UBSan. Prints a table and its sum.
 
 usage: hack/fuzz [--seconds N] [target…]     60 seconds each by default; all targets of testing/fuzz by default
 
-libFuzzer's interesting inputs are kept under ~/.cache/mandate/fuzz; the next run begins with them. An input that
+libFuzzer's interesting inputs are kept under ~/.cache/mandate/fuzz; the next run starts with them. An input that
 violates a property is written to testing/fuzz/corpus/<target>/, where `bazel test //testing/fuzz:<target>_test` replays
 it from then on: fix, and commit it with the fix. The last line is `N passed, N failed`.
 """
@@ -21,18 +21,18 @@ from mandate_dev.report import table
 CACHE = cache("fuzz")
 ALL = ["json_codec", "envelope", "watch_frames", "lists", "quantity", "times", "selectors", "patches", "markers",
        "audit_log", "audit_report", "webhook_markers", "admission_reviews", "crd_options", "manifests"]
-# Fixtures that a target begins with; larger ones are for the replay test alone, as they would make every run slow.
+# Fixtures with which a target starts; larger ones are only for the replay test, because they would slow down every run.
 FIXTURES = {"json_codec": "*.json", "envelope": "*.pb"}
 MAX_FIXTURE_BYTES = 5000
 INSTRUMENT = "-fsanitize=fuzzer-no-link,address,undefined"
 FLAGS = ["--action_env=CC=clang", "--repo_env=CC=clang", "--copt=" + INSTRUMENT, "--copt=-fno-sanitize-recover=all",
          "--copt=-fno-omit-frame-pointer", "--copt=-g1", "--linkopt=-fsanitize=address,undefined",
-         # UBSan has a C++ part, which clang leaves out unless it knows that this is C++; gold warns of every ASan symbol.
+         # clang links the C++ part of UBSan only if it knows that this is C++; gold warns about every ASan symbol.
          "--linkopt=-fsanitize-link-c++-runtime", "--linkopt=-fuse-ld=bfd", "--nostart_end_lib"]
 
 
 def build(targets: Sequence[str]) -> str:
-    """Builds the targets with clang; the folder of their binaries."""
+    """Builds the targets with clang; returns the folder of their binaries."""
     env = {**os.environ, "BAZEL_OUTPUT_BASE": os.environ.get("BAZEL_OUTPUT_BASE") or os.path.join(CACHE, "bazel")}
     labels = [f"//testing/fuzz:{t}_fuzzer" for t in targets]
     if subprocess.run(["hack/bazel", "build", *FLAGS, *labels], cwd=ROOT, env=env).returncode:
@@ -43,7 +43,7 @@ def build(targets: Sequence[str]) -> str:
 
 
 def seed_fixtures(target: str, binary: str) -> str | None:
-    """A folder with the small fixtures that the target begins with; None if it has none."""
+    """Returns a folder with the small fixtures with which the target starts; None if it has no fixtures."""
     if target not in FIXTURES:
         return None
     folder = os.path.join(CACHE, "fixtures", target)
@@ -56,7 +56,7 @@ def seed_fixtures(target: str, binary: str) -> str | None:
 
 
 def fuzz(target: str, binary: str, seconds: int) -> tuple[object, ...]:
-    """One row of the table: (target, runs, runs a second, corpus, coverage, result)."""
+    """Runs a target; returns its row of the table: (target, runs, runs per second, corpus, coverage, result)."""
     kept = os.path.join(ROOT, "testing/fuzz/corpus", target)
     grown = os.path.join(CACHE, "corpus", target)
     os.makedirs(grown, exist_ok=True)

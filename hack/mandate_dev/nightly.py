@@ -7,7 +7,7 @@ usage: hack/nightly [NAME]…     all of them by default; the last line is `N pa
   threadsafety  clang's analysis of locks, on everything
   seeds         10,000 seeds of every simulation (SEEDS=n in the environment: another number, in twenty parts)
   measures      benchmarks with a limit: the start of the scope controllers, the longest turn of the event loop, and the
-                p99 of a component while another is in trouble
+                p99 of a component while another one is failing
   rbac          100,000 decisions of manager/rbac, compared with the real server's
   explore       20,000 random sequences of requests, on the real server and on the double
   fences        30,000 random writes, while the API server is killed 30 times (ATTEMPTS, SEED): writes of the components,
@@ -30,7 +30,7 @@ from mandate_dev import bazel, junit, processes
 from mandate_dev.paths import ROOT, cache
 from mandate_dev.suite import PROGRAMS, last_line_results, program_results, summarize
 
-Command = tuple[list[str], dict[str, str]]  # and the variables that it needs in its environment
+Command = tuple[list[str], dict[str, str]]  # its arguments, and its additional environment variables
 CACHE = cache("nightly")
 SIMULATIONS = "kind(cc_test, rdeps(//..., //manager/core/testing:seeds, 1))"
 
@@ -39,7 +39,7 @@ def bazel_of(name: str, *command: str) -> Command:
     return ["hack/bazel", *command], {"BAZEL_OUTPUT_BASE": os.path.join(CACHE, name)}
 
 
-PARTS = 20  # of the seeds of a simulation: each is one run of its test, so that two cores have work
+PARTS = 20  # of a simulation's seeds: each part is one run of its test, so that two cores are busy
 
 
 def simulations() -> Command:
@@ -72,7 +72,8 @@ ALL: dict[str, Callable[[], Command]] = {
 
 
 def run(command: list[str], env: dict[str, str] | None = None) -> list[junit.Outcome]:
-    """The outcomes of Bazel's tests, of a program's cases, or of a command as a whole; its output is shown."""
+    """Runs the command and shows its output. Returns the outcomes of Bazel's tests, of a program's cases, or of the
+    whole command."""
     with tempfile.TemporaryDirectory(prefix="mandate-nightly-") as folder:
         if command[:2] == ["hack/bazel", "test"]:
             return bazel.test(lambda words: processes.show(words, ROOT, env), command[2:], folder)

@@ -1,4 +1,4 @@
-"""Where things are: the tree, and the cache outside of it."""
+"""The paths of the tree, and of the cache outside of it."""
 import os
 import tempfile
 
@@ -7,17 +7,17 @@ HACK = os.path.join(ROOT, "hack")
 
 
 def cache(*parts: str) -> str:
-    """A path in the cache folder: $MANDATE_CACHE, $XDG_CACHE_HOME/mandate or ~/.cache/mandate."""
+    """Returns a path in the cache folder: $MANDATE_CACHE, $XDG_CACHE_HOME/mandate or ~/.cache/mandate."""
     base = os.environ.get("XDG_CACHE_HOME") or os.path.expanduser("~/.cache")
     root = os.path.abspath(os.environ.get("MANDATE_CACHE") or os.path.join(base, "mandate"))
     return os.path.join(root, *parts)
 
 
 def temporary_folder() -> str:
-    """The folder for temporary folders: $TMPDIR or /tmp."""
+    """Returns the folder for temporary folders: $TMPDIR or /tmp."""
     return os.environ.get("TMPDIR") or "/tmp"
 
 
 def new_folder(name: str) -> str:
-    """A new private folder that the caller removes."""
+    """Creates a private folder, which the caller removes."""
     return tempfile.mkdtemp(prefix=f"mandate-{name}-", dir=temporary_folder())

@@ -1,4 +1,4 @@
-"""What programs print: sections, steps and what was seen, tables; colour on a terminal only."""
+"""The output of programs: sections, steps with their results, and tables. Colours are used only on a terminal."""
 import os
 import sys
 import time
@@ -7,7 +7,7 @@ from typing import Any
 
 
 class StepFailed(AssertionError):
-    """A step that did not hold: what was expected and what was seen."""
+    """A step that failed: the expected and the actual result."""
 
     def __init__(self, step: str, expected: str, seen: Any) -> None:
         super().__init__(f"{step}: expected {expected}; saw {seen}")
@@ -42,7 +42,7 @@ class Report:
         self.say(f"  {self._paint('32', '✓')} {what} {self._paint('2', f'({elapsed:.1f} s)')}")
 
     def expect(self, what: str, holds: Any, seen: Any) -> None:
-        """Reports that `what` holds, or raises StepFailed with what was seen."""
+        """Reports that `what` holds, or raises StepFailed with the actual result."""
         if not holds:
             raise StepFailed(self.current, what, seen)
         self.held(what)
@@ -55,7 +55,7 @@ class Report:
 
 
 def table(header: Sequence[str], rows: Iterable[Sequence[object]]) -> list[str]:
-    """Lines of aligned columns: the first column to the left, the others to the right."""
+    """Returns lines of aligned columns: the first column to the left, the others to the right."""
     cells = [list(header), *([str(cell) for cell in row] for row in rows)]
     widths = [max(map(len, column)) for column in zip(*cells)]
     return ["  ".join(cell.ljust(width) if i == 0 else cell.rjust(width)

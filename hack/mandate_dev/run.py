@@ -1,13 +1,13 @@
-"""A private control plane with the manager on it, for you to try things on.
+"""A private control plane with the manager on it, for your own tests.
 
 usage: hack/run [--dir DIR] [--identity-mode MODE] [-- FLAG…]     make run [DIR=…]
        hack/run stop [--dir DIR]                                  make stop [DIR=…]
 
 Builds the manager, starts the control plane unless it runs already, installs the CRDs and the generated roles as an
 administrator would, and starts the manager with the base ServiceAccount's token. The terminal then shows which
-components are not ready, and why. Ctrl-C stops the manager; the control plane and everything in it stay. `hack/run` again
-builds the changes and starts the manager again, in place of one that still runs in another terminal.
-`hack/run stop` ends both and removes DIR.
+components are not ready, and why. Ctrl-C stops the manager; the control plane and its content stay. The next `hack/run`
+builds the changes and starts the manager again, in place of one that still runs in another terminal. `hack/run stop`
+ends both and removes DIR.
 
   --dir DIR             the control plane, its data and the logs (default: mandate-run-UID under ${TMPDIR:-/tmp})
   --identity-mode MODE  how components act: token (the default), impersonate, single (docs/identity.md)
@@ -31,12 +31,12 @@ from mandate_dev.paths import HACK
 from mandate_dev.report import Report, StepFailed
 
 STATE = "run.json"
-# How long a manager may take to end: it drains, and releases its lease.
+# The time in which a manager must end: it drains, and releases its lease.
 GRACE_SECONDS = 40
 
 
 class Misuse(Exception):
-    """The call is wrong: exit 2."""
+    """The call is invalid: exit 2."""
 
 
 class Stop(BaseException):
@@ -55,14 +55,14 @@ def parse(argv: Sequence[str]) -> argparse.Namespace:
     parser.add_argument("--identity-mode", choices=["token", "impersonate", "single"], default="token")
     parser.add_argument("-h", "--help", action="store_true")
     options = parser.parse_args(own)
-    # make passes an empty DIR when it is not set.
+    # make passes an empty DIR if it is not set.
     options.dir = os.path.abspath(options.dir or default_folder())
     options.flags = argv[len(own) + 1:]
     return options
 
 
 def check_folder(folder: str) -> None:
-    """Rejects a folder of another user, or that hack/run has not made: `stop` removes all of it."""
+    """Rejects a folder of another user, or that hack/run has not created, because `stop` removes the whole folder."""
     if not os.path.lexists(folder):
         return
     if os.path.islink(folder) or not os.path.isdir(folder) or os.stat(folder).st_uid != os.getuid():
@@ -81,7 +81,7 @@ def read_state(folder: str) -> dict[str, Any]:
 
 
 def end(manager: processes.Record | None) -> bool:
-    """Ends a recorded manager, if it still runs. True when it did."""
+    """Ends a recorded manager if it still runs. Returns whether it ran."""
     if not processes.is_alive(manager):
         return False
     if not processes.kill(manager, signal.SIGTERM, GRACE_SECONDS):
@@ -90,7 +90,7 @@ def end(manager: processes.Record | None) -> bool:
 
 
 def not_ready(text: str) -> dict[str, str]:
-    """{component: reason} of /readyz?verbose, reasons of several lines included."""
+    """Returns {component: reason} of /readyz?verbose, including reasons of several lines."""
     reasons: dict[str, str] = {}
     name: str | None = None
     for line in text.splitlines():
@@ -115,7 +115,7 @@ class Watcher:
     def look(self) -> None:
         code, text = self._env.readyz()
         if code == 0:
-            return  # it does not listen yet, or no longer: stay() notices its end
+            return  # it does not listen yet, or has ended, which stay() notices
         reasons = not_ready(text)
         if self._waits and not reasons and self._env.leads():
             self._report.held("it has the Lease")
@@ -161,7 +161,7 @@ def say_what_stays(options: argparse.Namespace, report: Report) -> None:
 
 
 def stay(env: world.World, report: Report, options: argparse.Namespace) -> int:
-    """Until Ctrl-C, or the manager ends. The exit code."""
+    """Waits until Ctrl-C or the manager's end. Returns the exit code."""
     watcher = Watcher(env, report)
     while not env.manager_ends_within(0.5):
         watcher.look()
@@ -185,7 +185,7 @@ def run(options: argparse.Namespace, report: Report) -> int:
     me = processes.record(os.getpid())
     env = world.World(options.dir, report, options.identity_mode, lasting=True)
     if not read_state(options.dir):
-        write_state(options.dir, owner=None, manager=None)  # the folder is ours, whatever fails next
+        write_state(options.dir, owner=None, manager=None)  # marks the folder as ours, even if a later step fails
     try:
         env.prepare()
         former = read_state(options.dir).get("manager")
@@ -200,7 +200,7 @@ def run(options: argparse.Namespace, report: Report) -> int:
     except StepFailed as failure:
         report.failed(failure)
     except Stop:
-        # Another Ctrl-C does not leave it half done.
+        # Another Ctrl-C must not interrupt this.
         signal.signal(signal.SIGINT, signal.SIG_IGN)
         report.say("\nStopping the manager.")
         env.end_manager(GRACE_SECONDS)
@@ -230,7 +230,7 @@ def main(argv: Sequence[str]) -> int:
     def on_signal(*_: object) -> None:
         raise Stop
 
-    # Also where a script started this with &, which ignores SIGINT otherwise.
+    # Needed if a script started this with &, which otherwise ignores SIGINT.
     signal.signal(signal.SIGINT, on_signal)
     signal.signal(signal.SIGTERM, on_signal)
     options = parse(argv)

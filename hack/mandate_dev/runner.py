@@ -28,7 +28,7 @@ Error = tuple[type[BaseException], BaseException, TracebackType] | tuple[None, N
 
 
 class Fixture(Protocol):
-    """Something that cases share. stop() is also called after a start() that failed."""
+    """A fixture that cases share. stop() is also called after a failed start()."""
 
     def start(self) -> None: ...
 
@@ -42,7 +42,8 @@ _shared: dict[Callable[[], Any], tuple[Any, BaseException | None]] = {}
 
 
 def shared(make: Callable[[], F]) -> F:
-    """The fixture that `make` makes, started once in a program; raises again what its start raised."""
+    """Returns the fixture that `make` creates, which is started once in a program. Raises the error of its start
+    again."""
     if make not in _shared:
         fixture = make()
         _shared[make] = (fixture, None)
@@ -97,7 +98,7 @@ class Result(unittest.TestResult):
 
     def addSuccess(self, test: unittest.TestCase) -> None:
         super().addSuccess(test)
-        if len(self.outcomes) == self._case_began_at:  # else its subtests have been counted
+        if len(self.outcomes) == self._case_began_at:  # otherwise its subtests have been counted
             self._add(test, name_of(test))
 
     def addError(self, test: unittest.TestCase, err: Error) -> None:
@@ -124,7 +125,7 @@ class Result(unittest.TestResult):
 
 
 def describe(error: Error) -> str:
-    """The text for a person: of a step its expectation, of other errors the place where they were raised."""
+    """Returns the error's text: the expectation of a failed step, or the place where another error was raised."""
     kind, value, trace = error
     if isinstance(value, StepFailed):
         return f"{value.step}\n  expected: {value.expected}\n  seen:     {value.seen}"
@@ -162,7 +163,7 @@ def matches(case: unittest.TestCase, pattern: str) -> bool:
 
 
 class Parser(argparse.ArgumentParser):
-    """The flags that all test programs have; add_argument adds a program's own."""
+    """The flags that all test programs have; add_argument adds flags of one program."""
 
     def __init__(self, program: str, doc: str) -> None:
         super().__init__(prog=program, add_help=False, allow_abbrev=False)
@@ -182,7 +183,7 @@ class Parser(argparse.ArgumentParser):
 
 
 def choose(cases: Cases, options: argparse.Namespace) -> list[unittest.TestCase]:
-    """The cases that the flags choose. Raises LookupError for a name or a pattern that no case has."""
+    """Returns the cases that the flags choose. Raises LookupError for a name or a pattern that matches no case."""
     everything = [case for kind in cases for case in each(Loader().loadTestsFromTestCase(kind))]
     for name in options.names:
         if not any(is_named(case, name) for case in everything):
@@ -196,7 +197,8 @@ def choose(cases: Cases, options: argparse.Namespace) -> list[unittest.TestCase]
 
 
 def run(program: str, cases: Cases, options: argparse.Namespace) -> int:
-    """Runs the chosen cases. The exit code: 0, 1 if a case failed, 2 for wrong usage, 130 if it was interrupted."""
+    """Runs the chosen cases. Returns the exit code: 0, 1 if a case failed, 2 for wrong usage, 130 after an
+    interruption."""
     try:
         chosen = choose(cases, options)
     except LookupError as error:
@@ -223,5 +225,5 @@ def run(program: str, cases: Cases, options: argparse.Namespace) -> int:
 
 
 def main(program: str, doc: str, cases: Cases, argv: Sequence[str]) -> int:
-    """The whole of a test program that has no flags of its own."""
+    """The main function of a test program without its own flags."""
     return run(program, cases, Parser(program, doc).parse_args(argv))

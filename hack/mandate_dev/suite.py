@@ -1,4 +1,5 @@
-"""Every test: Bazel's, then the programs that need a real control plane, then the house rules. A table, and its sum.
+"""Runs every test: Bazel's, then the programs that need a real control plane, then the house rules. Prints a table and
+its sum.
 
 usage: hack/test [--ci] [--on-cluster] [--runs N] [--junit FILE] [NAME]…
 
@@ -51,13 +52,13 @@ PROGRAMS = [
     "hack/examples_test",
     "hack/image_test",
 ]
-# Exit 0 is one passed.
+# Exit code 0 counts as one passed.
 RULES = {
     "clang-format changes nothing": "git ls-files '*.h' '*.cc' | xargs clang-format --dry-run -Werror",
     "make manifests changes nothing": "hack/manifests --check",
     "python types and lint": f"cd hack && mypy --cache-dir={shlex.quote(cache('mypy'))} && pyflakes3 mandate_dev mandate_release && "
                              "cd .. && git grep -lE '^#!.*python3' | xargs pyflakes3",
-    # Time and randomness are injected: a clock is asked, and a seed is drawn, in one place each.
+    # Time and randomness are injected: only one place reads the clock, and only one draws a seed.
     "no other clock, sleep or seed":
         r"! git grep -nE 'absl::Now|\bsleep(_for|_until)?\(|SleepFor|(system|steady|high_resolution)_clock|random_device|BitGen' "
         r"-- 'manager/*.h' 'manager/*.cc' 'controllers/*.h' 'controllers/*.cc' 'cmd/*.cc' ':!*_test.cc' ':!*/testing/*' "
@@ -76,7 +77,7 @@ def run_bazel(flags: Sequence[str], folder: str) -> list[junit.Outcome]:
 
 
 def program_results(code: int, path: str) -> list[junit.Outcome]:
-    """The outcomes that a program wrote, and its exit code, as a failure if no outcome has failed."""
+    """Returns the outcomes that a program wrote; a non-zero exit code without a failed outcome is a failure, too."""
     try:
         outcomes = junit.read(path)
     except (OSError, xml.etree.ElementTree.ParseError):
@@ -95,7 +96,7 @@ def run_program(command: str, folder: str) -> list[junit.Outcome]:
 
 
 def last_line_results(code: int, output: str) -> list[junit.Outcome]:
-    """As many outcomes as the last line counts; of a command without such a line, one."""
+    """Returns as many outcomes as the last line counts, or one for a command without such a line."""
     said = re.findall(r"^(\d+) passed, (\d+) failed", output, re.MULTILINE)
     passed, failed = map(int, said[-1]) if said else (int(code == 0), 0)
     failure = junit.Outcome("(see above)", junit.FAILED, text=f"exit {code}")
@@ -108,7 +109,7 @@ def run_rule(name: str, command: str, _folder: str) -> list[junit.Outcome]:
 
 
 def rows_of(options: argparse.Namespace) -> dict[str, Row]:
-    """The rows of one run, by name. Raises ValueError for an unknown name."""
+    """Returns the rows of one run, by name. Raises ValueError for an unknown name."""
     targets = [name for name in options.names if name.startswith(("//", "@"))]
     others: dict[str, Row] = {program: functools.partial(run_program, program) for program in PROGRAMS}
     others |= {name: functools.partial(run_rule, name, command) for name, command in {**RULES, **DEMOS}.items()}
@@ -144,7 +145,7 @@ def parse(argv: Sequence[str]) -> argparse.Namespace:
 
 
 def run_all(rows: dict[str, Row], runs: int, folder: str) -> dict[str, tuple[list[junit.Outcome], float]]:
-    """(outcomes, seconds) of each row of each run, by its title."""
+    """Returns (outcomes, seconds) of each row of each run, by its title."""
     results = {}
     for number in range(1, runs + 1):
         for name, row in rows.items():
@@ -157,7 +158,7 @@ def run_all(rows: dict[str, Row], runs: int, folder: str) -> dict[str, tuple[lis
 
 
 def summarize(results: dict[str, tuple[list[junit.Outcome], float]]) -> int:
-    """Prints the table, the failures and the sum. The number of failures."""
+    """Prints the table, the failures and the sum. Returns the number of failures."""
     rows = [(title, junit.count(outcomes, junit.PASSED), junit.count(outcomes, junit.FAILED), f"{seconds:.0f}")
             for title, (outcomes, seconds) in results.items()]
     print("", *table(["", "passed", "failed", "seconds"], rows), sep="\n")
@@ -184,7 +185,7 @@ def main(argv: Sequence[str]) -> int:
     finally:
         shutil.rmtree(folder, ignore_errors=True)
     if options.junit:
-        # `bazel run` starts programs in a folder of its own.
+        # `bazel run` starts programs in its own folder.
         path = os.path.join(os.environ.get("BUILD_WORKING_DIRECTORY", ""), options.junit)
         junit.write(path, {title: outcomes for title, (outcomes, _) in results.items()})
     return int(summarize(results) > 0)

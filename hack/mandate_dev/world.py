@@ -19,7 +19,7 @@ from mandate_dev.report import Report, StepFailed
 
 NAMESPACE = "mandate-system"
 BASE = "mandate-manager"
-# Long enough for two cores with ten times the work; every wait ends as soon as its condition holds.
+# Seconds: long enough for two cores with ten times the load; every wait ends as soon as its condition holds.
 PATIENCE = 300
 # Such a machine may be late by this number of seconds.
 LOADED = 40
@@ -28,7 +28,7 @@ LOADED = 40
 class World:
     """A control plane and a manager in a folder, which start() fills and stop() ends.
 
-    lasting: the control plane outlives this process, and one that runs in the folder already is used.
+    lasting: the control plane outlives this process, and one that already runs in the folder is used.
     root: the tree that is built and installed. Not thread-safe.
     """
 
@@ -73,7 +73,8 @@ class World:
         self.report.held(f"ready at http://127.0.0.1:{self.health_port}/readyz")
 
     def run(self, command: list[str], **options: Any) -> str:
-        """The output of a command, if it is piped; StepFailed when it fails. cwd is the tree unless it is given."""
+        """Runs a command, and returns its output if it is piped. Raises StepFailed if it fails. cwd is the tree by
+        default."""
         options.setdefault("cwd", self.root)
         done: subprocess.CompletedProcess[str] = subprocess.run(command, text=True, **options)
         if done.returncode != 0:
@@ -89,16 +90,16 @@ class World:
             raise StepFailed(self.report.current, "hack/bazel build to succeed", error) from None
         info = bazel.info(root=self.root)
         self._kubernetes_protos = os.path.join(info["output_base"], "external", "kubernetes")
-        # Copies: a build meanwhile must not replace the programs of a world that runs.
+        # Copies the programs, because a build must not replace the programs of a running world.
         for target, path in ((self.manager_program, "cmd/mandate-manager/mandate-manager"), (self.rbacgen, "rbacgen/rbacgen")):
             shutil.copyfile(os.path.join(info["bazel-bin"], path), target + ".new")
             os.chmod(target + ".new", 0o755)
-            os.replace(target + ".new", target)  # the one that is there may be running
+            os.replace(target + ".new", target)  # the existing program may be running
         self.report.held("built")
 
     def _start_cluster(self) -> None:
         self.report.step("a private control plane: etcd, kube-apiserver, kube-controller-manager, on loopback")
-        # OwnerReferencesPermissionEnforcement: some clusters have it on; our roles must suffice there, too.
+        # Some clusters enable OwnerReferencesPermissionEnforcement; our roles must suffice there, too.
         self.up("--apiserver-flag=--enable-admission-plugins=OwnerReferencesPermissionEnforcement")
 
     def up(self, *flags: str) -> None:
@@ -117,14 +118,14 @@ class World:
         self.report.held("installed")
 
     def make_namespaces(self, manifests: str) -> None:
-        """Makes the namespaces that the manifests need: a marker with namespace= becomes a Role there."""
+        """Creates the namespaces that the manifests need: a marker with namespace= becomes a Role there."""
         for namespace in sorted({NAMESPACE, *re.findall(r"^  namespace: \"?([-a-z0-9]+)\"?$", manifests, re.MULTILINE)}):
             if not self.kubectl("get", "namespace", namespace, "--ignore-not-found", "-o", "name"):
                 self.kubectl("create", "namespace", namespace)
 
     def make_crds(self) -> str:
-        """The folder of the CRDs that the .proto files describe now. Those of the chart may be older: then the API server
-        would drop the fields that they lack."""
+        """Returns a folder with the CRDs of the current .proto files. The chart's CRDs may be older; the API server
+        would then drop the fields that they lack."""
         files = self.run(["git", "ls-files", "--cached", "--others", "--exclude-standard", "--", "api/*.proto"],
                          cwd=self.proto_root, stdout=subprocess.PIPE).splitlines()
         protos = [file for file in files if os.path.exists(os.path.join(self.proto_root, file))]
@@ -135,18 +136,18 @@ class World:
         return folder
 
     def chart(self, *flags: str) -> str:
-        """The generated part of the chart, as plain manifests; of components not yet added to git, too."""
+        """Returns the generated part of the chart as plain manifests, including components not yet added to git."""
         sources = self.run(["git", "grep", "--untracked", "-lE", "^// *\\+mandate:component:", "--", "controllers",
                             "webhooks", "manager"], stdout=subprocess.PIPE).split()
         # Webhooks that no manager serves would deny every write that they cover.
         some = [] if any(flag.startswith("--with=") for flag in flags) else ["--with=metrics.enabled"]
-        # A flag that takes a list would take the sources too, if they came right after it.
+        # The sources must not follow a flag that takes a list, because it would take them, too.
         return self.run([self.rbacgen, "chart", *flags, *some, "--format=yaml", f"--namespace={NAMESPACE}",
                          f"--identity-mode={self.identity_mode}", *sources], stdout=subprocess.PIPE)
 
     def write_credentials(self) -> None:
         """Writes the files that the kubelet would mount into the manager's pod: a token, and the server's address."""
-        # The kubelet would renew it; here nothing does.
+        # The kubelet would renew the token; here it is not renewed.
         life = "--duration=720h" if self.lasting else "--duration=2h"
         token = self.kubectl("create", "token", BASE, "-n", NAMESPACE, life)
         self.write_private(self.token_file, token)
@@ -175,28 +176,28 @@ class World:
         return self._manager
 
     def spawn_manager(self, health_port: int, metrics_port: int, *flags: str) -> subprocess.Popen[bytes]:
-        """One more manager process, which the caller ends."""
+        """Starts one more manager process, which the caller ends."""
         with open(self.manager_log, "ab") as log:
             return subprocess.Popen(
                 [self.manager_program, f"--kubeconfig={self.manager_kubeconfig}", f"--namespace={NAMESPACE}",
                  f"--identity-mode={self.identity_mode}", f"--health-probe-bind-address=127.0.0.1:{health_port}",
                  f"--metrics-bind-address=127.0.0.1:{metrics_port}", *flags],
                 stdout=log, stderr=log, stdin=subprocess.DEVNULL, preexec_fn=die_with_parent(),
-                start_new_session=self.lasting)  # a Ctrl-C in the terminal is hack/run's alone
+                start_new_session=self.lasting)  # a Ctrl-C in the terminal must reach only hack/run
 
     def stop_manager(self) -> int:
-        """SIGTERM; the exit code."""
+        """Sends SIGTERM; returns the exit code."""
         self.manager.terminate()
         code = self.manager.wait(timeout=PATIENCE)
         self._write_world()
         return code
 
     def await_manager_end(self) -> int:
-        """Its exit code, when it ends by itself."""
+        """Waits until it ends by itself; returns its exit code."""
         return self.manager.wait(timeout=PATIENCE)
 
     def abandon_manager(self) -> None:
-        """SIGKILL: as a node that dies."""
+        """Sends SIGKILL, as if a node died."""
         self.manager.kill()
         self.manager.wait()
         self._write_world()
@@ -226,7 +227,7 @@ class World:
             return False
 
     def readyz(self, port: int | None = None) -> tuple[int, str]:
-        """(code, text) of /readyz?verbose; (0, reason) when there is no answer."""
+        """Returns (code, text) of /readyz?verbose; (0, reason) without an answer."""
         try:
             with urllib.request.urlopen(f"http://127.0.0.1:{port or self.health_port}/readyz?verbose", timeout=30) as answer:
                 return answer.status, answer.read().decode()
@@ -236,7 +237,7 @@ class World:
             return 0, str(error)
 
     def is_ready(self, port: int | None = None) -> tuple[bool, str]:
-        """(whether it is ready, the text of /readyz)."""
+        """Returns (whether it is ready, the text of /readyz)."""
         code, text = self.readyz(port)
         return code == 200, text
 
@@ -258,7 +259,7 @@ class World:
             return False
 
     def manager_exit_code(self) -> int:
-        """The exit code of a manager that has ended."""
+        """Returns the exit code of a manager that has ended."""
         return self.manager.returncode
 
     # Looking.
@@ -277,12 +278,12 @@ class World:
         return answer.strip() == "yes"
 
     def eventually(self, what: str, condition: Callable[[], tuple[Any, Any]], patience: float = PATIENCE) -> None:
-        """Asks `condition` for (holds, seen) until it holds."""
+        """Calls `condition`, which returns (holds, seen), until it holds."""
         deadline = time.monotonic() + patience
         while True:
             try:
                 holds, seen = condition()
-            except StepFailed as failure:  # the API server may be on its way back
+            except StepFailed as failure:  # the API server may be restarting
                 if not self.manager_is_running():
                     raise
                 holds, seen = False, failure.seen
@@ -303,7 +304,7 @@ class World:
             self.report.say("".join(tail))
 
     def end_manager(self, grace_seconds: float = 40) -> None:
-        """SIGTERM, then SIGKILL; nothing if it has ended, or was never started."""
+        """Sends SIGTERM, then SIGKILL. Does nothing if it has ended, or was never started."""
         if self.manager_is_running():
             self.manager.terminate()
             if not self.manager_ends_within(grace_seconds):
@@ -312,7 +313,7 @@ class World:
             self._write_world()
 
     def stop(self, keep_logs: bool) -> None:
-        """Ends all that runs. keep_logs: the folder stays, with the logs of the manager and of the API server's audit."""
+        """Ends all programs. keep_logs: the folder stays, with the manager's log and the API server's audit log."""
         self.end_manager()
         if os.path.isdir(self.cluster.folder):
             # `down` removes the cluster's folder; the audit log is the demo's result.

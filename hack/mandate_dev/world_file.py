@@ -1,8 +1,8 @@
-"""world.json: what runs in a world's folder, for programs that automate it.
+"""world.json: describes the programs that run in a world's folder, for programs that automate it.
 
 The file has no secrets, only the paths of the files that have them; its mode is 0600. All paths are absolute. Fields:
 
-  version         1; it grows when a field changes its meaning or goes
+  version         1; it increases when a field changes its meaning or is removed
   identityMode    token, impersonate or single
   namespace       the manager's
   folder          everything below is in it
@@ -47,7 +47,7 @@ def describe(world: "World", manager_pid: int | None) -> dict[str, Any]:
 
 
 def write_private(path: str, text: str) -> None:
-    """A file that only its owner reads; it replaces a former one as a whole."""
+    """Writes a file that only its owner can read; it replaces a former file atomically."""
     new = path + ".new"
     with open(os.open(new, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "w", encoding="utf-8") as f:
         f.write(text)

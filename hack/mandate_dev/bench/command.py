@@ -43,7 +43,7 @@ class Server:
             return json.load(answer)
 
     def close(self) -> None:
-        self.stdin.close()  # that ends it
+        self.stdin.close()  # the process then ends
         self.process.wait(timeout=10)
         self.folder.cleanup()
 
@@ -113,7 +113,7 @@ def run_program(binary: Any, task: Any, peer: Any, server: Any) -> Any:
         process.kill()
     if server:
         figures.update({k: v for k, v in server.ask("stats").items() if k in ("watches", "lists", "connections")})
-        figures["connections"] -= 1  # the reset's
+        figures["connections"] -= 1  # without the reset's connection
     return figures
 
 
@@ -142,7 +142,7 @@ def medians(runs: Any) -> dict[str, Any]:
 
 
 def verdict(task: Any, figures: Any, base: Any) -> Any:
-    """Our result: each target that is missed, or that all are met."""
+    """Returns our result: each missed target, or that all targets are met."""
     missed = []
     for metric, target in task.figures.items():
         if target is None or metric not in figures:

@@ -1,4 +1,4 @@
-"""The programs that are measured: how each is built, and where its binaries are."""
+"""The measured programs: how each is built, and where its binaries are."""
 import os
 import shutil
 import subprocess
@@ -45,7 +45,7 @@ def ours() -> dict[str, Any]:
     startup = [f"--output_base={base}"] if base else []
     bin_dir = subprocess.run(["bazel", *startup, "info", "--config=release", "bazel-bin"], cwd=ROOT, check=True, text=True,
                              stdout=subprocess.PIPE, stderr=subprocess.DEVNULL).stdout.strip()
-    # Copies: a build that runs meanwhile must not change the measured programs.
+    # Copies the programs, because a build during the measurement must not change them.
     out = os.path.join(CACHE, "ours")
     os.makedirs(out, exist_ok=True)
     for name in ("bench", "start"):

@@ -15,7 +15,7 @@ class ClusterFixture:
     """A control plane in a temporary folder, where cases may put files of their own, too."""
 
     flags: ClassVar[tuple[str, ...]] = ()  # of `hack/cluster up`
-    given: ClassVar[str | None] = None  # where the control plane is to be, instead of in the temporary folder
+    given: ClassVar[str | None] = None  # the control plane's folder; None: the temporary folder
 
     def __init__(self) -> None:
         self.folder = paths.new_folder("cluster-test")
@@ -25,7 +25,7 @@ class ClusterFixture:
         self.cluster.up(*self.flags)
 
     def show_logs(self) -> None:
-        """`up` prints why it fails."""
+        """`up` prints the reason of its failure."""
 
     def stop(self, keep_logs: bool) -> None:
         self.cluster.down()
@@ -79,7 +79,8 @@ class WorldFixture:
 
 
 class WorldCase(unittest.TestCase):
-    """Cases on one world that all of a program share. Each leaves the cluster as it found it, or its class says what the next one needs."""
+    """Cases on one world that all of a program share. Each restores the cluster's state, unless its class states what
+    the next case needs."""
 
     fixture: ClassVar[type[WorldFixture]] = WorldFixture
     world: ClassVar[World]

@@ -1,4 +1,4 @@
-"""rbacgen's table of Kubernetes' own resources compared with what a real API server serves, and their names.
+"""Compares rbacgen's table of Kubernetes' own resources and their names with a real API server.
 
 usage: rbacgen/builtin_cluster_test [--rbacgen PROGRAM] [NAME…] [-k PATTERN]… [--list] [--junit FILE]
 
@@ -21,7 +21,7 @@ VERBS = frozenset("create delete deletecollection get list patch update watch".s
 
 
 def who_holds(resources: Iterable[Key]) -> dict[str, Any]:
-    """Manifests in which each resource is granted by a binding of its name."""
+    """Returns manifests in which each resource is granted by a binding of its name."""
     ref = {"apiGroup": "rbac.authorization.k8s.io", "kind": "ClusterRole"}
     meta: dict[str, Any] = {"apiVersion": "rbac.authorization.k8s.io/v1"}
     items: list[dict[str, Any]] = []
@@ -35,13 +35,14 @@ def who_holds(resources: Iterable[Key]) -> dict[str, Any]:
 
 
 def meanings(resources: Iterable[tuple[str, Any]]) -> dict[str, Key]:
-    """The names that kubectl accepts: {name: (group, plural)}, each name that discovery has, alone and with its group."""
+    """Returns the names that kubectl accepts, as {name: (group, plural)}: each name in discovery, alone and with its
+    group."""
     found: dict[str, set[Key]] = {}
     for group, r in resources:
         for name in {r["name"], r["singularName"], r["kind"], r["name"].upper(), *r.get("shortNames", [])}:
             for asked in {name, f"{name}.{group}", f"{name}.v1.{group}"} if group else {name}:
                 found.setdefault(asked, set()).add((group, r["name"]))
-    # If several groups have the name, as for events, kubectl takes the first of discovery: the core group.
+    # If several groups have the name, as for events, kubectl uses the first group in discovery: the core group.
     return {name: min(them) for name, them in found.items()}
 
 
@@ -69,7 +70,7 @@ class BuiltinResources(ClusterCase):
                 for r in json.loads(cls.cluster.kubectl("get", "--raw", path))["resources"]]
 
     def check(self, markers: Iterable[str]) -> list[str]:
-        """What `rbacgen check` says of a file with these markers, in their order; "" for nothing."""
+        """Returns the findings of `rbacgen check` for a file with these markers, in their order; "" for no finding."""
         rbacgen = self.program or bazel.program("//rbacgen")
         lines = list(markers)
         with open(os.path.join(self.folder, "markers.go"), "w", encoding="utf-8") as f:

@@ -36,13 +36,13 @@ def cluster(command: str, directory: str, *args: str) -> subprocess.CompletedPro
 
 
 def kubectl(directory: str, *args: str) -> subprocess.CompletedProcess[str]:
-    # Without the caller's KUBECONFIG: the program in the folder must find its own.
+    # KUBECONFIG of the caller is removed: the program in the folder must find its own.
     env = {k: v for k, v in os.environ.items() if k not in ("KUBECONFIG", "KUBECACHEDIR")}
     return run(os.path.join(directory, "bin", "kubectl"), *args, env=env)
 
 
 def living_in(directory: str) -> list[int]:
-    """All processes whose working directory is the folder, even if it was removed."""
+    """Returns all processes whose working directory is the folder, even if it was removed."""
     found = []
     for pid in filter(str.isdecimal, os.listdir("/proc")):
         try:
@@ -213,7 +213,7 @@ class SideBySide(ClusterTest):
 
 
 class Ends(ClusterTest):
-    """Nothing is left of a cluster, in whichever way it ends."""
+    """A cluster leaves no processes and no files behind, however it ends."""
 
     def test_down(self) -> None:
         self.ok(cluster("up", self.dir))
@@ -239,7 +239,7 @@ class Ends(ClusterTest):
         child.wait()
         self.gone(folder_too=False)
         self.assertIn("no cluster is running", cluster("status", self.dir).stderr)
-        # Its data was temporary: the next cluster starts without it.
+        # The data was temporary: the next cluster starts without it.
         self.assertIn("certificates", self.ok(cluster("up", self.dir)))
 
     def test_foreground_stopped(self) -> None:
@@ -297,7 +297,7 @@ class Assets(ClusterTest):
         self.ok(done)
         self.assertIn("(KUBEBUILDER_ASSETS) has no kube-controller-manager", done.stderr)
         programs = state_of(self.dir)["bin"]
-        self.addCleanup(shutil.rmtree, os.path.dirname(programs))  # it stands in the cache folder
+        self.addCleanup(shutil.rmtree, os.path.dirname(programs))  # it is in the cache folder
         self.assertEqual({name: os.path.dirname(os.readlink(os.path.join(programs, name))) for name in components.NAMES},
                          {name: own if name == "kube-controller-manager" else env["KUBEBUILDER_ASSETS"] for name in components.NAMES})
         self.assertEqual(self.ok(kubectl(self.dir, "get", "--raw", "/readyz")), "ok")
@@ -350,7 +350,7 @@ CASES = [SideBySide, Ends, Assets, Misuse, Processes]
 
 def main(argv: Sequence[str]) -> int:
     options = runner.Parser("hack/cluster_test", __doc__).parse_args(argv)
-    # The first build takes minutes, more than a case allows for; here its progress is shown, too.
+    # The first build takes minutes, longer than the timeout of a case; here its progress is shown, too.
     if not options.list and subprocess.run([os.path.join(HACK, "controlplane", "build")], stdout=subprocess.DEVNULL).returncode:
         print("0 passed, 1 failed")
         return 1

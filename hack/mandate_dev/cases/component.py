@@ -20,7 +20,7 @@ from mandate_dev.paths import HACK, ROOT
 from mandate_dev.report import Report, StepFailed
 from mandate_dev.world import BASE, NAMESPACE, World
 
-# Two, so that the second is added to a tree with one; their names have a hyphen and an irregular plural.
+# Two components, so that the second is added to a tree that has one; their names have a hyphen and an irregular plural.
 COMPONENTS = [("backup", "Backup", "mandate.io", "backups"), ("disk-check", "DiskPolicy", "disks.example.com", "diskpolicies")]
 BAZEL_SECONDS = 3600
 
@@ -56,7 +56,7 @@ class Tree:
         return done
 
     def state(self) -> dict[str, Any]:
-        """Everything that differs from the commit, by content."""
+        """Returns all differences from the commit, by content."""
         changed = self.run("git", "status", "--porcelain", "--untracked-files=all").stdout.splitlines()
         return {line: self.read(line[3:]) if os.path.exists(os.path.join(self.root, line[3:])) else None for line in changed}
 
@@ -69,7 +69,7 @@ class Tree:
             f.write(text)
 
     def edited(self, path: str, old: str, new: str) -> Any:
-        """As a context: with the text replaced."""
+        """A context in which the text is replaced."""
         return Edited(self, path, old, new)
 
     def rejected(self, arguments: Any, why: str) -> None:
@@ -130,10 +130,10 @@ def runs(tree: Any, env: Any, report: Report, name: str, kind: str, resource: st
     wanted = [(account, name, "patch", "configmaps", 201), (account, name, "patch", kept, 200),
               (account, name, "patch", "configmaps", 200),  # changed by hand
               (account, name, "patch", "configmaps", 200), (account, name, "patch", kept, 200),  # the spec lost a key
-              (account, name, "patch", "configmaps", 200), (account, name, "patch", "configmaps", 200)]  # a key too many
+              (account, name, "patch", "configmaps", 200), (account, name, "patch", "configmaps", 200)]  # one key too many
 
     def writes() -> tuple[Any, Any]:
-        """By the manager, of this name or as this component."""
+        """Compares the manager's writes of objects with this name, or as this component, with `wanted`."""
         found = []
         with open(env.audit_log, encoding="utf-8") as f:
             events = [json.loads(line) for line in f if line.endswith("\n")]
@@ -148,7 +148,8 @@ def runs(tree: Any, env: Any, report: Report, name: str, kind: str, resource: st
 
 
 def a_fence_stops(env: Any, report: Report, name: str) -> None:
-    """A limit that RBAC cannot express. This comes after the audit, which would report that another user acts as the component."""
+    """Tests a limit that RBAC cannot express. This must follow the audit, which would report that another user acts as
+    the component."""
     report.step(f"the fence of {name}: as its ServiceAccount, a ConfigMap without an owner")
     account = f"system:serviceaccount:{NAMESPACE}:{BASE}-{name}"
 
@@ -223,7 +224,7 @@ class Component(unittest.TestCase):
         done = tree.run("hack/bazel", "query", "visible(//controllers/disk_check:plan, //controllers/backup:all)")
         self.expect("a component may depend on the kind of another component, and on no other target of it",
                     done.stdout.split() == ["//controllers/backup:kind"], done.stdout)
-        # A cached test has its log, too. These are the rows of rbacgen mutate:
+        # The log also exists for a cached test. These are the rows of rbacgen mutate:
         logs = tree.run("hack/bazel", "info", "bazel-testlogs").stdout.strip()
         for name, *_ in COMPONENTS:
             log = tree.read(os.path.join(logs, "controllers", name.replace("-", "_"), "mutate_test", "test.log"))
@@ -232,7 +233,7 @@ class Component(unittest.TestCase):
 
     def test_components_run_under_their_own_identities(self) -> None:
         tree = self.tree
-        # It builds and installs the clone.
+        # The test builds and installs the clone.
         report = Report()
         env = World(os.path.join(os.path.dirname(tree.root), "run"), report, root=tree.root)
         failed = True

@@ -1,5 +1,5 @@
-"""All rows of testing/conformance on a real API server; then behind a proxy that lies, where the rows that the lie
-concerns must fail.
+"""Runs all rows of testing/conformance on a real API server. Then runs rows behind a proxy that changes responses
+("lies"): the rows that test the changed behaviour must fail.
 
 usage: testing/conformance/run [--filter TEXT]… [NAME…] [-k PATTERN]… [--list] [--junit FILE]
 
@@ -19,7 +19,7 @@ from mandate_dev.paths import ROOT
 
 LYING_PROXY = os.path.join(ROOT, "testing", "conformance", "lying_proxy")
 PROXY_SECONDS = 300
-# Each lie, and the rows that must fail behind the proxy that tells it, and pass behind one that does not.
+# Each lie, and the rows that must fail behind the proxy with this lie, and pass behind the proxy without it.
 LIES = {
     "drop-bookmarks": ["watchlist: an empty state is the bookmark alone", "watch: a bookmark moves past events"],
     "reorder-events": ["watch: two watches see the same events in the same order",
@@ -43,7 +43,7 @@ class ConformanceFixture(ClusterFixture):
     def start(self) -> None:
         self.run_rows = bazel.program("//testing/conformance:run_rows")
         super().start()
-        # A server that was never restarted remembers everything: rows of expired history need one that does not.
+        # A server that was never restarted has its whole history, but rows of expired history need one that does not.
         self.cluster.restart("apiserver")
 
 
@@ -52,7 +52,8 @@ class Conformance(ClusterCase):
     filters: ClassVar[list[str]] = []
 
     def command(self, kubeconfig: str, patience: int, filters: Sequence[str]) -> list[str]:
-        """run_rows with these filters. patience: seconds that a row waits for what it expects."""
+        """Returns the command of run_rows with these filters. patience: seconds that a row waits for the expected
+        result."""
         restart_etcd = f"hack/cluster restart etcd --dir '{self.cluster.folder}' >/dev/null"
         return [runner.shared(ConformanceFixture).run_rows, "--kubeconfig", kubeconfig, "--patience", str(patience),
                 "--audit-log", self.cluster.audit_log, "--etcd", f"https://127.0.0.1:{self.cluster.port('etcd')}",
@@ -82,7 +83,7 @@ class Conformance(ClusterCase):
                     self.assertIn(f"FAILED {row}", output)
 
     def behind(self, lie: str, rows: Sequence[str], patience: int) -> str:
-        """What run_rows prints of these rows behind a proxy that tells the lie."""
+        """Returns the output of run_rows for these rows behind a proxy with this lie."""
         kubeconfig = os.path.join(self.folder, "proxy.kubeconfig")
         with subprocess.Popen([LYING_PROXY, "--cluster", self.cluster.folder, "--lie", lie, "--kubeconfig", kubeconfig],
                               stdout=subprocess.PIPE, stdin=subprocess.DEVNULL,
@@ -97,7 +98,7 @@ class Conformance(ClusterCase):
 
 
 def rows_of(listed: str) -> list[str]:
-    """The rows that run_rows --list prints; its last line is their number."""
+    """Returns the rows that run_rows --list prints; its last line is their number."""
     return listed.splitlines()[:-1]
 
 

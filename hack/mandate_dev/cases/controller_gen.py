@@ -1,4 +1,4 @@
-"""rbacgen webhook and rbac compared with controller-gen itself, on the same sources, and on public projects.
+"""Compares rbacgen webhook and rbac with controller-gen itself, on the same sources and on public projects.
 
 usage: rbacgen/webhook/controller_gen_test [--rbacgen PROGRAM] [NAME…] [-k PATTERN]… [--list] [--junit FILE]
 
@@ -22,8 +22,8 @@ from mandate_dev.paths import HACK, ROOT, cache
 
 HERE = os.path.join(ROOT, "rbacgen", "emit", "webhook")
 VERSION = "v0.23.0"
-# Module: the paths that the project gives controller-gen; where it keeps the role, and the webhook configurations if it
-# has any.
+# Module: the paths that the project passes to controller-gen; the file of the role, and of the webhook configurations
+# if it has them.
 PROJECTS = {
     "sigs.k8s.io/jobset@v0.8.1": ("./...", "config/components/rbac/role.yaml",
                                   "config/components/webhook/manifests.yaml"),
@@ -33,7 +33,7 @@ PROJECTS = {
 
 
 def controller_gen() -> str:
-    """The path of the program, built if it is not there."""
+    """Returns the path of the program, which is built if it is missing."""
     folder = cache(f"controller-gen-{VERSION}")
     path = os.path.join(folder, "controller-gen")
     if not os.path.exists(path):
@@ -44,7 +44,8 @@ def controller_gen() -> str:
 
 
 def module_folder(module: str) -> str:
-    """Where the Go client keeps a module's files, downloaded if need be. Its dependencies are not."""
+    """Returns the folder of a module's files, which the Go client downloads if they are missing, without
+    dependencies."""
     with tempfile.TemporaryDirectory() as empty:
         done = subprocess.run([go.find(), "mod", "download", "-json", module], cwd=empty, capture_output=True, text=True,
                               check=True, timeout=1200)
@@ -87,7 +88,7 @@ class ControllerGen(unittest.TestCase):
 
     def test_roles(self) -> None:
         tree = self.tree()
-        # Few markers: of many, controller-gen keeps some at random (docs/rbacgen.md).
+        # Uses few markers, because controller-gen keeps some of many markers at random (docs/rbacgen.md).
         subprocess.run([os.path.join(HACK, "bench", "marker_tree"), tree, "--files", "60", "--markers", "1"], check=True)
         self.assertEqual(output(controller_gen(), "rbac:roleName=x", "paths=./...", "output:stdout", cwd=tree),
                          output(self.rbacgen, "rbac", "--role-name=x", "./...", cwd=tree))

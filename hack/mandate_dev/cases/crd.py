@@ -1,4 +1,5 @@
-"""What rbacgen crd makes, on a real API server: accepted, structural, stable, and as strict as it says.
+"""Tests the output of rbacgen crd on a real API server: the definitions are accepted, structural and stable, and reject
+the objects that they must reject.
 
 usage: rbacgen/crd_cluster_test [--dir DIR] [--port N] [NAME…] [-k PATTERN]… [--list] [--junit FILE]
 
@@ -97,7 +98,7 @@ ACCEPTED: dict[str, dict[str, Any]] = {
     "an embedded object": widget(object=embedded(data={"a": "b"})),
 }
 
-# Objects that the server rejects, and a part of its reason.
+# Objects that the server rejects, each with a part of the reason.
 DENIED: dict[str, tuple[dict[str, Any], str]] = {
     "no spec": (without(instance(), "spec"), "spec: Required value"),
     "no scopeTemplateName": (scoped("ScopeInstance", {"namespaces": ["foo"]}),
@@ -187,7 +188,7 @@ CONDITIONS_DENIED: dict[str, tuple[dict[str, Any], str]] = {
     "a negative observedGeneration": (condition(observedGeneration=-1), "observedGeneration"),
 }
 
-# The server rejects the definitions that rbacgen rejects: at this path, this value.
+# The server also rejects the definitions that rbacgen rejects: this value at this path.
 DEFINITIONS_DENIED: dict[str, tuple[str, dict[str, Any], str]] = {
     "uniqueItems": ("tags", {"uniqueItems": True}, "uniqueItems"),
     "a default that is not in the enum": ("color", {"default": "blue"}, "Unsupported value"),
@@ -213,7 +214,7 @@ class Checks(ClusterCase):
             self.assertTrue(holds, f"saw: {seen.strip()}")
 
     def says(self, name: str, *args: str, want: Iterable[str] = (), never: Iterable[str] = (), stdin: str | None = None) -> None:
-        """kubectl succeeds, and its output has all of `want` and none of `never`."""
+        """Checks that kubectl succeeds, and that its output contains all of `want` and none of `never`."""
         code, output = self.run_kubectl(*args, stdin=stdin)
         self.check(name, code == 0 and all(w in output for w in want) and not any(n in output for n in never),
                    f"exit {code}: {output}")
@@ -224,7 +225,7 @@ class Checks(ClusterCase):
 
 
 class CustomResources(Checks):
-    """In this order: the definitions are applied first, and objects of one case serve the next."""
+    """The cases run in this order: the definitions are applied first, and a case uses the objects of the one before."""
 
     def test_definitions(self) -> None:
         files = sorted(os.path.join(CRDS, f) for f in os.listdir(CRDS)) + [WIDGETS, GADGETS]
@@ -234,12 +235,12 @@ class CustomResources(Checks):
             self.says(f"{name}: established", "wait", "--for=condition=Established", "--timeout=300s", "-f", path)
             self.says(f"{name}: structural", "get", "-f", path, "-o", "jsonpath={.status.conditions[*].type}",
                       want=["NamesAccepted"], never=["NonStructural"])
-            # The server adds no default and drops nothing: a definition that is applied again changes nothing.
+            # The server adds no defaults and drops no members, so applying a definition again changes nothing.
             _, text = self.run_kubectl("create", "--dry-run=client", "-o", "json", "-f", path)
             written = json.loads(text)["spec"]
             stored = json.loads(self.run_kubectl("get", "-o", "json", "-f", path)[1])["spec"]
             differing = [part for part in {*written, *stored} if written.get(part) != stored.get(part)]
-            # The server adds the conversion None where a definition has none.
+            # The server adds the conversion None to a definition without a conversion.
             self.check(f"{name}: stored as written", differing == [] if "conversion" in written else
                        differing == ["conversion"], f"differs in {differing}")
 
@@ -292,7 +293,7 @@ class CustomResources(Checks):
         self.says("a rule with an optional oldSelf", *change({"paused": True}))
         self.denies("a rule with oldSelf", "cannot be paused twice", *change({"paused": True, "replicas": 4}))
 
-        # Another one, as this one stays paused.
+        # Uses another object, because this one stays paused.
         other = widget()
         other["metadata"]["name"] = "v"
         self.says("created: another Widget", "create", "-f", "-", stdin=json.dumps(other))
@@ -335,7 +336,7 @@ class CustomResources(Checks):
                      '{"status":{"note":"x"}}')
         self.says("status together with spec", "patch", "gizmo", "g", "--type=merge", "-p", '{"status":{"note":"x"}}')
         self.says("status is kept", "get", "gizmo", "g", "-o", "jsonpath={.status.note}", want=["x"])
-        # There is no webhook at the address: the error shows that the server called it.
+        # No webhook listens at the address: the error shows that the server called it.
         self.denies("another version goes through the conversion webhook",
                      'conversion webhook for example.com/v1, Kind=Gadget failed: Post '
                      '"https://hooks.hook-system.svc:8443/convert',

@@ -1,8 +1,9 @@
-"""The commands of the documentation are run, and print what the pages show (hack/mandate_dev/docs.py has the rules).
+"""Runs the commands of the documentation, and compares their output with the pages (hack/mandate_dev/docs.py has the
+rules).
 
 usage: hack/docs_test [-k PATTERN]… [--list] [--junit FILE]
 
-Each page is a case, each of its blocks a subtest. A page's commands run in one shell, which begins in the tree. It has
+Each page is a case, each of its blocks a subtest. A page's commands run in one shell, which starts in the tree. It has
 rbacgen on its PATH, $TREE and $FOLDER, an empty folder. Some pages have a control plane, kubectl and helm.
 The pages about a running manager have one, with its $AUDIT_LOG, $MANAGER (its program) and $HEALTH_PORT.
 """

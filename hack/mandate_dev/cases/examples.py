@@ -1,4 +1,4 @@
-"""examples/: each builds and passes its tests as a repository of its own, and its generated files are up to date.
+"""Tests examples/: each builds and passes its tests as its own repository, and its generated files are up to date.
 
 usage: hack/examples_test [NAME…] [-k PATTERN]… [--list] [--junit FILE]
 
@@ -21,7 +21,7 @@ MARKER = "// +kubebuilder:rbac:groups=example.com,resources=greetings/status,ver
 
 
 def rbacgen(command: str, folder: str) -> subprocess.CompletedProcess[str]:
-    """//:manifests on the project in the folder, as `bazel run @mandate//:manifests` runs it there."""
+    """Runs //:manifests on the project in the folder, as `bazel run @mandate//:manifests` does there."""
     bazel.build("//:manifests")
     return subprocess.run([os.path.join(bazel.info()["bazel-bin"], "manifests"), command], text=True, capture_output=True,
                           env={**os.environ, "BUILD_WORKSPACE_DIRECTORY": folder}, timeout=600)
@@ -54,7 +54,7 @@ class Operator(unittest.TestCase):
 
 class GoProject(unittest.TestCase):
     def sarif(self, folder: str, code: int) -> Any:
-        """The run in the output of the workflow's command, whose exit code is `code`."""
+        """Returns the run in the output of the workflow's command, which must exit with `code`."""
         with open(os.path.join(GO_PROJECT, ".github", "workflows", "rbacgen.yaml"), encoding="utf-8") as f:
             self.assertIn("run: rbacgen check --format=sarif > rbacgen.sarif\n", f.read())
         done = subprocess.run([bazel.program("//rbacgen"), "check", "--format=sarif"], cwd=folder, text=True, capture_output=True,

@@ -1,4 +1,4 @@
-"""A field has one name: random kinds on a real API server, which keeps all that the codec writes and drops nothing.
+"""Each field has the same name everywhere: a real API server keeps all fields of random kinds that the codec writes.
 
 usage: rbacgen/field_names_cluster_test [--first SEED] [--count N] [--dir DIR] [-k PATTERN]… [--list] [--junit FILE]
 
@@ -22,7 +22,7 @@ GROUP = "random.example.com"
 
 
 class FieldNames(ClusterCase):
-    """One case: its subtests build on each other, seed by seed."""
+    """One case whose subtests build on each other, seed by seed."""
 
     first: ClassVar[int] = 1
     number: ClassVar[int] = 25

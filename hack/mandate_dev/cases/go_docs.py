@@ -1,4 +1,4 @@
-"""docs/rbacgen-for-go.md followed to the letter: each command of it, on the project and a real control plane.
+"""Follows docs/rbacgen-for-go.md exactly: runs each command of the page on the project and a real control plane.
 
 usage: rbacgen/go_docs_test [--rbacgen PROGRAM] [-k PATTERN]… [--list] [--junit FILE]
 
@@ -16,7 +16,7 @@ from mandate_dev.cases import ClusterCase
 from mandate_dev.paths import ROOT
 
 PAGE = os.path.join(ROOT, "docs", "rbacgen-for-go.md")
-# What a reader does between the page's commands: before the first command that has the text in it.
+# The actions of a reader between the page's commands, by a text: each runs before the first command that contains it.
 BETWEEN = {
     "git worktree": "git init -q -b main . && git add -A && git -c user.name=a -c user.email=a@b.c commit -qm all && "
                     "git checkout -qb change && sed -i '/groups=core,resources=nodes,verbs=/s/$/;patch/' "
@@ -26,7 +26,8 @@ BETWEEN = {
 
 
 def steps(page: str) -> list[tuple[str, str, str]]:
-    """[("command", text, what it shows) or ("marker", a rule's line, the line above it)], in the page's order."""
+    """Returns [("command", text, shown output) or ("marker", a rule's line, the line above it)], in the page's
+    order."""
     found: list[tuple[str, str, str]] = []
     for language, block in re.findall(r"^```(console|go)\n(.*?)^```$", page, re.M | re.S):
         if language == "go":
@@ -39,7 +40,7 @@ def steps(page: str) -> list[tuple[str, str, str]]:
 
 
 def replace_marker(tree: Any, old: str, new: str) -> Any:
-    """The Go files in which a line that ends with `old` became `new`."""
+    """Replaces lines that end with `old` by `new`; returns the changed Go files."""
     changed = []
     for folder, _, names in os.walk(tree):
         for path in [os.path.join(folder, name) for name in names if name.endswith(".go")]:
@@ -55,7 +56,7 @@ def replace_marker(tree: Any, old: str, new: str) -> Any:
 
 
 class GoDocs(ClusterCase):
-    """One case: the steps build on each other, as the page does."""
+    """One case, because the steps build on each other as on the page."""
 
     program: ClassVar[str | None] = None
 
@@ -83,7 +84,7 @@ class GoDocs(ClusterCase):
                 changed = replace_marker(os.path.join(self.folder, "jobset"), f"{rule}\n", f"{shown}\n{text}\n")
                 self.check(f"the project has the marker {rule}", len(changed) == 1, str(changed))
             elif text.startswith("make release"):
-                continue  # hack/release tries it
+                continue  # hack/release tests it
             else:
                 for words in [words for words in between if words in text]:
                     shell.run(between.pop(words))

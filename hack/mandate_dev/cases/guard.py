@@ -1,4 +1,4 @@
-"""The guard's answers to requests, and a real API server's (manager/client/testing/guard_rows.h).
+"""Compares the guard's answers to requests with a real API server's (manager/client/testing/guard_rows.h).
 
 usage: manager/client/guard_cluster_test [--dir DIR] [--port N] [-k PATTERN]… [--list] [--junit FILE]
 
@@ -22,7 +22,7 @@ USER = "guarded"
 
 
 def grants(rules: Any) -> Iterator[dict[str, Any]]:
-    """The objects that grant exactly `rules` to USER."""
+    """Yields the objects that grant exactly `rules` to USER."""
     subject = {"kind": "User", "name": USER, "apiGroup": "rbac.authorization.k8s.io"}
     for i, (ns, rule) in enumerate((r["namespace"], r["rule"]) for r in rules):
         kind, metadata = ("Role", {"name": f"g{i}", "namespace": ns}) if ns else ("ClusterRole", {"name": f"g{i}"})
@@ -41,7 +41,7 @@ def world(rules: Any) -> Iterator[dict[str, Any]]:
 
 
 class Server:
-    """Requests as USER, by the administrator's right to impersonate."""
+    """Sends requests as USER: the administrator impersonates this user."""
 
     def __init__(self, cluster: Cluster) -> None:
         self.url = cluster.server()
@@ -69,7 +69,7 @@ class Guard(ClusterCase):
         table = json.loads(subprocess.run([program], check=True, capture_output=True, text=True).stdout)
         objects = {"apiVersion": "v1", "kind": "List", "items": list(world(table["rules"]))}
         self.cluster.kubectl("create", "-f", "-", stdin=json.dumps(objects))
-        # Roles reach the authorizer by a watch; this permission is of the last role.
+        # Roles reach the authorizer by a watch; this permission is in the last role.
         deadline = time.monotonic() + 300
         while self.cluster.try_kubectl("auth", "can-i", "get", "/metrics", "--as", USER, "-q").returncode != 0 \
                 and time.monotonic() < deadline:

@@ -1,4 +1,4 @@
-"""What mandate-manager declares, contains calls for, uses and is granted is the same, on a real control plane.
+"""Checks on a real control plane that mandate-manager's declared, compiled, used and granted permissions are the same.
 
 usage: hack/least_privilege_test [--keep DIR] [NAME…] [-k PATTERN]… [--list] [--junit FILE]
 
@@ -58,11 +58,11 @@ class LeastPrivilege(WorldCase):
                             *self.in_cluster, *[f"--sources={s}" for s in self.sources], self.world.audit_log, cwd=cwd)
 
     def test_the_demo(self) -> None:
-        """The work of which the audit log tells."""
+        """The work that the audit log records."""
         story.play(self.world, self.report, kill=False)
 
     def test_changes_by_hand_are_reverted(self) -> None:
-        """Changes by hand are reverted: these are the manager's writes that the demo does not need."""
+        """The manager reverts changes by hand: these are writes that the demo does not cause."""
         world, name = self.world, "least"
         e2e.apply(world, e2e.template(name), e2e.instance([], name, name))
 
@@ -81,7 +81,8 @@ class LeastPrivilege(WorldCase):
             objects("clusterroles") + objects("clusterrolebindings") == [], "it is not"))
 
     def test_samples_are_kept(self) -> None:
-        """Components with a sample have something to do: it is made, then changed (sample.yaml, sample_changed.yaml)."""
+        """Creates work for components with a sample: creates the sample, then changes it (sample.yaml,
+        sample_changed.yaml)."""
         samples = sorted(glob.glob(os.path.join(self.world.root, "controllers", "*", "sample*.yaml")))
         for sample in samples:
             self.world.kubectl("apply", "-f", sample)
@@ -89,7 +90,7 @@ class LeastPrivilege(WorldCase):
             self.held(os.path.relpath(sample, self.world.root))
 
     def test_metrics_are_asked_for(self) -> None:
-        """The component metrics-auth has something to do."""
+        """Creates work for the component metrics-auth."""
         self.world.stop_manager()
         self.world.start_manager("--metrics-secure", "-v=1")
         self.world.await_ready()
@@ -98,7 +99,7 @@ class LeastPrivilege(WorldCase):
         self.expect("a user without the permission to scrape is denied: 403", code == 403, code)
 
     def test_four_way_report(self) -> None:
-        """Declared, compiled, used and granted agree; base wrote tokens and its lease alone."""
+        """Declared, compiled, used and granted permissions agree; base wrote only tokens and its lease."""
         code, out, err = self.audit()
         self.report.say(out.rstrip())
         code_json, text, _ = self.audit("--json")
@@ -109,7 +110,7 @@ class LeastPrivilege(WorldCase):
             t["joined"] for t in json.loads(text)["tokens"]) and json.loads(text)["tokens"], text[-2000:])
 
     def test_an_unused_verb_is_found(self) -> None:
-        """A verb that nothing uses is found, and the suggestion takes it out again."""
+        """An unused verb is found, and the suggestion removes it again."""
         folder = os.path.join(self.world.folder, "tree")
         for source in self.sources:
             shutil.copytree(os.path.join(self.world.root, source), os.path.join(folder, source))
@@ -141,7 +142,7 @@ class LeastPrivilege(WorldCase):
             self.world.kubectl("delete", "clusterrolebinding", "too-much")
 
     def test_can_i(self) -> None:
-        """The same answers as `kubectl auth can-i`, from the cluster."""
+        """rbacgen gives the same answers as `kubectl auth can-i` does from the cluster."""
         dump = os.path.join(self.world.folder, "rbac.json")
         with open(dump, "w", encoding="utf-8") as f:
             f.write(self.world.kubectl("get", "clusterroles,clusterrolebindings,roles,rolebindings,serviceaccounts", "-A",
@@ -168,7 +169,7 @@ class LeastPrivilege(WorldCase):
         self.expect(f"{asked} questions, {yes} of them yes, no difference", not differ and 0 < yes < asked, differ)
 
     def test_blast_radius(self) -> None:
-        """Base reaches its components and no other ServiceAccount by a token."""
+        """Base can get tokens of its components and of no other ServiceAccount."""
         code, out, err = self.rbacgen("blast-radius", "cluster", "--json", *self.in_cluster)
         steps = json.loads(out)["steps"] if code == 0 else []
         reached = [s["reached"] for s in steps if "serviceaccounts/token" in s.get("right", "")]

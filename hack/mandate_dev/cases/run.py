@@ -26,7 +26,7 @@ from mandate_dev.report import Report
 
 RUN = os.path.join(HACK, "run")
 
-# For a machine under load that builds everything first; every wait ends when its condition holds.
+# Seconds for a loaded machine that builds everything first; every wait ends when its condition holds.
 SECONDS = 1800
 
 PROBE = """
@@ -46,7 +46,7 @@ message ProbeStatus {}
 
 
 def read_world(folder: str) -> Any:
-    """world.json, which only its owner may read."""
+    """Returns world.json, which only its owner may read."""
     path = os.path.join(folder, world_file.NAME)
     assert stat.S_IMODE(os.stat(path).st_mode) == 0o600
     with open(path, encoding="utf-8") as f:
@@ -54,7 +54,7 @@ def read_world(folder: str) -> Any:
 
 
 class Terminal:
-    """A hack/run, or another program, in a terminal of its own."""
+    """A hack/run, or another program, in its own terminal."""
 
     def __init__(self, folder: str, *arguments: str, program: str = RUN) -> None:
         self.text = ""
@@ -70,7 +70,7 @@ class Terminal:
         self._lines.put(None)
 
     def until(self, text: str) -> Any:
-        """Reads on until a line has it; the lines from here to there."""
+        """Reads until a line contains the text; returns the lines that were read."""
         seen = ""
         while True:
             try:
@@ -85,14 +85,14 @@ class Terminal:
                 return seen
 
     def end(self) -> tuple[Any, Any]:
-        """(exit code, all that it printed)"""
+        """Returns (exit code, the whole output)."""
         while (line := self._lines.get(timeout=SECONDS)) is not None:
             self.text += line
         return self.process.wait(timeout=SECONDS), self.text
 
 
 class Run(unittest.TestCase):
-    """The cases go on where the one before ended: after the first failure the others fail, too."""
+    """Each case continues from the state of the one before: after the first failure the others fail, too."""
 
     parent: ClassVar[str]
     folder: ClassVar[str]
@@ -138,7 +138,7 @@ class Run(unittest.TestCase):
         return done.stdout
 
     def record(self, of: str) -> Any:
-        """Of the API server's process, or the manager's."""
+        """Returns the record of the API server's process, or of the manager's."""
         with open(self.path(*(["run.json"] if of == "manager" else ["cluster/cluster.json"])), encoding="utf-8") as f:
             state = json.load(f)
         return state["manager"] if of == "manager" else state["components"][of]
@@ -195,7 +195,7 @@ class Run(unittest.TestCase):
         binding = "clusterrolebinding/mandate-manager-scope-template"
         kept = self.kubectl("get", binding, "-o", "json")
         self.kubectl("delete", binding)
-        # Work for it: a component notices a lost permission when the server denies a request.
+        # Creates work: a component notices a lost permission when the server denies a request.
         self.kubectl("apply", "-f", os.path.join(HACK, "demo", "document.yaml"))
         said = self.terminals["second"].until("The manager's log: " + self.path("manager.log"))
         self.expect("its name and the reason are printed", "scope-template is not ready: " in said, said)
@@ -266,7 +266,7 @@ class Run(unittest.TestCase):
             done = subprocess.run([*command, "--dir", self.folder], text=True, capture_output=True)
             self.expect(f"{' '.join(command[1:]) or 'run'}: rejected", done.returncode == 2 and "holds other things" in done.stderr, done)
         self.expect("it is there", os.path.exists(self.path("thesis.txt")), "")
-        # Names that a person's folder may have, too.
+        # File names that also a user's folder may have.
         os.makedirs(self.path("cluster"))
         for name in ("mandate-manager", "run.json"):
             with open(self.path(name), "w", encoding="utf-8") as f:

@@ -25,7 +25,7 @@ PACKAGE, _, VERSION = go.PACKAGE.partition("==")
 
 
 def wheel(folder: str, version: str) -> None:
-    """The package in `folder`, with a `go` that prints `version`."""
+    """Creates the package in `folder`, with a `go` that prints `version`."""
     name = f"{PACKAGE.replace('-', '_')}-{VERSION}"
     info = f"{name}.dist-info"
     files = {
@@ -107,7 +107,7 @@ class Go(Machine):
 
 
 class Setup(Machine):
-    """`apt-get` writes down its arguments."""
+    """The fake `apt-get` records its arguments."""
 
     def setUp(self) -> None:
         super().setUp()
@@ -131,7 +131,7 @@ class Setup(Machine):
             return f.read()
 
     def on_a_terminal(self, answer: str) -> tuple[int, str]:
-        """(exit code, output) of hack/setup on a terminal where a person types `answer`."""
+        """Returns (exit code, output) of hack/setup on a terminal where the user types `answer`."""
         setup = os.path.join(HACK, "setup")
         script = f"import pty, os, sys; sys.exit(os.waitstatus_to_exitcode(pty.spawn([{setup!r}])))"
         done = subprocess.run([sys.executable, "-c", script], input=answer, env=self.env, text=True, capture_output=True,

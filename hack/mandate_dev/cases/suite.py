@@ -18,21 +18,21 @@ REASON = "expected the widget to be 42"
 # command → (exit code, texts that its output must have, texts that it must not have)
 CHECKS: dict[tuple[str, ...], tuple[int, list[str], list[str]]] = {
     ("hack/bazel", "test", FAILS): (3, [f"FAIL: {FAILS}", REASON], []),
-    # Once more: Bazel remembers a test that passed, never one that failed.
+    # The same test again: Bazel caches a test that passed, but never one that failed.
     ("hack/test", FAILS): (1, [REASON, f"{FAILS} FAILED", "0 passed, 1 failed"], []),
     ("hack/test", "--runs", "2", FAILS): (1, [REASON, f"run 2 of 2: {FAILS} FAILED", "0 passed, 2 failed"], []),
     ("hack/test", "//hack/testdata/failing:passes", FAILS): (1, [REASON, "1 passed, 1 failed"], ["a line of a test that passes"]),
     ("hack/test", "//hack/testdata/failing:passes"): (0, ["1 passed, 0 failed"], ["Failed:"]),
-    # Two runs are two tests, though nothing has changed.
+    # Two runs are two tests, even if nothing has changed.
     ("hack/test", "--runs", "2", "//hack/testdata/failing:passes"): (0, ["2 passed, 0 failed"], ["(cached)"]),
     ("hack/test", "//hack/testdata/failing:absent"): (1, ["0 passed, 1 failed", "the build"], []),
     ("hack/test", "hack/no_such_program"): (2, ["'hack/no_such_program' is neither"], ["==>"]),
-    # The demo would write there, and remove files.
+    # The demo would write into this folder, and remove files.
     ("hack/demo/demo", "--dir", "hack"): (2, ["hack holds other things"], ["Setting up"]),
     ("hack/test", "--runs", "0"): (2, ["--runs"], ["==>"]),
 }
 
-# A person may try this first: it answers at once and does nothing else.
+# A user may try --help first: it must answer at once and do nothing else.
 HELP = ["bench/run", "chart_test", "cluster", "cluster_test", "component", "component_test", "demo/demo", "e2e/run", "examples_test", "fuzz",
         "image", "least_privilege_test", "manifests", "mutation/run", "mutation_test", "nightly", "package_test", "release", "run", "run_test",
         "go", "setup", "setup_test", "test", "test_test"]

@@ -2,12 +2,12 @@
 
 usage: hack/controlplane/build [--where]
 
-Prints the folder that holds the four programs. The folder is keyed by what goes into it and lives outside the tree,
-under ${MANDATE_CACHE:-${XDG_CACHE_HOME:-$HOME/.cache}/mandate}/controlplane; when it is there already, nothing is
-built and nothing but its path is printed.
+Prints the folder that holds the four programs. The folder's name depends on its inputs, and it is outside the tree,
+under ${MANDATE_CACHE:-${XDG_CACHE_HOME:-$HOME/.cache}/mandate}/controlplane; if it exists already, nothing is built and
+only its path is printed.
 
 If KUBEBUILDER_ASSETS is set, etcd, kube-apiserver and kubectl come from that folder, and the printed folder has links.
-kube-controller-manager, which envtest does not have, comes from there if it is there, and is built otherwise.
+kube-controller-manager, which envtest does not have, is used from there if it exists, and built otherwise.
 
   --where   print the folder of the built programs without building; exit 1 when they have not been built
 """
@@ -38,13 +38,13 @@ PROGRAMS = [  # file name, folder of the go.mod, package
     ("kubectl", "kubernetes", KUBERNETES + "/cmd/kubectl"),
 ]
 ENVTEST = ("etcd", "kube-apiserver", "kubectl")  # the programs that KUBEBUILDER_ASSETS must have
-RECIPE = "1"  # part of the key: count it up when the way of building changes
+RECIPE = "1"  # part of the key: increase it when the way of building changes
 # The caller's Go settings must not change the result; cgo off gives static programs and needs no C compiler.
 GO_ENV = {"GO111MODULE": "on", "GOFLAGS": "", "GOWORK": "off", "GOTOOLCHAIN": "local", "CGO_ENABLED": "0"}
 
 
 class Failure(Exception):
-    """An error, in words for the person who started the build."""
+    """An error with a message for the user who started the build."""
 
 
 def say(text: str, end: str = "\n") -> None:
@@ -91,8 +91,9 @@ def run(argv: Sequence[str], log: str, **options: Any) -> None:
 
 
 def link_flags(program: str, env: dict[str, str]) -> str:
-    """kubectl, helm and client libraries reject a server that does not know its version, so the linker writes it in.
-    The module proxy has no commit: it stays `unknown`. The date is the version's, so that builds are repeatable."""
+    """Returns the linker's flags that set the version: kubectl, helm and client libraries reject a server without one.
+    The module proxy has no commit, so it stays `unknown`. The date is the version's, so that builds are
+    reproducible."""
     version = pinned_version("kubernetes", KUBERNETES)
     out = subprocess.run([program, "list", "-mod=readonly", "-m", "-json", KUBERNETES], cwd=os.path.join(HERE, "kubernetes"),
                          env=env, capture_output=True, text=True)
@@ -152,7 +153,7 @@ def build() -> str:
 
 
 def assets() -> dict[str, str]:
-    """{name: path} of the programs in KUBEBUILDER_ASSETS; empty if it is not set."""
+    """Returns {name: path} of the programs in KUBEBUILDER_ASSETS; empty if it is not set."""
     folder = os.environ.get("KUBEBUILDER_ASSETS")
     if not folder:
         return {}
@@ -166,7 +167,7 @@ def assets() -> dict[str, str]:
 
 
 def linked(paths: dict[str, str]) -> str:
-    """A folder with a link to each program."""
+    """Returns a folder with a link to each program."""
     digest = hashlib.sha256(json.dumps(paths, sort_keys=True).encode()).hexdigest()[:12]
     folder = cache("controlplane", f"assets-{digest}", "bin")
     os.makedirs(folder, exist_ok=True)
@@ -179,7 +180,7 @@ def linked(paths: dict[str, str]) -> str:
 
 
 def programs() -> str:
-    """The folder with all programs, from KUBEBUILDER_ASSETS or built."""
+    """Returns the folder with all programs, from KUBEBUILDER_ASSETS or built."""
     found = assets()
     if not found:
         return build()

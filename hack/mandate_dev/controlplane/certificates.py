@@ -42,7 +42,8 @@ def make() -> None:
                  ca="ca")
     _certificate("admin", "/O=system:masters/CN=admin", "extendedKeyUsage=clientAuth", ca="ca")
     _certificate("controller-manager", "/CN=system:kube-controller-manager", "extendedKeyUsage=clientAuth", ca="ca")
-    # etcd has no RBAC: every client with a certificate of its CA owns all data. So it has its own CA, not the cluster's.
+    # etcd has no RBAC: every client with a certificate of its CA can change all data. So it has its own CA, not the
+    # cluster's.
     _certificate("etcd-ca", "/CN=mandate-local-etcd-ca")
     _certificate("etcd", "/CN=etcd", "subjectAltName=IP:127.0.0.1,DNS:localhost",
                  "extendedKeyUsage=serverAuth,clientAuth", ca="etcd-ca")
@@ -53,7 +54,7 @@ def make() -> None:
 
 
 def write_kubeconfig(path: str, server: str, user: str) -> None:
-    """A kubeconfig that carries its certificates with it, so that it works from any folder and can be copied."""
+    """Writes a kubeconfig that contains its certificates, so that it works from any folder and can be copied."""
 
     def data(name: str) -> str:
         with open(f"pki/{name}", "rb") as f:

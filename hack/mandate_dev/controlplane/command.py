@@ -109,7 +109,7 @@ def check_port(args: argparse.Namespace, state: components.State) -> None:
 
 
 def wait_until_up(args: argparse.Namespace) -> int:
-    """For an `up` that finds another running or done."""
+    """Completes an `up` that finds another one running or done; returns the exit code."""
     deadline, told = time.monotonic() + 1200, False
     while True:
         state = read_state(args.dir)
@@ -142,7 +142,7 @@ def up(args: argparse.Namespace) -> int:
     if is_locked(args.dir):
         return wait_until_up(args)
     parent = os.getppid()
-    watched = {}  # pidfd -> what its end means
+    watched = {}  # pidfd -> the meaning of its end
     try:
         if args.watch_pid is not None:
             watched[os.pidfd_open(args.watch_pid)] = f"process {args.watch_pid} ended"
@@ -185,7 +185,7 @@ def up(args: argparse.Namespace) -> int:
         try:
             print(line, file=sys.stderr if error else sys.stdout, flush=True)
         except OSError:
-            pass  # the reader has gone; the cluster is stopped by other means
+            pass  # the reader has exited; the cluster is stopped by other means
 
     ready = (f"        kubeconfig {args.dir}/kubeconfig, kubectl {args.dir}/bin/kubectl,\n"
              f"        audit log {args.dir}/audit.log")
@@ -278,11 +278,11 @@ def down(args: argparse.Namespace) -> int:
         pidfd = processes.open_pidfd(rec)
         try:
             ask(args.dir, {"do": "down", "keep": args.keep})
-        except OSError:  # it does not listen yet, or no longer
+        except OSError:  # it does not listen yet, or has stopped
             if pidfd is not None:
                 signal.pidfd_send_signal(pidfd, signal.SIGTERM)
         if pidfd is not None and not select.select([pidfd], [], [], 300)[0]:
-            signal.pidfd_send_signal(pidfd, signal.SIGKILL)  # its children go with it
+            signal.pidfd_send_signal(pidfd, signal.SIGKILL)  # its children end with it
             processes.wait_gone(pidfd, 10)
     if not os.path.isdir(args.dir):
         print(f"stopped; {args.dir} removed")

@@ -1,6 +1,7 @@
 """The parts of a local control plane: its folder, its ports, each program's flags and its health check.
 
-Paths are relative to the cluster's folder, which is the working directory of every program and of every caller: no flag then depends on what characters the folder's path holds, nor a socket on how long it is.
+Paths are relative to the cluster's folder, which is the working directory of every program and of every caller. So
+flags do not depend on the characters in the folder's path, and sockets not on its length.
 """
 import errno
 import http.client
@@ -19,7 +20,7 @@ ETCD, APISERVER, MANAGER = "etcd", "kube-apiserver", "kube-controller-manager"
 NAMES = (ETCD, APISERVER, MANAGER)  # in the order of their start
 PORT_USES = ("apiserver", "etcd", "etcd-peer", "controller-manager")
 STATE_FILE, CONTROL_SOCKET = "cluster.json", "control"
-LOCK_FILE = "mandate-cluster.lock"  # also a folder with this file is a cluster's
+LOCK_FILE = "mandate-cluster.lock"  # a folder with this file also belongs to a cluster
 AUDIT_POLICY = """apiVersion: audit.k8s.io/v1
 kind: Policy
 omitStages: [RequestReceived]
@@ -29,7 +30,7 @@ rules:
 
 
 def full_name(name: str) -> str | None:
-    """The component that a person means by `name`, or None."""
+    """Returns the component that a user means by `name`, or None."""
     return next((c for c in NAMES if name in (c, c.removeprefix("kube-"))), None)
 
 
@@ -46,8 +47,8 @@ def port_is_free(port: int) -> bool:
 
 
 def new_port(taken: Iterable[int]) -> int:
-    """A free port from below the range that the kernel gives to outgoing connections: while a restarted server is
-    down, no connection of anybody's can take its port."""
+    """Returns a free port below the range that the kernel uses for outgoing connections: while a restarted server is
+    down, no outgoing connection can take its port."""
     with open("/proc/sys/net/ipv4/ip_local_port_range", encoding="ascii") as f:
         ceiling = max(int(f.read().split()[0]), 12000)
     while True:
@@ -57,7 +58,8 @@ def new_port(taken: Iterable[int]) -> int:
 
 
 def choose_ports(recorded: dict[str, int], explicit: int) -> dict[str, int]:
-    """One port for each use: the explicit one for the API server, recorded ones while they are free, else new ones."""
+    """Returns one port for each use: the explicit one for the API server, recorded ones if they are free, and otherwise
+    new ones."""
     ports = {"apiserver": explicit} if explicit else {}
     for use in PORT_USES:
         port = recorded.get(use, 0)
@@ -72,15 +74,15 @@ def server_url(state: State) -> str:
 
 
 def write_files(state: State, directory: str) -> None:
-    """The files that depend on ports and programs; certificates exist already."""
+    """Writes the files that depend on ports and programs; certificates exist already."""
     with open("audit-policy.yaml", "w", encoding="ascii") as f:
         f.write(AUDIT_POLICY)
     with open("server", "w", encoding="ascii") as f:
         f.write(server_url(state) + "\n")
     certificates.write_kubeconfig("kubeconfig", server_url(state), "admin")
     certificates.write_kubeconfig("controller-manager.kubeconfig", server_url(state), "controller-manager")
-    # Not a symbolic link: kubectl keeps what it discovers by host and port, and another cluster may have had this
-    # port before; and without a kubeconfig it would act on whatever cluster its user works with otherwise.
+    # A script, not a symbolic link: kubectl caches discovery by host and port, and another cluster may have used this
+    # port before. Without a kubeconfig it would act on the user's default cluster.
     os.makedirs("bin", exist_ok=True)
     quoted = {k: "'" + v.replace("'", "'\\''") + "'" for k, v in {"dir": directory, "bin": state["bin"]}.items()}
     with open("bin/kubectl", "w", encoding="utf-8") as f:
@@ -105,13 +107,14 @@ def command(name: str, state: State) -> list[str]:
                 "--trusted-ca-file=pki/etcd-ca.crt", "--client-cert-auth",
                 "--peer-cert-file=pki/etcd.crt", "--peer-key-file=pki/etcd.key",
                 "--peer-trusted-ca-file=pki/etcd-ca.crt", "--peer-client-cert-auth",
-                # Survives any kill -9, which leaves the page cache; only a power cut could lose data.
+                # The data survives a kill -9, which keeps the page cache; only a power failure could lose it.
                 "--unsafe-no-fsync"]
     if name == APISERVER:
         return [program, f"--etcd-servers={etcd}", "--etcd-cafile=pki/etcd-ca.crt",
                 "--etcd-certfile=pki/etcd.crt", "--etcd-keyfile=pki/etcd.key",
                 "--bind-address=127.0.0.1", f"--secure-port={ports['apiserver']}",
-                # A loopback address is not allowed as an endpoint of the `kubernetes` service, and no pod would use it.
+                # A loopback address is not allowed as an endpoint of the `kubernetes` service, and no pod would use
+                # the endpoint.
                 "--advertise-address=127.0.0.1", "--endpoint-reconciler-type=none",
                 "--tls-cert-file=pki/server.crt", "--tls-private-key-file=pki/server.key",
                 "--client-ca-file=pki/ca.crt", "--authorization-mode=RBAC",
@@ -130,8 +133,8 @@ def command(name: str, state: State) -> list[str]:
             "--tls-cert-file=pki/server.crt", "--tls-private-key-file=pki/server.key",
             "--service-account-private-key-file=pki/sa.key", "--root-ca-file=pki/ca.crt",
             "--use-service-account-credentials", "--leader-elect=false",
-            # Its start is a token and a discovery for each of forty controllers; the default of 20 a second makes
-            # that the longest part of bringing a cluster up.
+            # At its start it requests a token and discovery for each of forty controllers. With the default of 20 a
+            # second this would be the longest part of a cluster's start.
             "--kube-api-qps=500", "--kube-api-burst=500"]
 
 
@@ -144,7 +147,7 @@ def log_of(name: str) -> str:
 
 
 def get(port: int, path: str, ca: str, client: str, timeout: float = 2) -> tuple[int, str]:
-    """GET as an administrator (of etcd: as its owner). Returns (HTTP code, body); raises OSError."""
+    """Sends a GET as an administrator, or as the owner of etcd. Returns (HTTP code, body); raises OSError."""
     context = ssl.create_default_context(cafile=f"pki/{ca}.crt")
     context.load_cert_chain(f"pki/{client}.crt", f"pki/{client}.key")
     connection = http.client.HTTPSConnection("127.0.0.1", port, timeout=timeout, context=context)
@@ -159,7 +162,7 @@ def get(port: int, path: str, ca: str, client: str, timeout: float = 2) -> tuple
 
 
 def unhealthy(name: str, state: State) -> str | None:
-    """None if the component reports that it is healthy, else the reason in a few words."""
+    """Returns None if the component reports that it is healthy, and otherwise the reason in a few words."""
     path, ca, client = {ETCD: ("/health", "etcd-ca", "etcd"), APISERVER: ("/readyz", "ca", "admin"),
                         MANAGER: ("/healthz", "ca", "admin")}[name]
     try:
@@ -173,7 +176,7 @@ def unhealthy(name: str, state: State) -> str | None:
 
 
 def default_account_exists(state: State) -> bool:
-    """A client of a new cluster waits for this last: it needs all three programs."""
+    """This becomes true last in a new cluster: it needs all three programs."""
     try:
         path = "/api/v1/namespaces/default/serviceaccounts/default"
         return get(port_of(APISERVER, state), path, "ca", "admin")[0] == 200

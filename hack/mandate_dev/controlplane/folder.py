@@ -12,11 +12,11 @@ from mandate_dev.controlplane import components
 
 
 class Misuse(Exception):
-    """The call is wrong: exit 2."""
+    """The call is invalid: exit 2."""
 
 
 class Failure(Exception):
-    """The call is right and cannot be done: exit 1."""
+    """The call is valid but failed: exit 1."""
 
 
 def check_folder(directory: str) -> None:
@@ -33,7 +33,7 @@ def check_folder(directory: str) -> None:
 
 
 # An open-file-description lock: a forked supervisor keeps it, and it ends with its last holder, however that ends.
-# Unlike with flock, others can ask whether it is held without taking it and being mistaken for the holder.
+# Unlike with flock, another process can check the lock without taking it and being mistaken for the holder.
 _FLOCK = "hhqqi"  # struct flock: type, whence, start, length, pid
 
 
@@ -59,7 +59,7 @@ def take_lock(directory: str) -> int | None:
             return None
         except FileNotFoundError:
             pass
-        os.close(fd)  # the folder was removed, and perhaps made anew, between opening and locking
+        os.close(fd)  # the folder was removed, and perhaps recreated, between opening and locking
 
 
 def is_locked(directory: str) -> bool:

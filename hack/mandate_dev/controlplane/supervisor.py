@@ -1,8 +1,8 @@
 """The process that owns a cluster's three programs: starts them, restarts them on request, and never leaves one behind.
 
 It is their parent and single-threaded: the kernel kills them when it dies (processes.die_with_parent), and a child that
-it has not reaped yet keeps its pid, so it can only ever signal the right one. It holds the lock on the cluster's
-folder for as long as it lives; who else gets that lock knows that nothing runs.
+it has not reaped yet keeps its pid, so it can only ever signal the right one. It holds the lock on the cluster's folder
+for its lifetime; a process that gets the lock knows that nothing runs.
 """
 import json
 import os
@@ -30,7 +30,7 @@ class Stopped(Exception):
 
 
 class Failed(Exception):
-    """A component did not start, in words for the person who asked for it."""
+    """A component did not start; the message is for the user."""
 
 
 def log_tail(path: str, lines: int = 15) -> str:
@@ -44,21 +44,21 @@ def log_tail(path: str, lines: int = 15) -> str:
 class Supervisor:
     """Single-threaded. The working directory is the cluster's folder, whose lock the caller holds.
 
-    directory: the folder's absolute path. state: what cluster.json records: `bin`, `apiserver_flags` and `ephemeral`
-    are the caller's, the rest is written here. say(line, error): prints the progress.
+    directory: the folder's absolute path. state: the content of cluster.json; the caller sets `bin`, `apiserver_flags`
+    and `ephemeral`, and this class sets the rest. say(line, error): prints the progress.
     """
 
     def __init__(self, directory: str, state: components.State, say: Callable[[str, bool], None]) -> None:
         self.directory, self.state, self.say = directory, state, say
         self.began = time.monotonic()
-        self.children: dict[str, subprocess.Popen[bytes]] = {}  # component -> Popen, for those that run
-        self.stopping: set[str] = set()  # components whose end is wanted
+        self.children: dict[str, subprocess.Popen[bytes]] = {}  # component -> Popen, for the running ones
+        self.stopping: set[str] = set()  # components that are being stopped
         self.stop_reason: str | None = None
         self.selector = selectors.DefaultSelector()
         self.listener: socket.socket | None = None
         self._catch_signals()
 
-    # Interruptions: each source only notes the reason; _pump raises it where it is safe.
+    # Interruptions: each source only records the reason; _pump raises it where it is safe.
 
     def _catch_signals(self) -> None:
         reader, writer = socket.socketpair()
@@ -143,7 +143,7 @@ class Supervisor:
         self._wait_for(name, "ready", lambda: not components.unhealthy(name, self.state), START_SECONDS[name])
 
     def _stop(self, name: str, sig: signal.Signals, seconds: float = STOP_SECONDS) -> str:
-        """Returns how it ended. Never interrupted: a stop that was begun is finished."""
+        """Returns how it ended. It is never interrupted: a stop that has begun is completed."""
         child = self.children.get(name)
         if not child:
             return "was not running"
@@ -161,7 +161,7 @@ class Supervisor:
     # The cluster.
 
     def start(self, explicit_port: int) -> None:
-        """Brings everything up. Raises Failed or Stopped, with the programs that had started still running."""
+        """Starts all programs. Raises Failed or Stopped; programs that have started keep running."""
         self.state.update(phase="starting", components={}, supervisor=processes.record(os.getpid()))
         self.state["ports"] = components.choose_ports(self.state.get("ports", {}), explicit_port)
         self._save()
@@ -202,7 +202,7 @@ class Supervisor:
             os.unlink(components.CONTROL_SOCKET)
             self.listener = None
         for name in reversed(components.NAMES):
-            # Data that is about to be deleted needs no orderly end.
+            # Data that is about to be deleted needs no orderly shutdown.
             self._stop(name, signal.SIGKILL if remove else signal.SIGTERM)
         if remove:
             shutil.rmtree(self.directory, ignore_errors=True)
@@ -221,7 +221,7 @@ class Supervisor:
         self.selector.register(self.listener, selectors.EVENT_READ, self._serve_one)
 
     def _serve_one(self) -> None:
-        # Unregistered while it works, as waiting handles events: requests are served one after the other.
+        # Unregistered during the work, because waiting handles events: requests are served one after the other.
         assert self.listener is not None
         self.forget(self.listener)
         connection, _ = self.listener.accept()
@@ -240,7 +240,7 @@ class Supervisor:
             try:
                 connection.sendall(json.dumps(answer).encode() + b"\n")
             except OSError:
-                pass  # who asked has left
+                pass  # the caller has exited
 
     def _perform(self, request: dict[str, Any]) -> dict[str, str]:
         if request["do"] == "down":
@@ -261,11 +261,11 @@ class Supervisor:
         return {"text": text}
 
     def run(self, explicit_port: int, created: bool, ephemeral: bool, on_ready: Callable[[], Any]) -> int:
-        """From start to end; returns the exit code.
+        """Runs the cluster from start to end; returns the exit code.
 
         created: this run made the folder's content. ephemeral: that content is removed at the end.
         """
-        self.remove = created  # until all is up: a failed start leaves nothing
+        self.remove = created  # until all programs are up: a failed start leaves nothing
         ready = False
         try:
             self.start(explicit_port)

@@ -1,4 +1,4 @@
-"""The proof from the audit log: which component did what, as far as each identity mode can show it."""
+"""The proof from the audit log: the actions of each component, as far as each identity mode can show them."""
 import json
 import subprocess
 
@@ -46,7 +46,7 @@ def by_impersonation(world: World, report: Report) -> None:
 
 
 def by_nothing(world: World, report: Report) -> None:
-    """One user does everything: this shows that the log cannot tell components apart."""
+    """A single user sends all requests: this shows that the log cannot distinguish components."""
     done = trace(world, report)
     listed = subprocess.run([world.rbacgen, "trace", "--json", world.audit_log], text=True, capture_output=True)
     kinds = {finding["kind"] for finding in json.loads(listed.stdout)["findings"]}

@@ -1,10 +1,10 @@
-"""The main job on one command: two components, each with an identity of its own, on a real Kubernetes API server.
+"""Shows the project with one command: two components, each with its own identity, on a real Kubernetes API server.
 
 usage: hack/demo/demo [--kill] [--stay] [--identity-mode MODE] [--dir DIR]
 
 Starts a private control plane on loopback, installs the CRDs and the generated roles as an administrator would,
 starts mandate-manager with the base ServiceAccount's token and nothing else, and plays the Oria document with kubectl.
-It ends with the audit trace: which component did what, under which token, and which identity issued the token. Exit 0
+It ends with the audit trace: the actions of each component, its token, and the identity that issued the token. Exit 0
 only if every step held. To try things yourself: hack/run.
 
   --kill     play, killing the manager (SIGKILL) in the middle of every step, and the API server in three of them
@@ -36,7 +36,7 @@ def parse(argv: Sequence[str]) -> argparse.Namespace:
 
 
 def is_free(folder: str) -> bool:
-    """Whether the folder has no files but those that an earlier demo left."""
+    """Whether the folder has only files of an earlier demo."""
     if not os.path.lexists(folder):
         return True
     return os.path.isdir(folder) and set(os.listdir(folder)) <= {"audit.log", "manager.log"}
@@ -53,7 +53,7 @@ def play(world: World, report: Report, kill: bool) -> None:
 
 
 def stay(world: World, report: Report) -> int:
-    """Until Ctrl-C, or the manager ends by itself. The exit code."""
+    """Waits until Ctrl-C or until the manager ends by itself. Returns the exit code."""
     report.say(f"World:          {os.path.join(world.folder, world_file.NAME)}")
     report.say("Everything runs until Ctrl-C or SIGTERM.")
     try:
@@ -74,7 +74,7 @@ def main(argv: Sequence[str]) -> int:
     if options.dir and not is_free(options.dir):
         print(f"hack/demo/demo: {options.dir} holds other things; name an empty or a new folder with --dir", file=sys.stderr)
         return 2
-    # Both unwind through `finally`; SIGINT also where a script started this with &, which ignores it otherwise.
+    # Both signals unwind through `finally`; SIGINT, too, if a script started this with &, which otherwise ignores it.
     processes.interrupt_on_sigterm(signal.SIGINT)
     report = Report()
     world = World(options.dir or paths.new_folder("demo"), report, options.identity_mode)

@@ -1,4 +1,4 @@
-"""The Oria document, played with kubectl: each step does one thing and states the expected result."""
+"""Plays the Oria document with kubectl: each step does one thing and states the expected result."""
 import json
 import os
 import random
@@ -26,7 +26,7 @@ class Story:
         self.steps += 1
         if not self.kill:
             return
-        # A fixed seed: the moments are the same in every run, as far as a machine's timing is.
+        # With a fixed seed the moments are the same in every run, as far as the machine's timing allows.
         moment = random.Random(self.steps).uniform(0, 0.3)
         time.sleep(moment)
         self.world.kill_manager()
@@ -129,11 +129,11 @@ def play(world: World, report: Report, kill: bool) -> None:
 
 
 def a_fence_stops(world: World, report: Report) -> None:
-    """RBAC allows it, and the API server denies it: a thief of scope-instance's identity cannot bind any role.
+    """RBAC allows the binding, but the API server denies it: a thief of scope-instance's identity cannot bind any role.
 
-    After the audit: such requests come with a foreign user agent, which the trace reports."""
+    This runs after the audit, because the trace reports such requests, which have a foreign user agent."""
     if world.identity_mode == "single":
-        return  # there the server does not know which component made a write
+        return  # in this mode the server does not know which component sent a write
     report.step("scope-instance's identity in other hands: a binding to cluster-admin, which RBAC lets it make")
     who = f"system:serviceaccount:{NAMESPACE}:{BASE}-scope-instance"
     if not world.can(who, "create", "clusterrolebindings", "default"):

@@ -1,7 +1,7 @@
-"""Which bugs could be seeded in a file: what universalmutator makes of it, less what says nothing about the tests.
+"""The bugs that could be seeded in a file: universalmutator's mutants, without those that do not measure the tests.
 
-A candidate is one changed line. Its key names it by text, not by number, so that it stays the same while other lines
-come and go.
+A candidate is one changed line. Its key contains the line's text, not its number, so that the key stays the same while
+other lines are added and removed.
 """
 import contextlib
 import dataclasses
@@ -12,17 +12,17 @@ import re
 from collections.abc import Iterable
 from typing import Any
 
-# Statements whose loss or change no test must notice.
+# Statements that tests need not check.
 LOG = re.compile(r"^\s*(?:\w+(?:\.|->))*(?:log|log_|logger|logger_)(?:\(\))?(?:\.|->)(?:With|Info|Error|Debug)\(")
 ASSERTION = re.compile(r"^\s*(?:static_assert|assert|ABSL_ASSERT|ABSL_HARDENING_ASSERT)\(")
-HASH = re.compile(r"\bhash(?: [*^+]?=| \^) ")  # a worse one is slower, and no less right
+HASH = re.compile(r"\bhash(?: [*^+]?=| \^) ")  # a worse hash is slower, but still correct
 PERFORMANCE = re.compile(r"\b(?:reserve|shrink_to_fit|Prefetch)\(")
-# `Type name…;`: without it, its scope does not compile, or it was of no use.
+# `Type name…;`: without this declaration its scope does not compile, or the declaration was unused.
 DECLARATION = re.compile(
     r"^\s*(?:const|constexpr|static|mutable|auto|friend|explicit|virtual|inline|typedef|extern|template|struct|class|enum)\b"
     r"|^\s*\[\[|^.*\) = (?:delete|default|0);"
     r"|^\s*(?!return\b|delete\b|throw\b|co_)~?[A-Za-z_][\w:]*(?:<.*>)?[&*]*(?: const)? [&*]*\w+(?:\W.*)?;\s*(?://.*)?$")
-CONSTRUCTOR = re.compile(r"^  ~?[A-Z]\w*\(.*;")  # in a class; what functions there do is further in
+CONSTRUCTOR = re.compile(r"^  ~?[A-Z]\w*\(.*;")  # in a class; the bodies of functions there are indented further
 NEGATED = re.compile(r"^\s*(?:\} else )?if \(!\((?:!|(?!.*(?:&&|\|\|)).* (?:==|!=|<|<=|>|>=) )(?!.*(?:&&|\|\|)).*\)\) \{$")
 STATEMENT = re.compile(r"^\s*[^\s}].*;\s*(?://.*)?$")
 FINISHED = re.compile(r"[;{}:]\s*$")
@@ -43,11 +43,12 @@ class Candidate:
 
     @property
     def names(self) -> tuple[Any, Any]:
-        """Those that equivalents.txt may use: of every line of this text, or of this one alone, which counts from 1."""
+        """The names that equivalents.txt may use: for every line with this text, or for this one only, counted from
+        1."""
         return self.name, f"{self.path}#{self.nth + 1}: {self.was} ==> {self.became}"
 
     def order(self, seed: str) -> str:
-        """Its place in a sample: random, and the same in every run."""
+        """Its place in a sample, which is random but the same in every run."""
         return hashlib.sha256(f"{seed}\n{self.name}\n{self.nth}".encode()).hexdigest()
 
 
@@ -84,7 +85,7 @@ def in_string(line: Any, start: Any, end: Any, raw: bool = False) -> Any:
 
 
 def changed(line: Any, other: Any) -> tuple[Any, Any]:
-    """The part of the line that differs from the other: [start, end)."""
+    """Returns the part of the line that differs from the other: [start, end)."""
     start = 0
     while start < min(len(line), len(other)) and line[start] == other[start]:
         start += 1
@@ -95,7 +96,7 @@ def changed(line: Any, other: Any) -> tuple[Any, Any]:
 
 
 def skipped_lines(lines: list[str]) -> tuple[Any, Any]:
-    """(numbers of the lines of no interest, numbers of those that begin in a raw string), from 0."""
+    """Returns (numbers of the lines to skip, numbers of the lines that begin in a raw string), from 0."""
     skipped, raw_lines = set(), set()
     in_comment = in_raw = in_statement = in_macro = False
     for i, line in enumerate(lines):
@@ -127,12 +128,13 @@ def begins_statement(lines: list[str], i: int) -> bool:
     return False
 
 
-# The tool takes these for the beginning of a comment (C, Haskell), also in a text; here such a text has the second form.
+# The tool reads these as the start of a comment (C, Haskell), even in a string; here such a string uses the second
+# form.
 OPENS = {"/*": "/\ue000*", "{-": "{\ue000-"}
 
 
 def mutants(lines: list[str], rules: str) -> list[tuple[int, str]]:
-    """(number from 1, new line) of universalmutator."""
+    """Returns (number from 1, new line) of each mutant of universalmutator."""
     from universalmutator import mutator  # type: ignore[import]
     for opening, hidden in OPENS.items():
         lines = [line.replace(opening, hidden) for line in lines]
@@ -142,7 +144,7 @@ def mutants(lines: list[str], rules: str) -> list[tuple[int, str]]:
 
 
 def candidates(path: str, source: str, made: Iterable[tuple[int, str]]) -> list[Candidate]:
-    """The pairs of `made`, as mutants() returns them, that are worth a try."""
+    """Returns the pairs of `made`, as mutants() returns them, that should be tried."""
     lines = source.split("\n")
     skipped, raw = skipped_lines(lines)
     seen: dict[str, int] = {}
@@ -158,10 +160,10 @@ def candidates(path: str, source: str, made: Iterable[tuple[int, str]]) -> list[
         start, end = changed(line, text)
         if i in skipped or (i, text.strip()) in known or in_string(line, start, end, i in raw):
             continue
-        if NEGATED.match(text):  # the same as another operator
+        if NEGATED.match(text):  # equals the change of another operator
             continue
         if path.endswith(".h") and line[start:end].isdigit() and DECLARATION.match(line):
-            continue  # the number that a member or an option begins with
+            continue  # the initial number of a member or an option
         is_deletion = text.strip() == ";"
         if is_deletion and path.endswith(".h") and CONSTRUCTOR.match(line):
             continue
@@ -173,7 +175,7 @@ def candidates(path: str, source: str, made: Iterable[tuple[int, str]]) -> list[
 
 
 def sample(found: list[Candidate], seed: str, per_file: Any = None, share: Any = None) -> tuple[list[Candidate], int]:
-    """All in the order of trial, and how many of those that compile to try."""
+    """Returns all candidates in the order of trial, and the number to try of those that compile."""
     ordered = sorted(found, key=lambda c: c.order(seed))
     limit = len(ordered)
     if per_file is not None:
@@ -184,9 +186,9 @@ def sample(found: list[Candidate], seed: str, per_file: Any = None, share: Any =
 
 
 def read_equivalents(text: str) -> Any:
-    """{name of a candidate: why no test can notice it}, from lines `PATH: WAS ==> BECAME  # REASON`.
+    """Returns {name of a candidate: why no test can notice it}, from lines `PATH: WAS ==> BECAME  # REASON`.
 
-    `PATH#2: …` is the second line of this text.
+    `PATH#2: …` is the second line with this text.
     """
     found = {}
     for number, line in enumerate(text.splitlines(), 1):
@@ -200,7 +202,7 @@ def read_equivalents(text: str) -> Any:
 
 
 def key(source: str, candidate: Any) -> Any:
-    """The key of a bug: it changes with the source and with the change."""
+    """Returns the key of a bug, which depends on the source and on the change."""
     digest = hashlib.sha256()
     for part in (candidate.path, source, str(candidate.line), candidate.text):
         digest.update(part.encode())

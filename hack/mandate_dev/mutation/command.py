@@ -1,10 +1,10 @@
-"""Seeds bugs, one at a time, in a copy of the tree, and counts those that the tests of their room notice.
+"""Seeds bugs, one at a time, in a copy of the tree, and counts the bugs that the tests of their room find.
 
 usage: hack/nightly mutants [ROOM|FILE]… [--per-file=3|--share=PERCENT|--all|--survivors] [--seed=1] [--least=92]
 
-ROOM is a folder (manager/identity, rbacgen); all rooms of manager/, controllers/ and rbacgen/ by default. A run goes on
-where the last one ended: what was tried is kept outside the tree until the file, the bug or its tests change.
-Exit 1 if less than --least percent were found in one of the three. docs/nightly.md has the rest.
+ROOM is a folder (manager/identity, rbacgen); all rooms of manager/, controllers/ and rbacgen/ by default. A run
+continues the last one: the results are kept outside the tree until the file, the bug or its tests change. Exit 1 if
+less than --least percent were found in one of the three. docs/nightly.md has the rest.
 """
 import argparse
 import os
@@ -30,7 +30,8 @@ def say(*words: str) -> None:
 
 
 def get_tool() -> None:
-    """universalmutator in an environment of its own. Only its module of regular expressions is used, which needs nothing."""
+    """Installs universalmutator in its own environment. Only its module of regular expressions is used, which has no
+    dependencies."""
     folder = os.path.join(CACHE, TOOL)
     made = os.path.join(folder, "made")
     if not os.path.exists(made):
@@ -74,7 +75,7 @@ def files_of(wanted: Any) -> Any:
 
 
 def try_file(shop: Any, path: str, options: Any, record: Any, equivalents: Any, report: Any) -> tuple[Any, Any]:
-    """(tried, found) of one file."""
+    """Returns (tried, found) of one file."""
     from mandate_dev.mutation.candidates import candidates, key, mutants, sample
     with open(os.path.join(shop.tree, path)) as f:
         source = f.read()

@@ -17,7 +17,7 @@ class Record:
                     try:
                         entry = json.loads(line)
                     except ValueError:
-                        continue  # cut off when a run was killed
+                        continue  # truncated because a run was killed
                     self.keep(entry)
 
     def keep(self, entry: Any) -> None:
@@ -25,9 +25,9 @@ class Record:
         self.latest[entry["name"]] = entry["result"]
 
     def get(self, key: str, tests: Any) -> Any:
-        """The result of this bug, if a new try would have the same result; `tests` maps the label of each test of the file to a
-        digest. A bug that a test found is found as long as that test is the same; one that survived is tried again as soon
-        as one test is another."""
+        """Returns the result of this bug if a new try would have the same result. `tests` maps the label of each test
+        of the file to a digest. A bug that a test found counts as found until that test changes; a bug that survived is
+        tried again as soon as any test changes."""
         entry = self.tried.get(key)
         if entry is None or entry["result"] == "does not compile":
             return entry
@@ -37,7 +37,7 @@ class Record:
         return entry if tests == before else None
 
     def survived(self, name: str) -> bool:
-        """Whether the bug was not found when it was last tried, whatever the tests were then."""
+        """Whether the bug was not found in its last try, regardless of the tests at that time."""
         return self.latest.get(name) == "survived"
 
     def add(self, key: str, result: Any, by: Any, name: str, tests: Any) -> None:
@@ -54,7 +54,7 @@ class Record:
 
 
 def table(rows: Any) -> tuple[Any, Any]:
-    """(lines, share found by group) of rows (room, tried, found)."""
+    """Returns (lines, share found by group) of rows (room, tried, found)."""
     lines = [f"{'':32}tried  found  share"]
     groups: dict[str, list[int]] = {}
     for room, tried, found in rows:

@@ -1,8 +1,8 @@
-"""Where bugs are seeded: a copy of the tree of its own, built by Bazel, whose libraries are replaced one at a time.
+"""The copy of the tree in which bugs are seeded: Bazel builds it, and its libraries are replaced one at a time.
 
-Bazel links tests to one shared library for each cc_library. So a bug in a source is tried without Bazel: that source
-alone is compiled, with its headers precompiled once, and loaded before the library that it belongs to. The programs that
-scripts test are linked to shared libraries for the same reason. A bug in a header is built and tested by Bazel in the copy.
+Bazel links tests to one shared library for each cc_library. So a bug in a source is tried without Bazel: only that
+source is compiled, with its headers precompiled once, and it is loaded before its library. The programs that scripts
+test are linked to shared libraries for the same reason. A bug in a header is built and tested by Bazel in the copy.
 """
 import contextlib
 import fcntl
@@ -19,16 +19,16 @@ import time
 import xml.etree.ElementTree
 from typing import Any
 
-# A bug may cause these; they do not mean that it does not compile.
+# A bug may cause these warnings; they must not count as compile errors.
 WARNINGS = ("unused-variable unused-but-set-variable unused-but-set-parameter unused-parameter unused-function "
             "unused-value parentheses sign-compare type-limits maybe-uninitialized uninitialized empty-body "
             "misleading-indentation unused-local-typedefs bool-compare nonnull address tautological-compare "
             "implicit-fallthrough").split()
 PRAGMAS = "".join(f'_Pragma("GCC diagnostic ignored \\"-W{w}\\"") ' for w in WARNINGS)
-MEMORY = 6 << 30  # of one test: a bug may ask for all there is
+MEMORY = 6 << 30  # of one test: a bug may request all memory
 SEEDS = "20"  # of a simulation, for each bug
 BAZEL_TIMEOUT = 1800
-SHARED = ".shared"  # what a program is called that is linked to shared libraries
+SHARED = ".shared"  # the suffix of a program that is linked to shared libraries
 CPP = re.compile(r"^ERROR: .*: (?:C\+\+ compilation of rule|Compiling|Linking|Link) .*failed", re.MULTILINE)
 NOT_CPP = re.compile(r"^ERROR: .* failed:? \(", re.MULTILINE)
 
@@ -47,13 +47,13 @@ class Test:
         self.data = [s[2:].replace(":", "/") for s in self.needs if s.startswith("//")]
         self.args = [self.expand(a) for a in lists.get("args", ())]
         self.plain = self.kind == "cc_test" and not self.args
-        self.programs: list[str] = []  # labels of those that a script runs
+        self.programs: list[str] = []  # labels of the programs that a script runs
         self.manual = "manual" in lists.get("tags", ())
         self.small = any(e.get("name") == "size" and e.get("value") == "small" for e in rule.findall("string"))
         self.seconds = None  # of a run without a bug
 
     def expand(self, arg: Any) -> Any:
-        """`$(location LABEL)` as seen from where a test runs."""
+        """Returns `$(location LABEL)` relative to a test's working directory."""
         def location(match: Any) -> str:
             parts = re.fullmatch(r"(?:@(\w+))?(?://([^:]*))?:?(.*)", match[1])
             assert parts is not None
@@ -88,7 +88,7 @@ class Workshop:
         return subprocess.run(["git", *command], cwd=cwd or self.root, text=True, check=True, stdout=subprocess.PIPE).stdout.strip()
 
     def copy(self) -> None:
-        """The working tree without the files that git does not know."""
+        """Copies the working tree without the files that are not in git."""
         revision = self.git("stash", "create") or self.git("rev-parse", "HEAD")
         if not os.path.exists(os.path.join(self.tree, ".git")):
             self.git("worktree", "prune")
@@ -108,7 +108,7 @@ class Workshop:
         return done.stdout
 
     def prepare(self, targets: Any) -> None:
-        """Builds the room's tests, and learns how its sources are compiled."""
+        """Builds the room's tests, and records how its sources are compiled."""
         self.execroot = self.query("info", "execution_root").strip()
         self.bin = self.query("info", "bazel-bin").strip()
         universe = " + ".join(targets)
@@ -122,7 +122,7 @@ class Workshop:
         for test in self.tests.values():
             test.programs = [p for p in test.needs if p in programs] if test.kind == "sh_test" else []
         if programs:
-            # Kept next to Bazel's later output for them.
+            # Kept next to Bazel's later output for these programs.
             self.query("build", "--dynamic_mode=fully", *programs)
             for program in programs:
                 made = os.path.join(self.bin, program[2:].replace(":", "/"))
@@ -142,7 +142,7 @@ class Workshop:
 
     @staticmethod
     def flags(words: Any) -> Any:
-        """The compiler's flags without those for files, warnings and speed."""
+        """Returns the compiler's flags without those for files, warnings and optimization."""
         kept, at = [], 0
         while at < len(words):
             word = words[at]
@@ -154,12 +154,12 @@ class Workshop:
         return kept + ["-w", "-O0"]
 
     def tests_of(self, path: str) -> Any:
-        """The room's tests that have this file in them, the one next to it first."""
+        """Returns the room's tests that contain this file, the file's own test first."""
         if path not in self.reach:
             universe = " + ".join(self.tests)
             found = self.query("query", f"rdeps({universe}, {self.label(path)})", "--output=label") if universe else ""
             reached = [self.tests[label] for label in found.split() if label in self.tests]
-            # A test that runs other tests finds nothing that those do not find.
+            # A test that runs other tests finds only the bugs that those find.
             reached = [t for t in reached if not any(label in self.tests for label in t.needs)]
             beside = os.path.splitext(path)[0] + "_test"
             self.reach[path] = sorted(reached, key=lambda t: (f"{t.package}/{t.name}" != beside, not t.plain, t.label))
@@ -172,7 +172,7 @@ class Workshop:
         return f"//{package}:{os.path.relpath(path, package)}"
 
     def digest(self, test: Any) -> Any:
-        """A digest of the test's content: a changed test has another one."""
+        """Returns a digest of the test's content, which changes with the test."""
         digest = hashlib.sha256()
         for path in sorted({*test.sources, *test.data}):
             with contextlib.suppress(OSError), open(os.path.join(self.tree, path), "rb") as f:
@@ -180,7 +180,8 @@ class Workshop:
         return digest.hexdigest()
 
     def links(self, test: Any, package: Any, target: str) -> bool:
-        """Whether the test, or a program that it runs, loads the library when it starts (and does not have it within)."""
+        """Whether the test, or a program that it runs, loads the library at its start (and is not statically linked to
+        it)."""
         mangled = f"{package}/lib{target}".replace("_", "_U").replace("/", "_S")
         started = [f"{test.package}/{test.name}"] if test.plain else [p[2:].replace(":", "/") + SHARED for p in test.programs]
         return any(f"lib{mangled}.so" in self.libraries(path) for path in started)
@@ -196,8 +197,8 @@ class Workshop:
         return Bench(self, path)
 
     def run(self, test: Any, library: Any, seconds: float) -> bool:
-        """Whether the test passes with the library loaded before all others, in so much of a processor's time. What
-        waits for ever has much longer: the machine may be busy."""
+        """Whether the test passes with the library loaded before all others, within this CPU time. The limit of the
+        wall time, for a test that waits forever, is much longer, because the machine may be busy."""
         runfiles = os.path.join(self.bin, test.package, test.name + ".runfiles")
         scratch = tempfile.mkdtemp(dir=self.tmp)
         if test.programs:
@@ -228,7 +229,8 @@ class Workshop:
             shutil.rmtree(scratch, ignore_errors=True)
 
     def with_library(self, runfiles: Any, copy: Any, programs: Any, library: Any) -> Any:
-        """A copy of the runfiles in which these programs, and nothing that they are run by, load the library."""
+        """Returns a copy of the runfiles in which only these programs load the library, and not the programs that run
+        them."""
         shutil.copytree(runfiles, copy, symlinks=True)
         for program in programs:
             path = program[2:].replace(":", "/")
@@ -240,7 +242,7 @@ class Workshop:
         return copy
 
     def passing_by_bazel(self, tests: Any) -> list[Any]:
-        """The tests that pass without a bug: the others would find any."""
+        """Returns the tests that pass without a bug; the others would find every bug."""
         new = [t.label for t in tests if t.label not in self.pass_by_bazel]
         if new:
             done = self.bazel("test", "--keep_going", "--test_output=summary", "--noshow_progress", *new)
@@ -253,7 +255,7 @@ class Workshop:
 
 
 def judge(done: Any) -> tuple[Any, Any]:
-    """(result, by) of a `bazel test` that is over. https://bazel.build/run/scripts#exit-codes"""
+    """Returns (result, by) of a completed `bazel test`. https://bazel.build/run/scripts#exit-codes"""
     said = done.stdout + done.stderr
     if done.returncode == 0:
         return SURVIVED, ""
@@ -262,7 +264,7 @@ def judge(done: Any) -> tuple[Any, Any]:
         return FOUND, failed[1] if failed else ""
     if done.returncode != 1:
         raise RuntimeError(f"bazel test: exit code {done.returncode}: {done.stderr[-2000:]}")
-    if "static assertion failed" in said:  # what a test says to the compiler is a test too
+    if "static assertion failed" in said:  # a static assertion is a test, too
         return FOUND, "a static_assert"
     if NOT_CPP.search(said) and not CPP.search(said):
         return FOUND, "a program that the build runs"
@@ -270,7 +272,7 @@ def judge(done: Any) -> tuple[Any, Any]:
 
 
 class Bench:
-    """The bench for the bugs of one file."""
+    """The environment for the bugs of one file."""
 
     def __init__(self, shop: Any, path: str) -> None:
         self.shop, self.path = shop, path
@@ -300,7 +302,8 @@ class Bench:
             self.linked = linked[:1] + sorted(linked[1:], key=lambda t: t.seconds or (3 if t.small else 30))
 
     def passes_without_bug(self, test: Any) -> Any:
-        """Otherwise it is not the bug that it notices. Run when the test is first needed: most bugs are found before that."""
+        """Whether the test passes without a bug; otherwise its failure would not show the bug. It runs when the test is
+        first needed: most bugs are found by earlier tests."""
         if test.label not in self.passes:
             start = time.monotonic()
             self.passes[test.label] = self.shop.run(test, self.sound, 600)
@@ -311,9 +314,8 @@ class Bench:
         return subprocess.run(command, cwd=self.shop.execroot, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL).returncode == 0
 
     def make(self, source: str, name: str) -> Any:
-        """The library that has this source alone; None: it does not compile."""
+        """Returns the library of only this source; None if it does not compile."""
         flags = self.shop.commands[self.path][0]
-        # At the same relative place for its includes.
         text = os.path.join(self.folder, os.path.basename(self.path))
         library = os.path.join(self.folder, name)
         with open(text, "w") as f:

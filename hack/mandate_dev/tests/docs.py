@@ -1,4 +1,4 @@
-"""The commands of pages: found, run and compared."""
+"""Tests that the commands of pages are found, run and compared."""
 import os
 import tempfile
 import unittest

@@ -1,4 +1,4 @@
-"""Where things are."""
+"""Tests the paths."""
 import os
 import stat
 import unittest

@@ -1,4 +1,4 @@
-"""What is printed."""
+"""Tests the printed output."""
 import contextlib
 import io
 import unittest

@@ -1,4 +1,4 @@
-"""The runner, on cases of its own."""
+"""Tests the runner with its own cases."""
 import contextlib
 import io
 import os
@@ -51,7 +51,7 @@ class Good(unittest.TestCase):
 
 
 def run(cases: Sequence[type[unittest.TestCase]], *arguments: str) -> tuple[int, str]:
-    """(exit code, output) of a program with these cases."""
+    """Returns (exit code, output) of a program with these cases."""
     out = io.StringIO()
     with contextlib.redirect_stdout(out), contextlib.redirect_stderr(out), mock.patch.object(processes, "interrupt_on_sigterm"):
         code = runner.main("program", "A program.", cases, arguments)

@@ -1,4 +1,4 @@
-"""What hack/test makes of programs and flags."""
+"""Tests how hack/test handles programs and flags."""
 import os
 import tempfile
 import unittest

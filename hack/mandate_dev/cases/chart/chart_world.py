@@ -16,7 +16,8 @@ BARE = {"deployment.enabled": "false"}
 
 
 class ChartWorld(World):
-    """Installed by helm, audited as `rbacgen audit-policy` says. helm_version: the argument of hack/helm/build."""
+    """A world that helm installs, with the audit policy of `rbacgen audit-policy`. helm_version: the argument of
+    hack/helm/build."""
 
     helm_version: ClassVar[tuple[str, ...]] = ()
 
@@ -58,7 +59,7 @@ class ChartWorld(World):
         self.helm("upgrade", RELEASE, CHART, values={**BARE, **values})
 
     def ours(self) -> list[str]:
-        """Everything with the chart's label, as kind/name."""
+        """Returns all objects with the chart's label, as kind/name."""
         kinds = ("serviceaccounts,secrets,configmaps,leases,roles,rolebindings,clusterroles,clusterrolebindings,"
                  "validatingadmissionpolicies,validatingadmissionpolicybindings,"
                  "flowschemas,prioritylevelconfigurations")
@@ -73,7 +74,7 @@ class ChartWorld(World):
         self.await_ready()
 
     def as_component(self, account: str, *arguments: str, stdin: str | None = None) -> tuple[int, str]:
-        """(exit code, output) of kubectl under a component's user name and groups."""
+        """Returns (exit code, output) of kubectl with a component's user name and groups."""
         return self.as_user(f"system:serviceaccount:{NAMESPACE}:{account}", *arguments, stdin=stdin)
 
     def as_user(self, name: str, *arguments: str, stdin: str | None = None) -> tuple[int, str]:

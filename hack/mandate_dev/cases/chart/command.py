@@ -1,10 +1,11 @@
-"""The Helm chart on a real control plane: rendered, installed, upgraded, run under, fenced, removed.
+"""Tests the Helm chart on a real control plane: it is rendered, installed, upgraded and removed, the manager runs with
+it, and its fences hold.
 
 usage: hack/chart_test [--helm3] [NAME…] [-k PATTERN]… [--list] [--junit FILE]
 
-helm is built once from its Go module, at the version pinned in hack/helm: its version 4, or with --helm3 its version 3. The
-manager runs outside the cluster with base's token and what the chart grants it. The cases run in this order on one
-cluster. The last line is `N passed, N failed`.
+helm is built once from its Go module, at the version pinned in hack/helm: its version 4, or with --helm3 its version 3.
+The manager runs outside the cluster, with base's token and the permissions that the chart grants. The cases run in this
+order on one cluster. The last line is `N passed, N failed`.
 """
 from collections.abc import Sequence
 

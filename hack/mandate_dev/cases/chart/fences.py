@@ -156,7 +156,7 @@ def events_are_the_components_own(case: ChartCase) -> None:
 
 
 def base_asks_as_the_manager_does(case: ChartCase, kill_switch: bool) -> None:
-    """A stolen credential of base gives only the tokens that the manager requests."""
+    """With a stolen credential of base a thief can get only the tokens that the manager requests."""
     world = case.world
     case.step(f"tokens that base may request, {'with' if kill_switch else 'without'} the kill switch")
     bound = {"boundObjectRef": OURS} if kill_switch else {}
@@ -183,7 +183,7 @@ def base_asks_as_the_manager_does(case: ChartCase, kill_switch: bool) -> None:
 
 
 class Fences(ChartCase):
-    """The fences, write by write."""
+    """Tests the fences write by write."""
 
     def test_fences_hold(self) -> None:
         """RBAC allows each of these writes; the API server denies those that the fences of the markers exclude."""

@@ -2,9 +2,9 @@
 
 They are the components' writes of roles, bindings and events, base's requests for tokens, and the writes of roles and
 bindings by a user who has all permissions on them and is not a component. Every write is a dry run, and the server answers
-with the object as it would be stored. This file has rules of its own for what such an object must not be, so that a mistake
-in the generated policies shows. ATTEMPTS and SEED in the environment set the number of writes and the seed; the API server
-is killed twice, and once more for each further thousand.
+with the object as it would be stored. This file has its own rules for forbidden objects, so that a mistake in the
+generated policies is detected. ATTEMPTS and SEED in the environment set the number of writes and the seed; the API
+server is killed twice, and once more for each further thousand.
 """
 import collections
 import functools
@@ -63,7 +63,7 @@ def is_never_a_subject(subject: Any, namespace: str) -> Any:
 
 
 def wrongs(who: str, before: Any, after: Any) -> Any:
-    """The faults of a write that passed; `after` is None where it deletes, `before` where it creates."""
+    """Returns the faults of a write that passed; `after` is None for a deletion, `before` for a creation."""
     found = [f"not its own, {when}" for when, thing in (("before", before), ("after", after)) if thing and not is_own(thing, who)]
     if after is None:
         return found
@@ -90,7 +90,7 @@ def wrongs(who: str, before: Any, after: Any) -> Any:
 
 
 def guard_wrongs(who: str, before: Any, after: Any) -> Any:
-    """The same of another user's write to an object of this component."""
+    """Returns the faults of another user's write to an object of this component."""
     if after is None:
         return []
     if before is None:
@@ -154,7 +154,7 @@ def metadata(dice: Any, who: str, name: str) -> dict[str, Any]:
 
 
 def random_thing(dice: Any, who: str, standing: Any) -> Any:
-    """A body for a write by this component."""
+    """Returns a body for a write by this component."""
     other = dice.choice((NEW, NEW, f"{PREFIX}hunt-other", "hunt-other", *BUILT_IN, "system:node", f"{BASE}-x", TEMPLATE))
     name = dice.choice(standing) if standing and dice.random() < 0.6 else other
     meta = metadata(dice, who, name)
@@ -261,7 +261,7 @@ class Server:
         self._connection: http.client.HTTPSConnection | None = None
 
     def ask(self, who: str, method: str, path: str, content_type: str = "application/json", body: Any = None) -> tuple[Any, Any]:
-        """(code, object); OSError when the server is not there."""
+        """Returns (code, object). Raises OSError if the server is not reachable."""
         headers = {"Content-Type": content_type}
         if who:
             headers["Impersonate-User"] = who
@@ -289,7 +289,7 @@ EVENT_NAMES = ("hunt-kubelet", "hunt-scope-template", "hunt-scope-instance")
 
 
 def make_standing(world: ChartWorld) -> Any:
-    """Objects of each sort to write to: {(kind, name): object}."""
+    """Creates objects of each kind as targets of writes; returns {(kind, name): object}."""
     made = {}
     for kind in PATHS:
         who = TEMPLATE if kind == "ClusterRole" else INSTANCE
@@ -297,7 +297,7 @@ def make_standing(world: ChartWorld) -> Any:
             thing = role() if who == TEMPLATE else binding(ROLE)
             meta: dict[str, Any] = {"name": name, "labels": {LABELS[who][0]: "x"}, **marks}
             if "ownerReferences" in marks:
-                # No server has this version: garbage collection cannot tell that the owner does not exist.
+                # No server serves this version, so garbage collection cannot find out that the owner does not exist.
                 meta["ownerReferences"] = owned_by(OWNERS[who] if marks["ownerReferences"] else "ConfigMap")
                 meta["ownerReferences"][0]["apiVersion"] = "operators.coreos.com/v0" if marks["ownerReferences"] else "hunt.io/v0"
             thing = {**thing, "kind": kind, "metadata": meta}
@@ -313,7 +313,7 @@ def make_standing(world: ChartWorld) -> Any:
 
 
 def grant(world: ChartWorld) -> None:
-    """Grants so much that only the fences stop the writes."""
+    """Grants so many permissions that only the fences can deny the writes."""
     group = ["rbac.authorization.k8s.io"]
     for name, rules, subject in (
             ("hunt-eve", [{"apiGroups": group, "resources": ["clusterroles", "clusterrolebindings", "rolebindings"], "verbs": ["*"]}],
@@ -334,11 +334,11 @@ def until_it_answers(server: Any, *request: Any) -> Any:
         except OSError:
             if time.monotonic() > deadline:
                 raise
-            time.sleep(0.02)  # the server is being killed: it is asked as early as it can be
+            time.sleep(0.02)  # the server is being killed: retry as early as possible
 
 
 class Hunt(ChartCase):
-    """The fences, by random writes."""
+    """Tests the fences with random writes."""
 
     def test_nothing_gets_past_the_fences(self) -> None:
         """Random writes that RBAC allows, while the API server is killed."""

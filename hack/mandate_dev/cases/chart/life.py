@@ -1,4 +1,4 @@
-"""The life of an installed chart: it works, grants to components arrive, it is removed."""
+"""The life of an installed chart: it works, components get grants, and it is removed."""
 import os
 import subprocess
 from typing import Any
@@ -33,7 +33,7 @@ EXTERNAL = """// +mandate:component:name=sample
 
 
 class Works(ChartCase):
-    """The chart installed, at work."""
+    """Tests the installed chart."""
 
     def test_the_installed_chart_works(self) -> None:
         """The chart grants the permissions that the manager needs, fences included."""
@@ -64,10 +64,11 @@ class External(ChartCase):
     """Grants to components by ScopeTemplates."""
 
     def test_external_grants_arrive(self) -> None:
-        """A component's external rules as a ScopeTemplate: they hold where a ScopeInstance says, fences or not."""
+        """A component's external rules as a ScopeTemplate: they take effect in the scope of a ScopeInstance, with and
+        without fences."""
         world = self.world
         self.step("rbacgen chart --external=scopetemplate, and a ScopeInstance")
-        # Otherwise components cannot be subjects.
+        # Without this setting components cannot be subjects.
         world.upgrade(externalGrants="scopetemplate")
         source = os.path.join(world.folder, "sample.h")
         world.write_private(source, EXTERNAL)
@@ -89,7 +90,7 @@ class External(ChartCase):
 
 
 class Goes(ChartCase):
-    """The removal, which comes last."""
+    """Tests the removal, which is the last case."""
 
     def test_helm_uninstall_removes_everything(self) -> None:
         """helm uninstall removes all our objects except the CRDs."""

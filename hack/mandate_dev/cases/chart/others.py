@@ -86,7 +86,7 @@ def others_leave_the_marks_of_ours(case: ChartCase) -> None:
         case.expect("a binding without a controller", code == 0, said)
         code, said = patch("clusterrole/scope-template:fence-standing", {"metadata": {"ownerReferences": None}})
         case.expect("no owner, by the cluster's administrator", code == 0, said)
-        # Kubernetes' own garbage collection takes the owner out.
+        # Kubernetes' own garbage collection removes the owner.
         world.kubectl("delete", "scopetemplate/fence-owner", "--cascade=orphan")
         world.eventually("orphaned", lambda: (
             (role := world.get("clusterrole", "scope-template:fence-standing")) and "ownerReferences" not in role["metadata"], role))

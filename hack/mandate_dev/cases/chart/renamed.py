@@ -1,4 +1,4 @@
-"""The chart under other names and in another namespace, as kustomize makes it, and without the chart itself."""
+"""The chart with other names and in another namespace, as kustomize renders it, without the original chart."""
 import json
 import os
 from typing import Any
@@ -22,7 +22,7 @@ def user_of(account: str) -> str:
 
 
 def with_new_subjects(thing: Any) -> Any:
-    """The same about the renamed ServiceAccounts."""
+    """Returns the object with the renamed ServiceAccounts as its subjects."""
     def new(subject: Any) -> dict[str, Any]:
         if subject.get("namespace") == NAMESPACE:
             return {**subject, "namespace": PLACE, "name": new_name(subject["name"])}
@@ -42,7 +42,7 @@ def writes_are_judged(case: ChartCase) -> None:
     case.step("its writes that the API server denies")
     who, thing, says = STOPPED["cluster-admin"]
 
-    # A policy takes effect some time after it was created.
+    # A policy takes effect some time after its creation.
     def stopped() -> tuple[Any, Any]:
         code, said = create(world, who, thing)
         return code != 0 and says in said, said
@@ -71,12 +71,12 @@ def events_and_tokens_are_judged(case: ChartCase) -> None:
 
 
 class Renamed(ChartCase):
-    """The chart as kustomize renames it."""
+    """Tests the chart with the names from kustomize."""
 
     def test_a_renamed_component_is_fenced(self) -> None:
         """kustomize renames objects and not expressions: the fences also match the components' new names."""
         world = self.world
-        # Then the renamed fences are the only ones, and no manager corrects the objects of the test.
+        # Afterwards the renamed fences are the only ones, and no manager corrects the objects of the test.
         world.stop_manager()
         plain = world.chart()
         world.upgrade(fences="false")

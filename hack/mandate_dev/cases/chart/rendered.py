@@ -1,4 +1,5 @@
-"""The chart's rendering: the server accepts it, wrong values are rejected, and helm and rbacgen make the same objects."""
+"""The chart's rendering: the server accepts it, invalid values are rejected, and helm and rbacgen generate the same
+objects."""
 import json
 import os
 import re
@@ -57,7 +58,7 @@ class Rendered(ChartCase):
         self.step("helm template | kubectl apply --dry-run=server")
         for name, values in RENDERED.items():
             text = world.helm("template", RELEASE, CHART, values=values)
-            # The installed release owns its fields, not kubectl: hence by force; the chart is not at fault.
+            # The installed release owns its fields, so kubectl must force the apply. This is not a fault of the chart.
             done = world.cluster.try_kubectl("apply", "--dry-run=server", "-f", "-", "--server-side", "--force-conflicts", stdin=text)
             applied = len(done.stdout.splitlines())
             self.expect(f"{name}: {applied} objects", done.returncode == 0 and not done.stderr
@@ -69,7 +70,7 @@ class Rendered(ChartCase):
             done = world.try_helm("template", RELEASE, CHART, values=values)
             self.expect(f"{name}: {says}", done.returncode != 0 and says in done.stderr, done.stdout + done.stderr)
 
-        # None of these is a namespace's name; YAML would take others for null, a boolean or a number.
+        # These are not valid names of a namespace. YAML would read others as null, a boolean or a number.
         for namespace in ("a\" || true || \"b", "a\n  b: c", "A", "a.b"):
             done = world.try_helm("template", RELEASE, CHART, values=BARE, namespace=namespace)
             self.expect(f"the namespace {namespace!r}", done.returncode != 0 and "namespace" in done.stderr, done.stdout + done.stderr)
@@ -101,7 +102,7 @@ class Rendered(ChartCase):
 
         def listed(text: str) -> Any:
             made = world.kubectl("create", "--dry-run=client", "-o", "json", "-f", "-", stdin=text)
-            # One JSON document after the other.
+            # The output is a sequence of JSON documents.
             objects, decoder, rest = {}, json.JSONDecoder(), made.strip()
             while rest:
                 one, end = decoder.raw_decode(rest)
@@ -110,7 +111,7 @@ class Rendered(ChartCase):
                     meta = thing["metadata"]
                     meta["labels"].pop("app.kubernetes.io/managed-by", None)
                     meta.setdefault("namespace", NAMESPACE)
-                    # The policy inside differs in its quotes.
+                    # The policy inside the object differs in its quotes.
                     if "policy.yaml" in thing.get("data", {}):
                         thing["data"]["policy.yaml"] = re.sub("['\"]", "", thing["data"]["policy.yaml"])
                     objects[thing["kind"], meta["namespace"], meta["name"]] = thing
@@ -128,7 +129,7 @@ class Rendered(ChartCase):
             self.expect(f"{mode}: {len(ours)} objects, the same", not differing, differing)
 
     def test_definitions_are_upgraded(self) -> None:
-        """helm installs the CRDs once and never changes them; the command of docs/chart.md does."""
+        """helm installs the CRDs once and never changes them; the command in docs/chart.md updates them."""
         world = self.world
         self.step("a field that the chart's CRD has, and the installed one lacks")
         name = "scopeinstances.operators.coreos.com"

@@ -1,4 +1,4 @@
-"""Thefts of base's credential: what ends them, and what the audit trace finds."""
+"""Thefts of base's credential: the steps that end them, and the findings of the audit trace."""
 import http.client
 import json
 import os
@@ -12,12 +12,12 @@ from mandate_dev.cases.chart.things import ACCOUNT, INSTANCE, OURS, TEMPLATE, to
 from mandate_dev.cases.e2e import checks as e2e
 from mandate_dev.world import BASE, NAMESPACE
 
-# The manager began just now, so that each component has one token.
+# The manager has just started, so each component has one token.
 OVERLAP = "10ms"
 
 
 def log_since(world: ChartWorld, start: Any) -> Any:
-    """A file with the audit log from this byte on."""
+    """Returns a file with the audit log from this byte on."""
     part = os.path.join(world.folder, "part.log")
     with open(world.audit_log, "rb") as log, open(part, "wb") as out:
         log.seek(start)
@@ -26,14 +26,14 @@ def log_since(world: ChartWorld, start: Any) -> Any:
 
 
 def trace(world: ChartWorld, log: Any, overlap: Any) -> tuple[Any, Any]:
-    """(exit code, the kinds of findings) of rbacgen trace --check."""
+    """Returns (exit code, the kinds of findings) of rbacgen trace --check."""
     done = subprocess.run([world.rbacgen, "trace", "--check", "--json", f"--token-overlap={overlap}", log],
                           text=True, capture_output=True)
     return done.returncode, {f["kind"] for f in json.loads(done.stdout)["findings"]}
 
 
 class Thief:
-    """A thief with base's token file and the manager's own user agents. Sends from this address."""
+    """A thief with base's token file and the manager's own user agents, who sends from this address."""
 
     def __init__(self, world: ChartWorld, agents: Any, address: str = "127.0.0.1") -> None:
         with open(world.token_file, encoding="utf-8") as f:
@@ -65,7 +65,7 @@ def a_thief_is_traced(case: ChartCase, start: Any, agents: Any) -> None:
     """Each attack adds to the log, and adds its own kind of finding."""
     world = case.world
     def found(kinds: Any) -> None:
-        # The manager goes on with its own tokens.
+        # The manager continues with its own tokens.
         e2e.apply(world, e2e.template(), e2e.instance(["default"]))
         e2e.scoped(world, "True")
         world.kubectl("delete", "scopeinstance/e2e", "scopetemplate/e2e")
@@ -103,7 +103,7 @@ FORGED = "00000000-0000-4000-8000-000000000000"
 
 
 def with_token(world: ChartWorld, token: str, *arguments: str, stdin: str | None = None) -> tuple[int, str]:
-    """(exit code, output) of kubectl with only that token."""
+    """Returns (exit code, output) of kubectl with only that token."""
     with open(world.manager_kubeconfig, encoding="utf-8") as f:
         config = json.load(f)
     config["users"][0]["user"] = {"token": token}
@@ -118,7 +118,7 @@ def ended(world: ChartWorld, token: str) -> tuple[Any, Any]:
 
 
 class Theft(ChartCase):
-    """Stolen credentials."""
+    """Tests stolen credentials."""
 
     def test_a_theft_of_bases_credential_ends(self) -> None:
         """The steps of docs/identity.md after a theft, without the kill switch."""
@@ -152,7 +152,7 @@ class Theft(ChartCase):
 
         def mint(**spec: Any) -> tuple[int, str]:
             return with_token(world, base, "create", "--raw", ACCOUNT, "-f", "-", stdin=token_request(**spec))
-        # A policy takes effect some time after it was changed.
+        # A policy takes effect some time after its change.
         world.eventually("the policy asks for the Secret", lambda: (mint()[0] != 0, "a token"))
         world.restart_manager("--bind-tokens-to-secrets")
         self.step("the thief has base's token, and requests a component's")
@@ -161,7 +161,7 @@ class Theft(ChartCase):
         component = json.loads(said)["status"]["token"]
         code, said = with_token(world, component, "auth", "whoami")
         self.expect("it is good", code == 0 and INSTANCE in said, said)
-        # base_asks_as_the_manager_does has more of these.
+        # base_asks_as_the_manager_does tests more of these requests.
         wrong: dict[str, dict[str, Any]] = {
             "136 years": {"boundObjectRef": OURS, "expirationSeconds": 1 << 32}, "bound to nothing": {},
             "for others": {"boundObjectRef": OURS, "audiences": ["sts.amazonaws.com", "vault"]},
@@ -186,7 +186,7 @@ class Theft(ChartCase):
         world.restart_manager()
 
     def test_a_theft_is_traced(self) -> None:
-        """Under the generated audit policy the trace has all it needs, and no other user is logged."""
+        """With the generated audit policy the log has all events that the trace needs, and none of other users."""
         world = self.world
         self.step("rbacgen trace --check")
         world.stop_manager()
@@ -201,7 +201,7 @@ class Theft(ChartCase):
             code, findings = trace(world, part, overlap)
             self.expect(f"passes, with --token-overlap={overlap}", code == 0 and not findings, findings)
         events, _ = e2e.audit_events(world, start)
-        # With --bodies the ScopeInstances of all users are there too.
+        # With --bodies the log also has the ScopeInstances of all users.
         users = {e["user"]["username"] for e in events if e.get("objectRef", {}).get("subresource") != "token"
                  and e.get("objectRef", {}).get("resource") != "scopeinstances"}
         wanted = {f"system:serviceaccount:{NAMESPACE}:{name}" for name in (BASE, TEMPLATE, INSTANCE)}
@@ -217,11 +217,12 @@ class Theft(ChartCase):
         a_thief_is_traced(self, start, agents)
 
     def test_forged_bindings_are_found(self) -> None:
-        """With the bodies that `audit-policy --bodies` keeps, the trace finds a binding for a ScopeInstance that is not there."""
+        """With the bodies that `audit-policy --bodies` keeps, the trace finds a binding for a ScopeInstance that does
+        not exist."""
         world = self.world
         self.step("a thief with the token of scope-instance binds a role")
         start = os.path.getsize(world.audit_log)
-        world.kubectl("get", "scopeinstances")  # a whole list of them
+        world.kubectl("get", "scopeinstances")  # a list of all
         token = world.kubectl("create", "token", INSTANCE, "-n", NAMESPACE).strip()
         code, said = with_token(world, token, "create", "-f", "-", stdin=json.dumps({
             "apiVersion": "rbac.authorization.k8s.io/v1", "kind": "RoleBinding",

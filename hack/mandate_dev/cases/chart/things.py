@@ -37,7 +37,7 @@ OWNER = {"apiVersion": "operators.coreos.com/v1alpha1", "kind": "ScopeTemplate",
 
 
 def standing_role(owner: Any) -> Any:
-    """A role that this ScopeTemplate controls, and to which another user has added things."""
+    """Returns a role that this ScopeTemplate controls, with additions of another user."""
     return dict(role("scope-template:fence-standing", labels={"rbac.authorization.k8s.io/aggregate-to-view": "true"},
                      finalizers=["a.io/stays"], ownerReferences=owned_by("ScopeTemplate", "fence-owner", owner)),
                 aggregationRule={"clusterRoleSelectors": [{"matchLabels": {"a": "b"}}]})

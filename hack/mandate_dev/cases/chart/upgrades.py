@@ -1,4 +1,4 @@
-"""Upgrades of the chart: components that go and come, identity modes, switches."""
+"""Upgrades of the chart: components are removed and added, and identity modes and switches change."""
 import json
 import os
 import subprocess
@@ -13,7 +13,8 @@ from mandate_dev.world import BASE, NAMESPACE
 
 
 def parts_of(account: str, listed: Any) -> list[Any]:
-    """The objects that are removed with a component. Its guards stay: its objects are still there, and its names are reserved."""
+    """Returns the objects that are removed with a component. Its guards stay, because its objects still exist and its
+    names are reserved."""
     return [x for x in listed if account in x and not x.endswith("-guard")]
 
 
@@ -45,21 +46,21 @@ def base_is_held_to_the_component_that_it_acts_as(case: ChartCase) -> None:
     with open(world.token_file, encoding="utf-8") as f:
         token = f.read().strip()
 
-    # kubectl alone would ask for the API's schemas, which base may not read as a component.
+    # Otherwise kubectl would request the API's schemas, which base may not read as a component.
     def acts(verb: str, path: str, thing: Any = None) -> Any:
         return with_token(world, token, verb, "--raw", path, *(["-f", "-"] if thing else []),
                           f"--as=system:serviceaccount:{NAMESPACE}:{TEMPLATE}", stdin=json.dumps(thing) if thing else None)
     group = "/apis/rbac.authorization.k8s.io/v1"
     thing = {**binding("nothing", namespace="default"), "kind": "RoleBinding"}
     try:
-        # A grant and a policy take effect some time after they were created.
+        # A grant and a policy take effect some time after their creation.
         def denied() -> tuple[Any, Any]:
             code, said = acts("create", f"{group}/namespaces/default/rolebindings", thing)
             return code != 0 and "no marker of component scope-template declares this write" in said, said
         world.eventually("no RoleBinding", denied)
         code, said = acts("create", f"{group}/clusterroles", role(labels={"a": "b"}))
         case.expect("its own writes are judged by its own fence", code != 0 and "objects that have a controller" in said, said)
-        # Admission does not see reads.
+        # Admission does not check reads.
         code, said = acts("get", "/api/v1/namespaces")
         case.expect("it reads what scope-instance may", code == 0, said)
         done = subprocess.run([world.rbacgen, "audit", "--json", "--fail-on=none", "--sources=controllers",
@@ -72,10 +73,10 @@ def base_is_held_to_the_component_that_it_acts_as(case: ChartCase) -> None:
 
 
 class Upgrades(ChartCase):
-    """Upgrades of the chart."""
+    """Tests upgrades of the chart."""
 
     def test_a_component_is_disabled_and_enabled(self) -> None:
-        """Upgrades remove the objects of a disabled component, and bring them back."""
+        """Upgrades remove the objects of a disabled component, and restore them."""
         world = self.world
         def minted() -> list[Any]:
             rules = world.get("role", BASE, "-n", NAMESPACE)["rules"]
@@ -123,7 +124,8 @@ class Upgrades(ChartCase):
                 base_is_held_to_the_component_that_it_acts_as(self)
 
     def test_the_switches(self) -> None:
-        """Kill switches, flow schemas, the audit policy and the right to create ServiceAccounts come and go."""
+        """Kill switches, flow schemas, the audit policy and the right to create ServiceAccounts are added and
+        removed."""
         world = self.world
         self.step("on")
         world.upgrade(killSwitch="true", flowSchemas="true", auditPolicy="true", createServiceAccounts="true")
@@ -142,7 +144,7 @@ class Upgrades(ChartCase):
         self.expect("gone", not set(wanted) & set(world.ours()), world.ours())
 
     def test_a_component_is_cut_off(self) -> None:
-        """cutOff ends a component without a restart, outlasts an upgrade, and can be taken back."""
+        """cutOff stops a component without a restart, survives an upgrade, and can be undone."""
         world = self.world
         before = world.ours()
         self.step("cutOff: scope-instance")
@@ -154,7 +156,7 @@ class Upgrades(ChartCase):
         self.expect("the notes describe it", "cutOff=" in notes, notes)
         code, said = world.as_component(INSTANCE, "auth", "can-i", "list", "scopeinstances.operators.coreos.com")
         self.expect("nothing is granted to it", code != 0, said)
-        # Its watches stay open until it has something to ask.
+        # Its watches stay open until it sends another request.
         e2e.apply(world, e2e.template(), e2e.instance(["default"]))
         world.eventually("readiness reports it", lambda: (INSTANCE in world.readyz()[1], world.readyz()[1]))
         world.eventually("the other component works", lambda: (

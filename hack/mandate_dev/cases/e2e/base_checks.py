@@ -1,4 +1,4 @@
-"""The checks of hack/e2e/run about the manager's own credential. Each leaves the cluster as it found it."""
+"""The checks of hack/e2e/run about the manager's own credential. Each restores the cluster's state."""
 import json
 import os
 import shutil
@@ -21,13 +21,13 @@ def binding(name: str, role: str, subject: Any) -> dict[str, Any]:
 
 
 def account(world: World, name: str) -> str:
-    """A new ServiceAccount's token."""
+    """Returns the token of a new ServiceAccount."""
     world.kubectl("create", "serviceaccount", name, "-n", NAMESPACE)
     return world.kubectl("create", "token", name, "-n", NAMESPACE).strip()
 
 
 def certificate(world: World, subject: str) -> tuple[str, str]:
-    """(certificate, key) of a user, signed by the cluster's CA, as files."""
+    """Returns the files (certificate, key) of a user, signed by the cluster's CA."""
     path = os.path.join(world.folder, "client")
     ca = world.cluster.path("pki", "ca")
     subprocess.run(["openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes", "-days", "1",
@@ -38,7 +38,7 @@ def certificate(world: World, subject: str) -> tuple[str, str]:
 
 
 def kubeconfig(world: World, user: Any) -> str:
-    """Base's kubeconfig with another user, as a file."""
+    """Returns a file: base's kubeconfig with another user."""
     with open(world.manager_kubeconfig, encoding="utf-8") as f:
         config = json.load(f)
     config["users"][0]["user"] = user
@@ -48,7 +48,7 @@ def kubeconfig(world: World, user: Any) -> str:
 
 
 class BaseCredential(WorldCase):
-    """The manager's own credential."""
+    """Tests the manager's own credential."""
 
     def test_an_administrators_credential_is_rejected(self) -> None:
         """An administrator's credential ends the manager at once, in every form, and the error names the remedy."""
@@ -109,7 +109,8 @@ class BaseCredential(WorldCase):
         self.expect("without the grant there is no report", len(reports()) == before + 1, reports()[before:])
 
     def test_a_token_file_is_swapped(self) -> None:
-        """Another user's token in base's token file ends the manager; only the question about its user succeeds with it."""
+        """Another user's token in base's token file ends the manager, which uses that token only to ask for its
+        user."""
         world = self.world
         self.step("the manager, with a token that can be revoked")
         world.stop_manager()
@@ -126,7 +127,7 @@ class BaseCredential(WorldCase):
         self.step("another user's token overwrites the token file")
         _, offset = audit_events(world)
         world.write_private(world.token_file, account(world, "e2e-mallory"))
-        # The file is read every 50 s, and when its token is not accepted any more.
+        # The manager reads the file every 50 s, and when the server rejects the token.
         world.kubectl("delete", "secret", "e2e-base", "-n", NAMESPACE)
         code = world.await_manager_end()
         self.expect("exit 1", code == 1, f"exit {code}")
@@ -152,7 +153,8 @@ class BaseCredential(WorldCase):
         world.await_ready()
 
     def test_its_memory_is_its_own(self) -> None:
-        """No other process of the manager's user can read it: the flag that forbids core dumps forbids this, too."""
+        """No other process of the manager's user can read its memory: the flag that forbids core dumps forbids this,
+        too."""
         world = self.world
         folder = tempfile.mkdtemp(prefix="mandate-e2e-memory-")
         # The kernel lets root read all memory.
@@ -163,7 +165,7 @@ class BaseCredential(WorldCase):
             config = os.path.join(folder, "kubeconfig")
             with open(world.manager_kubeconfig, encoding="utf-8") as f:
                 text = json.load(f)
-            # It waits 15 s for a server that is not there.
+            # The manager waits 15 s for an unreachable server.
             text["clusters"][0]["cluster"] = {"server": "https://127.0.0.1:1", "certificate-authority": os.path.join(folder, "ca.crt")}
             text["users"][0]["user"] = {"token": "none"}
             shutil.copy(world.cluster.ca_file, folder)
@@ -180,7 +182,7 @@ class BaseCredential(WorldCase):
                     def threads() -> tuple[Any, Any]:
                         seen = os.listdir(f"/proc/{process.pid}/task")
                         return process.poll() is not None or len(seen) > 2, seen
-                    world.eventually("it is at work", threads)  # which is after both calls of prctl
+                    world.eventually("it is at work", threads)  # both calls of prctl are done by then
                     done = subprocess.run(["cat", f"/proc/{process.pid}/maps"], capture_output=True, **user)
                     self.expect("it runs", process.poll() is None, process.returncode)
                     self.expect("its user reads its memory" if readable else "its user is denied its memory",

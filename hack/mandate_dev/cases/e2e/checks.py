@@ -1,4 +1,4 @@
-"""The checks of hack/e2e/run. Each but the last leaves the cluster as it found it."""
+"""The checks of hack/e2e/run. Each except the last restores the cluster's state."""
 import json
 import os
 import re
@@ -43,7 +43,7 @@ def scoped(world: World, status: str, name: str = "e2e") -> None:
 
 
 def audit_events(world: World, offset: int = 0) -> tuple[Any, Any]:
-    """The audit log's events from byte `offset` on, and its length now."""
+    """Returns the audit log's events from byte `offset` on, and the log's current length."""
     with open(world.audit_log, "rb") as f:
         f.seek(offset)
         data = f.read()
@@ -76,7 +76,7 @@ def falls_silent(case: WorldCase, seconds: float) -> None:
 
 
 class EndToEnd(WorldCase):
-    """The manager as a whole. The last case leaves a thousand namespaces."""
+    """Tests the manager as a whole. The last case leaves a thousand namespaces."""
 
     def test_bind_taken_and_returned(self) -> None:
         """Without `bind`, scope-instance's condition reports it and scope-template works; with it, scope-instance converges by itself."""
@@ -161,7 +161,7 @@ class EndToEnd(WorldCase):
             account in world.kubectl("get", "serviceaccounts", "-n", NAMESPACE, "-o", "name"), "it is not"))
 
     def test_a_standby_takes_over(self) -> None:
-        """A second manager waits, ready; when the first is killed it works as soon as the Lease runs out."""
+        """A second manager is ready and waits; after the first is killed it works as soon as the Lease expires."""
         world = self.world
         self.step("a second manager")
         taken = [world.health_port, world.metrics_port]
@@ -222,7 +222,7 @@ class EndToEnd(WorldCase):
         world.await_ready()
 
     def test_wrong_usage(self) -> None:
-        """A wrong flag, an unknown controller, an unreachable cluster: one clear line and exit 2."""
+        """A wrong flag, an unknown controller and an unreachable cluster each give one clear line and exit code 2."""
         world = self.world
         self.step("wrong command lines")
         kubeconfig = f"--kubeconfig={world.manager_kubeconfig}"

@@ -1,4 +1,4 @@
-"""End-to-end checks of mandate-manager on a real control plane: what the demo does not play.
+"""End-to-end checks of mandate-manager on a real control plane, for behaviour that the demo does not show.
 
 usage: hack/e2e/run [NAME…] [-k PATTERN]… [--list] [--junit FILE]
 

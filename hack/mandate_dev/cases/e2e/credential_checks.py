@@ -1,4 +1,4 @@
-"""The checks of hack/e2e/run about components' credentials. Each leaves the cluster as it found it."""
+"""The checks of hack/e2e/run about components' credentials. Each restores the cluster's state."""
 import calendar
 import json
 import os
@@ -14,7 +14,7 @@ from mandate_dev.world import BASE, LOADED, NAMESPACE, PATIENCE, World
 
 
 def last_states(world: World) -> dict[tuple[str, str], str]:
-    """The last state in the log of each (component, watch) of the running manager."""
+    """Returns the last state in the log for each (component, watch) of the running manager."""
     states: dict[tuple[str, str], str] = {}
     with open(world.manager_log, encoding="utf-8", errors="replace") as f:
         for line in f:
@@ -44,7 +44,7 @@ printf '{"kind":"ExecCredential","apiVersion":"client.authentication.k8s.io/v1",
 
 
 class Credentials(WorldCase):
-    """Components' credentials."""
+    """Tests components' credentials."""
 
     def test_a_kill_switch(self) -> None:
         """Deleting a component's Secret ends only that component's tokens and watches; with a new Secret it comes back."""
@@ -56,7 +56,7 @@ class Credentials(WorldCase):
         apply(world, template(), instance(["default"]))
         scoped(world, "True")
         secret = f"{BASE}-{INSTANCE}"
-        # The server must have looked at the token lately: its cache is what takes time.
+        # The server must have checked the token recently, because its cache causes the delay.
         self.step("an idle component's Secret is deleted")
         _, offset = audit_events(world)
         start = time.monotonic()
@@ -119,7 +119,8 @@ class Credentials(WorldCase):
         becomes_ready(world, 180)
 
     def test_a_credential_plugin(self) -> None:
-        """Base's credential by a kubeconfig's exec plugin: renewed in time, asked for again after a 401, killed when it hangs."""
+        """Base's credential from a kubeconfig's exec plugin: it is renewed in time and requested again after a 401, and
+        a plugin that hangs is killed."""
         world = self.world
         plugin = os.path.join(world.folder, "plugin")
         world.write_private(plugin, PLUGIN)
@@ -190,7 +191,7 @@ class Credentials(WorldCase):
         self.expect("ready", world.is_ready()[0], world.readyz())
 
         self.step("the server rejects the token")
-        # The new one is there first: run in between, the plugin would print the old one again.
+        # The new token is written first: otherwise the plugin might run in between and print the old one again.
         new_token("e2e-plugin-next")
         at = runs()
         world.kubectl("delete", "secret", "e2e-plugin", "-n", NAMESPACE)

@@ -1,4 +1,4 @@
-"""The checks of hack/e2e/run about what a component may do. Each leaves the cluster as it found it."""
+"""The checks of hack/e2e/run about components' permissions. Each restores the cluster's state."""
 import urllib.error
 import urllib.request
 from typing import Any
@@ -10,7 +10,7 @@ from mandate_dev.world import BASE, World
 
 
 def apply_printed(world: World, component: Any) -> None:
-    """Applies the manifest that /readyz/COMPONENT prints: all but its first line."""
+    """Applies the manifest that /readyz/COMPONENT prints after its first line."""
     try:
         with urllib.request.urlopen(f"http://127.0.0.1:{world.health_port}/readyz/{component}", timeout=30) as answer:
             text = answer.read().decode()
@@ -20,7 +20,7 @@ def apply_printed(world: World, component: Any) -> None:
 
 
 def without_verb(role: dict[str, Any], verb: str, resource: str) -> dict[str, Any]:
-    """The role without one verb of one resource."""
+    """Returns the role without one verb of one resource."""
     rules = []
     for rule in role["rules"]:
         if verb not in rule.get("verbs", []) or resource not in rule.get("resources", []):
@@ -33,10 +33,11 @@ def without_verb(role: dict[str, Any], verb: str, resource: str) -> dict[str, An
 
 
 class Grants(WorldCase):
-    """The cluster's grants, and the manager's reaction to them."""
+    """Tests the manager's reaction to the cluster's grants."""
 
     def test_preflight_judges_what_is_granted(self) -> None:
-        """In whichever way a grant falls short, only its component is NotReady; it prints the manifest that makes it ready."""
+        """However a grant is incomplete, only its component is NotReady, and prints the manifest that makes it
+        ready."""
         world = self.world
         role = bare(world.get("clusterrole", ROLE))
         bound = bare(world.get("clusterrolebinding", ROLE))

@@ -1,4 +1,4 @@
-"""Roles, bindings and ServiceAccounts as a check gives them to the manager and takes them away."""
+"""Grants and revokes the manager's permissions: roles, bindings and ServiceAccounts."""
 import time
 from typing import Any
 
@@ -10,7 +10,7 @@ SUBJECT = {"kind": "ServiceAccount", "name": ROLE, "namespace": NAMESPACE}
 
 
 def bare(thing: Any) -> dict[str, Any]:
-    """An object without the fields that the server sets."""
+    """Returns the object without the fields that the server sets."""
     meta = {k: v for k, v in thing["metadata"].items() if k in ("name", "namespace", "labels", "annotations")}
     return {**{k: v for k, v in thing.items() if k != "status"}, "metadata": meta}
 
@@ -37,7 +37,7 @@ def restart(world: World, *flags: str) -> None:
 
 
 def becomes_ready(world: World, within: float = 20) -> Any:
-    """The number of seconds that it takes. The manager asks for missing permissions every 15 s."""
+    """Waits until the manager is ready; returns the seconds. The manager checks missing permissions every 15 s."""
     start = time.monotonic()
     world.eventually("the manager is ready", world.is_ready, patience=within + LOADED)
     return time.monotonic() - start

@@ -1,4 +1,4 @@
-"""The checks of hack/e2e/run about the permission to read the metrics. Each leaves the cluster as it found it."""
+"""The checks of hack/e2e/run about the permission to read the metrics. Each restores the cluster's state."""
 import os
 import ssl
 import subprocess
@@ -18,7 +18,7 @@ def issue(folder: str) -> None:
 
 
 def scrape(world: World, token: str | None) -> tuple[int, str]:
-    """(code, text) of the metrics over HTTPS, with this token."""
+    """Returns (code, text) of the metrics over HTTPS, with this token."""
     context = ssl.create_default_context()
     context.check_hostname, context.verify_mode = False, ssl.CERT_NONE
     request = urllib.request.Request(f"https://127.0.0.1:{world.metrics_port}/metrics",
@@ -31,7 +31,7 @@ def scrape(world: World, token: str | None) -> tuple[int, str]:
 
 
 class Metrics(WorldCase):
-    """The metrics endpoint."""
+    """Tests the metrics endpoint."""
 
     def test_metrics_are_protected(self) -> None:
         """--metrics-secure: HTTPS, and only for users with `get` on /metrics."""

@@ -1,4 +1,4 @@
-"""What docs/scope.md promises, on a real API server. Each check leaves the cluster as it found it."""
+"""Tests the promises of docs/scope.md on a real API server. Each check restores the cluster's state."""
 import json
 from typing import Any
 
@@ -13,7 +13,7 @@ def generated(world: World, kind: str, *where: str) -> list[Any]:
 
 
 def only(world: World, kind: str, *where: str) -> Any:
-    """The generated object of this kind."""
+    """Returns the generated object of this kind."""
     found = generated(world, kind, *where)
     return found[0] if len(found) == 1 else None
 
@@ -35,7 +35,7 @@ def clean(world: World, *more: Any) -> None:
 
 
 class Scope(WorldCase):
-    """The grants of ScopeTemplates and ScopeInstances."""
+    """Tests the grants of ScopeTemplates and ScopeInstances."""
 
     def test_roles_are_what_the_template_says(self) -> None:
         """rules: [] empties a role; an aggregationRule and a label of other users are removed."""
@@ -68,7 +68,7 @@ class Scope(WorldCase):
         clean(world)
 
     def test_revocation_never_waits(self) -> None:
-        """Narrowing takes effect although the template has failed; a binding that others keep is reported."""
+        """Narrowing takes effect even if the template has failed; a binding that other users keep is reported."""
         world = self.world
         self.step("a grant in the cluster, and a template that fails")
         everywhere = instance([])

@@ -1,4 +1,5 @@
-"""Attacks by users who have some rights in the cluster, with their own tokens. Each check leaves the cluster as it found it."""
+"""Attacks by users who have some rights in the cluster, with their own tokens. Each check restores the cluster's
+state."""
 import json
 import os
 import re
@@ -14,7 +15,8 @@ MEMORY_MIB = 128
 
 
 class Tenant:
-    """A ServiceAccount, in a namespace of its name, with exactly these rights; and kubectl with its token alone."""
+    """A ServiceAccount, in a namespace of the same name, with exactly these rights; it calls kubectl with only its
+    token."""
 
     def __init__(self, world: World, name: str, *rights: Any) -> None:
         self._world, self.name = world, name
@@ -44,7 +46,7 @@ class Tenant:
 
 
 def high_water(world: World) -> int:
-    """The most memory that the manager has had, in MiB."""
+    """Returns the manager's peak memory in MiB."""
     with open(f"/proc/{world.manager_pid()}/status", encoding="utf-8") as f:
         return int(re.findall(r"^VmHWM:\s+(\d+) kB$", f.read(), re.M)[0]) // 1024
 
@@ -86,7 +88,8 @@ class Tenants(WorldCase):
         tenant.leave()
 
     def test_a_namespaces_administrator_keeps_nothing(self) -> None:
-        """Who administers a namespace cannot keep our RoleBinding there by its owner, its label or a finalizer."""
+        """An administrator of a namespace cannot keep our RoleBinding there by changing its owner or label, or with a
+        finalizer."""
         world = self.world
         tenant = Tenant(world, "e2e-nsadmin")
         place = tenant.name
@@ -121,7 +124,7 @@ class Tenants(WorldCase):
         """A foreign ClusterRoleBinding with the label of an instance is not deleted on behalf of a user with permission only to patch it."""
         world = self.world
         tenant = Tenant(world, "e2e-patcher", ("get,list,patch", "clusterrolebindings.rbac.authorization.k8s.io"))
-        # Every user has the rules of this role: so the API server lets the tenant edit its bindings.
+        # Every user has the rules of this role, so the API server allows the tenant to edit its bindings.
         world.kubectl("create", "clusterrolebinding", "e2e-foreign", "--clusterrole=system:discovery", "--user=ann")
         apply(world, template(), instance(["default"]))
         scoped(world, "True")
@@ -173,7 +176,8 @@ class Tenants(WorldCase):
         world.eventually("the generated role is gone", lambda: (not generated(world, "clusterroles"), "it is there"))
 
     def test_absent_namespaces_cost_little_memory(self) -> None:
-        """100 roles in 10,000 namespaces that do not exist: little memory, and others' revocations do not wait."""
+        """100 roles in 10,000 namespaces that do not exist use little memory, and do not delay the revocations of other
+        users."""
         world = self.world
         restart(world)
         world.await_ready()
@@ -184,7 +188,7 @@ class Tenants(WorldCase):
         many = template("e2e-many")
         many["spec"]["clusterRoles"] = [dict(many["spec"]["clusterRoles"][0], generateName=f"e2e-many-{i}-") for i in range(100)]
         names = instance([f"absent-{i:05}" for i in range(10000)], "e2e-many", "e2e-many")
-        # Not applied: kubectl would write it all into an annotation, which is bounded.
+        # The object is created, not applied: kubectl apply would copy it into an annotation, whose size is limited.
         world.kubectl("create", "-f", "-", stdin=json.dumps(many))
         world.kubectl("create", "-f", "-", stdin=json.dumps(names))
         world.eventually("the missing namespaces are reported", lambda: (
