@@ -22,7 +22,7 @@ TEST_F(LeaderElectorLossTest, ALeaderThatCannotRenewEndsBeforeOthersTakeOver) {
   auto b = Started("b");
   loop_.RunFor(absl::Minutes(1));
   const absl::Time cut = Now();
-  a->client.fault = [](const RestRequest&) { return Fault{.lost = true}; };
+  a->LoseRequests();
   ASSERT_TRUE(loop_.RunUntil([&] { return !a->lost.empty(); }));
   EXPECT_GE(Now() - cut, absl::Seconds(10));
   EXPECT_LE(Now() - cut, absl::Seconds(12) + 3 * kMs);
@@ -56,16 +56,14 @@ TEST_F(LeaderElectorLossTest, SlowAnswersShortenTheHold) {
   ASSERT_TRUE(a->leads());
   ASSERT_TRUE(loop_.RunUntil([&] { return Now() - last_sent > absl::Seconds(4.9); }));
   const absl::Time renewed = last_sent;
-  a->client.fault = [](const RestRequest&) { return Fault{.lost = true}; };
+  a->LoseRequests();
   ASSERT_TRUE(loop_.RunUntil([&] { return !a->lost.empty(); }));
   EXPECT_LT(Now() - renewed, absl::Seconds(15));
 }
 
 TEST_F(LeaderElectorLossTest, ABriefFailureIsSurvived) {
   auto a = Leader("a");
-  a->client.fault = [](const RestRequest&) {
-    return Fault{.error = absl::UnavailableError("connection refused")};
-  };
+  a->RefuseConnections();
   loop_.RunFor(absl::Seconds(8));
   EXPECT_TRUE(a->leads());
   EXPECT_FALSE(a->elector->status().ok());
@@ -200,7 +198,7 @@ TEST_F(LeaderElectorStopTest, ReleaseTriesAgainAfterAConflictAndIsBounded) {
   EXPECT_EQ(puts, 3);
 
   auto b = Leader("b");
-  b->client.fault = [](const RestRequest&) { return Fault{.lost = true}; };
+  b->LoseRequests();
   EXPECT_LE(Stop(*b), absl::Seconds(10));
   EXPECT_EQ(server_.spec().holderidentity(), "b");
   EXPECT_EQ(b->elector->state(), State::kStopped);

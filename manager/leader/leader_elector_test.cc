@@ -124,15 +124,12 @@ TEST_F(LeaderElectorTest, OnlyTheLocalClockCounts) {
 
 TEST_F(LeaderElectorTest, EachTransitionIsLoggedOnce) {
   auto a = New("a");
-  const auto refused = [](const RestRequest&) {
-    return Fault{.error = absl::UnavailableError("connection refused")};
-  };
-  a->client.fault = refused;
+  a->RefuseConnections();
   a->elector->Start();
   loop_.RunFor(absl::Minutes(1));
   EXPECT_EQ(a->log->Count("Cannot acquire the leader lease"), 1);
   // Another error is news, and so is the same one after a success.
-  a->client.fault = [](const RestRequest&) { return Fault{.lost = true}; };
+  a->LoseRequests();
   loop_.RunFor(absl::Minutes(1));
   EXPECT_EQ(a->log->Count("Cannot acquire the leader lease"), 2);
   a->client.fault = nullptr;
@@ -140,7 +137,7 @@ TEST_F(LeaderElectorTest, EachTransitionIsLoggedOnce) {
   ASSERT_TRUE(a->leads());
   EXPECT_EQ(a->log->Count("Reached the leader lease again"), 1);
   EXPECT_EQ(a->log->Count("Became leader"), 1);
-  a->client.fault = refused;
+  a->RefuseConnections();
   loop_.RunFor(absl::Seconds(8));
   EXPECT_EQ(a->log->Count("Cannot renew the leader lease"), 1);
   a->client.fault = nullptr;
@@ -171,9 +168,7 @@ TEST_F(LeaderElectorTest, EachOtherHolderIsLoggedOnce) {
 TEST_F(LeaderElectorTest, AFollowerThatReadsTheLeaseAgainLogsNoError) {
   auto a = Leader("a");
   auto b = New("b");
-  b->client.fault = [](const RestRequest&) {
-    return Fault{.error = absl::UnavailableError("connection refused")};
-  };
+  b->RefuseConnections();
   b->elector->Start();
   loop_.RunFor(absl::Seconds(10));
   b->client.fault = nullptr;
@@ -224,7 +219,7 @@ TEST_F(LeaderElectorTest, ADeletedLeaseOfADeadLeaderIsTakenAfterItsTime) {
   auto a = Leader("a");
   auto b = Started("b");
   loop_.RunFor(absl::Seconds(10));
-  a->client.fault = [](const RestRequest&) { return Fault{.lost = true}; };
+  a->LoseRequests();
   server_.Delete();
   const absl::Time deleted = Now();
   ASSERT_TRUE(loop_.RunUntil([&] { return b->leads(); }, absl::Seconds(30)));
@@ -234,7 +229,7 @@ TEST_F(LeaderElectorTest, ADeletedLeaseOfADeadLeaderIsTakenAfterItsTime) {
 
 TEST_F(LeaderElectorTest, RequestsHaveADeadlineOfHalfTheRenewDeadline) {
   auto a = New("a");
-  a->client.fault = [](const RestRequest&) { return Fault{.lost = true}; };
+  a->LoseRequests();
   a->elector->Start();
   loop_.RunFor(absl::Seconds(4.9));
   EXPECT_EQ(a->client.requests.size(), 1u);

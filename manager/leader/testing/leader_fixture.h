@@ -39,6 +39,15 @@ struct ElectingProcess {
     EXPECT_TRUE(created.ok()) << created.status();
     elector = *std::move(created);
   }
+  // From now on no request is answered.
+  void LoseRequests() {
+    client.fault = [](const RestRequest&) { return LossyLeaseClient::Fault{.lost = true}; };
+  }
+  void RefuseConnections() {
+    client.fault = [](const RestRequest&) {
+      return LossyLeaseClient::Fault{.error = absl::UnavailableError("connection refused")};
+    };
+  }
   double master() {
     return metrics.Gauge("leader_election_master_status", "", {{"name", "leader"}}).Value();
   }
