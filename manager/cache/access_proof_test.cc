@@ -50,10 +50,14 @@ class AccessProofTest : public ::testing::Test {
                                       client_);
     return *proof_;
   }
+  void CheckAndRun() {
+    proof_->Check();
+    loop_.RunReady();
+  }
   AccessProof& MakeChecked(bool list, bool watch) {
     Allow(list, watch);
-    Make().Check();
-    loop_.RunReady();
+    Make();
+    CheckAndRun();
     return *proof_;
   }
   AccessProof& MakeProven() {
@@ -76,7 +80,7 @@ class AccessProofTest : public ::testing::Test {
   AccessMetrics counts_{metrics_, "reader"};
   std::mt19937_64 random_{1};
   AccessProof::Options options_;
-  std::map<std::string, bool> allowed_;
+  std::map<std::string, bool> allowed_ = {{"list", true}, {"watch", true}};
   std::string version_ = "42";
   bool up_ = true;
   std::string unanswered_;  // the verb of reviews without an answer
@@ -88,12 +92,10 @@ class AccessProofTest : public ::testing::Test {
 
 TEST_F(AccessProofTest, WithoutACredentialNothingIsProven) {
   const absl::Status why = absl::UnauthenticatedError("401");
-  Allow(true, true);
   AccessProof& proof = Make();
   proof.NoteLost(why);
   EXPECT_EQ(proof.state(), State::kUnknown) << "nothing was";
-  proof.Check();
-  loop_.RunReady();
+  CheckAndRun();
   ASSERT_EQ(proof.state(), State::kProven);
   up_ = false;
   proof.NoteLost(why);
@@ -114,7 +116,6 @@ TEST_F(AccessProofTest, WithoutACredentialNothingIsProven) {
 }
 
 TEST_F(AccessProofTest, IgnoresReviewsOfALostCredential) {
-  Allow(true, true);
   AccessProof& proof = Make();
   proof.Check();
   proof.NoteLost(absl::UnauthenticatedError("401"));
@@ -133,12 +134,10 @@ TEST_F(AccessProofTest, IgnoresARenewalOfALostCredential) {
 }
 
 TEST_F(AccessProofTest, AsksForListAndWatchOfExactlyTheScope) {
-  Allow(true, true);
   AccessProof& proof = Make();
   EXPECT_EQ(proof.state(), State::kUnknown);
   EXPECT_EQ(reviews(), 0u);
-  proof.Check();
-  loop_.RunReady();
+  CheckAndRun();
   EXPECT_EQ(proof.state(), State::kProven);
   EXPECT_TRUE(proof.reason().ok());
   EXPECT_EQ(changes_, 1);
@@ -287,7 +286,6 @@ TEST_F(AccessProofTest, AnAcceptedWatchIsAProof) {
 }
 
 TEST_F(AccessProofTest, ARefusedWatchIsARefusal) {
-  Allow(true, true);
   AccessProof& proof = Make();
   proof.NoteProven();
   proof.NoteRefused(absl::PermissionDeniedError("403"));
@@ -301,7 +299,6 @@ TEST_F(AccessProofTest, ARefusedWatchIsARefusal) {
 }
 
 TEST_F(AccessProofTest, NothingHappensAfterItsEnd) {
-  Allow(true, true);
   Make().Check();
   proof_.reset();
   loop_.RunFor(absl::Hours(1));
@@ -318,8 +315,7 @@ TEST_F(AccessProofTest, ADenialOutweighsAnError) {
     loop_.RunFor(absl::Seconds(2));
     unanswered_ = unanswered;
     Allow(false, false);
-    proof.Check();
-    loop_.RunReady();
+    CheckAndRun();
     EXPECT_EQ(proof.state(), State::kRefused);
   }
 }
@@ -328,8 +324,7 @@ TEST_F(AccessProofTest, RetriesALostProofSoon) {
   AccessProof& proof = MakeProven();
   loop_.RunFor(absl::Seconds(2));
   Allow(false, false);
-  proof.Check();
-  loop_.RunReady();
+  CheckAndRun();
   ASSERT_EQ(proof.state(), State::kRefused);
   loop_.RunFor(absl::Seconds(3));
   Allow(true, true);
@@ -341,14 +336,12 @@ TEST_F(AccessProofTest, AHintOvertakesARenewal) {
   AccessProof& proof = MakeProven();
   const std::shared_ptr<FakeWatch> renewal = NextRenewal();
   Allow(true, false);
-  proof.Check();
-  loop_.RunReady();
+  CheckAndRun();
   EXPECT_EQ(proof.state(), State::kRefused);
   EXPECT_TRUE(renewal->cancelled());
 }
 
 TEST_F(AccessProofTest, HintsAreBoundedAndNotLost) {
-  Allow(true, true);
   AccessProof& proof = Make();
   for (int i = 0; i < 100; ++i) {
     proof.Check();
@@ -358,8 +351,7 @@ TEST_F(AccessProofTest, HintsAreBoundedAndNotLost) {
   // The right is revoked just after the last answer, and a hint comes right then.
   loop_.RunFor(absl::Seconds(5));
   proof.Check();
-  proof.Check();
-  loop_.RunReady();
+  CheckAndRun();
   Allow(false, true);
   loop_.RunFor(absl::Seconds(1));
   EXPECT_EQ(proof.state(), State::kRefused);
@@ -386,7 +378,6 @@ TEST_F(AccessProofTest, ARenewalKeepsAWaitingHint) {
 }
 
 TEST_F(AccessProofTest, ARefusalDropsTheNextCheck) {
-  Allow(true, true);
   AccessProof& proof = Make();
   proof.Check();
   proof.Check();

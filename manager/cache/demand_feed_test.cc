@@ -19,12 +19,23 @@ const DemandStatus kDown = {DemandState::kStale, absl::UnavailableError("scripte
 class DemandFeedTest : public ::testing::Test {
  protected:
   // A store with foo/00, foo/01 …, and a feed that delivers two objects a turn.
-  explicit DemandFeedTest(size_t slice = 2) {
+  DemandFeedTest() { Create(/*slice=*/2); }
+  void Create(size_t slice) {
+    version_ = 0;
+    store_ = std::make_shared<ObjectStore>();
     source_ = std::make_shared<const DemandFeed::Source>(
         DemandFeed::Source{.loop = loop_,
                            .store = store_,
                            .slice = slice,
                            .slices = metrics_.Counter("slices", "", {})});
+    sink_ = std::make_shared<RecordingSink>();
+    feed_ = std::make_shared<DemandFeed>(sink_);
+  }
+  // Returns what the first turn delivers.
+  std::string FillAndAttach(int objects) {
+    Fill(objects);
+    feed_->Attach(source_, kLive);
+    return sink_->Take();
   }
   void Fill(int objects) {
     for (int i = 0; i < objects; ++i) store_->Put(Widget(Name(i), ++version_));
@@ -47,17 +58,15 @@ class DemandFeedTest : public ::testing::Test {
 
   SimulatedLoop loop_;
   Metrics metrics_;
-  int version_ = 0;
-  std::shared_ptr<ObjectStore> store_ = std::make_shared<ObjectStore>();
+  int version_;  // of the last change
+  std::shared_ptr<ObjectStore> store_;
   std::shared_ptr<const DemandFeed::Source> source_;
-  std::shared_ptr<RecordingSink> sink_ = std::make_shared<RecordingSink>();
-  std::shared_ptr<DemandFeed> feed_ = std::make_shared<DemandFeed>(sink_);
+  std::shared_ptr<RecordingSink> sink_;
+  std::shared_ptr<DemandFeed> feed_;
 };
 
 TEST_F(DemandFeedTest, DeliversOneSliceATurnAndThenTheState) {
-  Fill(5);
-  feed_->Attach(source_, kLive);
-  EXPECT_EQ(sink_->Take(), "!+foo/00@1 !+foo/01@2");
+  EXPECT_EQ(FillAndAttach(5), "!+foo/00@1 !+foo/01@2");
   EXPECT_EQ(feed_->status().state, DemandState::kPending);
   EXPECT_EQ(Turn(), "!+foo/02@3 !+foo/03@4");
   EXPECT_EQ(Turn(), "!+foo/04@5 Synced");
@@ -67,15 +76,11 @@ TEST_F(DemandFeedTest, DeliversOneSliceATurnAndThenTheState) {
 }
 
 TEST_F(DemandFeedTest, OneSliceIsDeliveredAtOnce) {
-  Fill(1);
-  feed_->Attach(source_, kLive);
-  EXPECT_EQ(sink_->Take(), "!+foo/00@1 Synced");
+  EXPECT_EQ(FillAndAttach(1), "!+foo/00@1 Synced");
 }
 
 TEST_F(DemandFeedTest, DeliversChangesBeforeTheCursorAtOnce) {
-  Fill(5);
-  feed_->Attach(source_, kLive);
-  EXPECT_EQ(sink_->Take(), "!+foo/00@1 !+foo/01@2");
+  EXPECT_EQ(FillAndAttach(5), "!+foo/00@1 !+foo/01@2");
   Put("foo/00");
   Put("foo/01x");
   Put("foo/03");
@@ -176,15 +181,7 @@ TEST_F(DemandFeedTest, DeliversEachChangeOnce) {
   for (uint32_t seed = 0; seed < 1000; ++seed) {
     SCOPED_TRACE(seed);
     std::mt19937 die(seed);
-    store_ = std::make_shared<ObjectStore>();
-    version_ = 0;
-    source_ = std::make_shared<const DemandFeed::Source>(
-        DemandFeed::Source{.loop = loop_,
-                           .store = store_,
-                           .slice = 1 + die() % 5,
-                           .slices = metrics_.Counter("slices", "", {})});
-    sink_ = std::make_shared<RecordingSink>();
-    feed_ = std::make_shared<DemandFeed>(sink_);
+    Create(/*slice=*/1 + die() % 5);
     const auto key = [&] { return Name(static_cast<int>(die() % 25)); };
     const auto uid = [&] { return die() % 8 == 0 ? "other" : "first"; };
     for (int step = 0; step < 120; ++step) {

@@ -23,7 +23,6 @@ class ReflectorAccessTest : public ReflectorFixture {
     }
   }
 
-  FakeRestClient other_{loop_, "other"};
   FakeRestClient* successor_ = nullptr;  // takes over at the next failure
 };
 
@@ -171,8 +170,7 @@ TEST_F(ReflectorAccessTest, WaitsWithoutAnIdentity) {
 }
 
 TEST_F(ReflectorAccessTest, ContinuesUnderAnotherIdentity) {
-  StartSynced(10, {WidgetJson("a/x", 5)});
-  FakeWatch& watch = LastWatch();
+  FakeWatch& watch = StartSynced(10, {WidgetJson("a/x", 5)});
   TakeEvents();
   TakeStates();
   reflector_->UseClient(other_);
@@ -188,7 +186,6 @@ TEST_F(ReflectorAccessTest, ContinuesUnderAnotherIdentity) {
   EXPECT_EQ(TakeStates(), "") << "it has been synced all the time";
   EXPECT_EQ(OpenWatches("reader"), 0);
   EXPECT_EQ(OpenWatches("other"), 1);
-  reflector_.reset();
 }
 
 TEST_F(ReflectorAccessTest, AnotherIdentityDoesNotUseAnExpiredVersion) {
@@ -203,7 +200,6 @@ TEST_F(ReflectorAccessTest, AnotherIdentityDoesNotUseAnExpiredVersion) {
   ASSERT_EQ(other_.watches().size(), 1u);
   EXPECT_EQ(other_.watches()[0]->Query("sendInitialEvents"), "true");
   EXPECT_EQ(other_.watches()[0]->Query("resourceVersion"), "");
-  reflector_.reset();
 }
 
 TEST_F(ReflectorAccessTest, AHintCountsForOneIdentityOnly) {
@@ -218,7 +214,6 @@ TEST_F(ReflectorAccessTest, AHintCountsForOneIdentityOnly) {
   other_.ForgetRequests();
   loop_.RunFor(absl::Seconds(29));
   EXPECT_TRUE(other_.requests().empty());
-  reflector_.reset();
 }
 
 // The failure of the former client does not count for the new one.
@@ -230,23 +225,19 @@ TEST_F(ReflectorAccessTest, AnotherIdentityMayTakeOverInsideAFailure) {
   EXPECT_EQ(failures_, 0);
   loop_.RunFor(options_.answer_grace);
   EXPECT_EQ(failures_, 1) << "nor has this one";
-  reflector_.reset();
 }
 
 TEST_F(ReflectorAccessTest, IsStaleDuringASlowHandOver) {
   StartSynced(10);
-  FakeRestClient other(loop_, "other");
-  reflector_->UseClient(other);
+  reflector_->UseClient(other_);
   loop_.RunFor(absl::Seconds(9));
   EXPECT_EQ(state(), DemandState::kSynced);
   loop_.RunFor(absl::Seconds(2));
   EXPECT_EQ(state(), DemandState::kStale);
-  reflector_.reset();
 }
 
 TEST_F(ReflectorAccessTest, ForbidClosesTheWatch) {
-  StartSynced(10, {WidgetJson("a/x", 5)});
-  FakeWatch& watch = LastWatch();
+  FakeWatch& watch = StartSynced(10, {WidgetJson("a/x", 5)});
   reflector_->Forbid(absl::PermissionDeniedError("revoked"));
   loop_.RunReady();
   EXPECT_TRUE(watch.cancelled());

@@ -160,8 +160,7 @@ TEST_F(ReflectorTest, UnknownTypesOfEventsAreSkipped) {
 
 TEST_F(ReflectorTest, RelistsAfterATooLargeFrame) {
   options_.max_frame_bytes = 1000;
-  StartSynced(10);
-  FakeWatch& watch = LastWatch();
+  FakeWatch& watch = StartSynced(10);
   Send(EventJson("ADDED", WidgetJson("a/x", 11)) + std::string(2000, 'x'));
   EXPECT_EQ(TakeEvents(), "+a/x@11") << "what came before it counts";
   EXPECT_TRUE(watch.cancelled());
@@ -174,8 +173,7 @@ TEST_F(ReflectorTest, RelistsAfterATooLargeFrame) {
 TEST_F(ReflectorTest, RelistsAfterATooLongQueue) {
   options_.max_frame_bytes = 1000;
   options_.max_queue_bytes = 5000;
-  StartSynced(10);
-  FakeWatch& watch = LastWatch();
+  FakeWatch& watch = StartSynced(10);
   std::string burst;
   for (int i = 0; i < 100; ++i) {
     burst += EventJson("ADDED", WidgetJson(StrCat("a/x", i), 11 + i));

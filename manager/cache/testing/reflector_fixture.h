@@ -150,6 +150,7 @@ class ReflectorFixture : public ::testing::Test, protected Reflector::Owner {
 
   SimulatedLoop loop_;
   FakeRestClient client_{loop_, "reader"};
+  FakeRestClient other_{loop_, "other"};
   Metrics metrics_;
   WatchBudget budget_{size_t{1} << 40, metrics_};
   std::mt19937_64 random_{1};
