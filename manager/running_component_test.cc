@@ -30,7 +30,7 @@ TokenStatus Token(bool usable, absl::Status last_error) {
 class RunningComponentTest : public CacheFixture {
  protected:
   RunningComponentTest() {
-    CacheFixture::Create(MakeOptions());
+    CacheFixture::Create();
     server_.Serve(a_);
     server_.Put("default/x");
   }
@@ -281,9 +281,8 @@ TEST_F(RunningComponentTest, ReadyNamesTheReasonOfAFailedFirstList) {
 
 // Of the controller's log and the cache's together.
 TEST_F(RunningComponentTest, LogsAnUnreadableSourceOnce) {
-  Cache::Options logged = MakeOptions();
-  logged.log = Logger(log_, loop_.clock());
-  CacheFixture::Create(std::move(logged));
+  options_.log = Logger(log_, loop_.clock());
+  CacheFixture::Create();
   Run(Options(), {"one"});
   server_.Grant("a");
   server_.SetServed(false);

@@ -36,7 +36,7 @@ TEST_F(CacheTest, OptionsAreChecked) {
       {"reflector.max_queue_bytes", [](Cache::Options& o) { o.reflector.max_queue_bytes = 10; }},
   };
   for (const auto& [name, spoil] : bad) {
-    Cache::Options options = MakeOptions();
+    Cache::Options options = options_;
     spoil(options);
     const absl::Status status = Cache::Create(options).status();
     EXPECT_EQ(status.code(), absl::StatusCode::kInvalidArgument);
@@ -253,9 +253,7 @@ TEST_F(CacheTest, KeepsTheWatchForTheNextDemand) {
 }
 
 TEST_F(CacheTest, AWatchLingers) {
-  Cache::Options options = MakeOptions();
-  options.linger = absl::Seconds(30);
-  Create(options);
+  options_.linger = absl::Seconds(30);
   server_.Put("foo/x");
   CacheView& view = AddGranted(a_);
   Demanded demand = DemandAndSettle(view);
@@ -282,7 +280,6 @@ TEST_F(CacheTest, ALateSinkGetsTheCurrentObjects) {
   Demanded second = Demand(view);
   PutAndSettle("foo/z");
   EXPECT_EQ(second.sink->Content(), first.sink->Content());
-  EXPECT_TRUE(second.sink->violations().empty());
   const std::string heard = second.Take();
   EXPECT_TRUE(heard.starts_with("!+foo/x@101")) << heard;
   EXPECT_NE(heard.find("Synced"), heard.npos);

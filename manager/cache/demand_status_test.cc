@@ -31,9 +31,8 @@ class RestartTest : public CacheFixture {
 };
 
 TEST_F(RestartTest, DeniedAccessIsRequestedAgainSoonAfterARestart) {
-  for (const char* who : {"a", "b"}) server_.Grant(who);
-  CacheView& view = Add(a_);
-  CacheView& joined = Add(b_);
+  CacheView& view = AddGranted(a_);
+  CacheView& joined = AddGranted(b_);
   Demanded demand = DemandAndSettle(view);
   Demanded other = DemandAndSettle(joined);
   for (int restart = 0; restart < 3; ++restart) {
@@ -57,14 +56,23 @@ TEST_F(RestartTest, RetriesALastingRevocationSlowly) {
   EXPECT_GT(a_.requests().size(), 2u * 12);
 }
 
-class DemandStatusTest : public CacheFixture {};
+class DemandStatusTest : public CacheFixture {
+ protected:
+  DemandStatusTest() { options_.log = Logger(log_, loop_.clock()); }
+
+  std::shared_ptr<LogCapture> log_ = std::make_shared<LogCapture>(/*verbosity=*/1);
+};
+
+// Both ways to get the whole state.
+class DemandStatusByListTest : public DemandStatusTest, public testing::WithParamInterface<bool> {
+ protected:
+  DemandStatusByListTest() { options_.reflector.watch_list = GetParam(); }
+};
+
+INSTANTIATE_TEST_SUITE_P(, DemandStatusByListTest, testing::Bool(),
+                         [](const auto& info) { return info.param ? "WatchList" : "List"; });
 
 TEST_F(DemandStatusTest, AFirstListThatFailsShowsItsReason) {
-  auto capture = std::make_shared<LogCapture>(/*verbosity=*/1);
-  LogCapture& log = *capture;
-  Cache::Options options = MakeOptions();
-  options.log = Logger(capture, loop_.clock());
-  Create(options);
   CacheView& view = AddGranted(a_);
   const auto answer = [&](int code, const char* message) {
     a_.Handle([=](const RestRequest&) -> absl::StatusOr<HttpResponse> {
@@ -81,18 +89,18 @@ TEST_F(DemandStatusTest, AFirstListThatFailsShowsItsReason) {
   EXPECT_TRUE(demand.sink->status().failed);
   EXPECT_EQ(demand.sink->status().reason.code(), absl::StatusCode::kInternal);
   EXPECT_EQ(demand.handle->status().reason, demand.sink->status().reason);
-  EXPECT_EQ(log.Count("Demand changed its state"), 1) << "not at each retry";
-  EXPECT_EQ(log.Count("conversion webhook is down"), 1);
+  EXPECT_EQ(log_->Count("Demand changed its state"), 1) << "not at each retry";
+  EXPECT_EQ(log_->Count("conversion webhook is down"), 1);
 
   answer(503, "no route to the server");
   loop_.RunFor(absl::Minutes(5));
   EXPECT_EQ(demand.Take(), "Pending");
   EXPECT_EQ(demand.handle->status().reason.code(), absl::StatusCode::kUnavailable);
-  EXPECT_EQ(log.Count("no route to the server"), 1);
+  EXPECT_EQ(log_->Count("no route to the server"), 1);
   answer(500, "conversion webhook is down");
   loop_.RunFor(absl::Minutes(5));
   EXPECT_EQ(demand.Take(), "Pending");
-  EXPECT_EQ(log.Count("Demand changed its state"), 2) << "each reason of a state once";
+  EXPECT_EQ(log_->Count("Demand changed its state"), 2) << "each reason of a state once";
 
   a_.OnWatch(nullptr);
   server_.Serve(a_);
@@ -114,86 +122,65 @@ TEST_F(DemandStatusTest, AFirstListThatFailsShowsItsReason) {
 }
 
 // As with a server, or a webhook, that hangs.
-TEST_F(DemandStatusTest, AFirstListWithoutAResponseShowsTheAwaitedRequest) {
-  for (const bool watch_list : {true, false}) {
-    SCOPED_TRACE(watch_list);
-    auto capture = std::make_shared<LogCapture>(/*verbosity=*/1);
-    Cache::Options options = MakeOptions();
-    options.log = Logger(capture, loop_.clock());
-    options.reflector.watch_list = watch_list;
-    Create(options);
-    CacheView& view = AddGranted(a_);
-    std::vector<std::unique_ptr<Loop::Timer>> timers;
-    const auto hang = [&](absl::Duration time, std::function<void()> end) {
-      timers.push_back(loop_.RunAt(loop_.clock().TimeNow() + time, std::move(end)));
-    };
-    const absl::Status late = absl::DeadlineExceededError("nothing came in time");
-    a_.HandleLate([&](const RestRequest&, FakeRestClient::Reply reply) {
-      hang(absl::Seconds(60), [reply, late] { reply(late); });
-    });
-    a_.OnWatch([&](const std::shared_ptr<FakeWatch>& watch) {
-      hang(absl::Seconds(30), [watch, late] { watch->Close(late); });
-    });
-    Demanded demand = Demand(view);
-    loop_.RunReady();
-    EXPECT_EQ(AsStd(demand.handle->status().reason.message()),
-              "the first list is not complete yet");
-    loop_.RunFor(absl::Seconds(11));
-    EXPECT_EQ(demand.Take(), "Pending");
-    EXPECT_TRUE(demand.sink->status().failed);
-    EXPECT_EQ(AsStd(demand.handle->status().reason.message()),
-              StrCat("the server has sent no data for a's ", watch_list ? "watch" : "list",
-                     " of widgets.example.com for 10s"));
-    EXPECT_EQ(capture->Count("Demand changed its state"), 1);
-    EXPECT_EQ(capture->Count("has sent no data"), 1);
-    loop_.RunFor(absl::Minutes(5));
-    EXPECT_EQ(capture->Count("has sent no data"), 1) << "each reason once";
-    a_.OnWatch(nullptr);
-    server_.Serve(a_);
-    loop_.RunFor(absl::Minutes(3));
-    EXPECT_EQ(demand.state(), DemandState::kSynced);
-    Leave(demand);
-    cache_.reset();
-  }
+TEST_P(DemandStatusByListTest, AFirstListWithoutAResponseShowsTheAwaitedRequest) {
+  CacheView& view = AddGranted(a_);
+  std::vector<std::unique_ptr<Loop::Timer>> timers;
+  const auto hang = [&](absl::Duration time, std::function<void()> end) {
+    timers.push_back(loop_.RunAt(loop_.clock().TimeNow() + time, std::move(end)));
+  };
+  const absl::Status late = absl::DeadlineExceededError("nothing came in time");
+  a_.HandleLate([&](const RestRequest&, FakeRestClient::Reply reply) {
+    hang(absl::Seconds(60), [reply, late] { reply(late); });
+  });
+  a_.OnWatch([&](const std::shared_ptr<FakeWatch>& watch) {
+    hang(absl::Seconds(30), [watch, late] { watch->Close(late); });
+  });
+  Demanded demand = Demand(view);
+  loop_.RunReady();
+  EXPECT_EQ(AsStd(demand.handle->status().reason.message()), "the first list is not complete yet");
+  loop_.RunFor(absl::Seconds(11));
+  EXPECT_EQ(demand.Take(), "Pending");
+  EXPECT_TRUE(demand.sink->status().failed);
+  EXPECT_EQ(AsStd(demand.handle->status().reason.message()),
+            StrCat("the server has sent no data for a's ", GetParam() ? "watch" : "list",
+                   " of widgets.example.com for 10s"));
+  EXPECT_EQ(log_->Count("Demand changed its state"), 1);
+  EXPECT_EQ(log_->Count("has sent no data"), 1);
+  loop_.RunFor(absl::Minutes(5));
+  EXPECT_EQ(log_->Count("has sent no data"), 1) << "each reason once";
+  a_.OnWatch(nullptr);
+  server_.Serve(a_);
+  loop_.RunFor(absl::Minutes(3));
+  EXPECT_EQ(demand.state(), DemandState::kSynced);
 }
 
-TEST_F(DemandStatusTest, AComponentOverItsByteLimitFailsAndOthersGoOn) {
-  for (const bool watch_list : {true, false}) {
-    SCOPED_TRACE(watch_list);
-    Cache::Options options = MakeOptions();
-    options.reflector.watch_list = watch_list;
-    options.reflector.page_size = 3;
-    options.max_watch_bytes = 60 * WidgetJson("foo/10", 100).size();
-    Create(options);
-    for (const char* who : {"a", "b"}) server_.Grant(who);
-    CacheView& view_a = Add(a_);
-    CacheView& view_b = Add(b_);
-    for (int i = 10; i < 20; ++i) server_.Put(StrCat("foo/", i));
-    Demanded all = DemandAndSettle(view_a);
-    ASSERT_EQ(all.state(), DemandState::kSynced);
-    // Its share holds fifteen objects, and the common half thirty. Members that the server adds
-    // count, too.
-    for (int i = 20; i < 90; ++i) server_.Put(StrCat("bar/", i));
-    loop_.RunFor(absl::Minutes(2));
-    EXPECT_EQ(all.state(), DemandState::kStale);
-    const absl::Status why = all.handle->status().reason;
-    EXPECT_EQ(why.code(), absl::StatusCode::kResourceExhausted) << why;
-    EXPECT_NE(why.message().find("max_watch_bytes"), std::string::npos) << why;
-    Demanded narrow = Demand(view_b, "baz");
-    PutAndSettle("baz/1");
-    EXPECT_EQ(narrow.state(), DemandState::kSynced);
-    EXPECT_LE(Gauge("mandate_cache_budget_bytes", {{"identity", "b"}}), 2000);
-    for (int i = 20; i < 90; ++i) server_.Delete(StrCat("bar/", i));
-    loop_.RunFor(absl::Minutes(2));
-    EXPECT_EQ(all.state(), DemandState::kSynced) << all.handle->status().reason;
-    for (int i = 10; i < 20; ++i) server_.Delete(StrCat("foo/", i));
-    server_.Delete("baz/1");
-    Settle();
-    EXPECT_EQ(Gauge("mandate_cache_budget_bytes", {{"identity", "a"}}), 0);
-    all.handle.reset();
-    Leave(narrow);
-    cache_.reset();
-  }
+TEST_P(DemandStatusByListTest, AComponentOverItsByteLimitFailsAndOthersGoOn) {
+  options_.reflector.page_size = 3;
+  options_.max_watch_bytes = 60 * WidgetJson("foo/10", 100).size();
+  CacheView& view_a = AddGranted(a_);
+  CacheView& view_b = AddGranted(b_);
+  for (int i = 10; i < 20; ++i) server_.Put(StrCat("foo/", i));
+  Demanded all = DemandAndSettle(view_a);
+  ASSERT_EQ(all.state(), DemandState::kSynced);
+  // Its share holds fifteen objects, and the common half thirty. Members that the server adds
+  // count, too.
+  for (int i = 20; i < 90; ++i) server_.Put(StrCat("bar/", i));
+  loop_.RunFor(absl::Minutes(2));
+  EXPECT_EQ(all.state(), DemandState::kStale);
+  const absl::Status why = all.handle->status().reason;
+  EXPECT_EQ(why.code(), absl::StatusCode::kResourceExhausted) << why;
+  EXPECT_NE(why.message().find("max_watch_bytes"), std::string::npos) << why;
+  Demanded narrow = Demand(view_b, "baz");
+  PutAndSettle("baz/1");
+  EXPECT_EQ(narrow.state(), DemandState::kSynced);
+  EXPECT_LE(Gauge("mandate_cache_budget_bytes", {{"identity", "b"}}), 2000);
+  for (int i = 20; i < 90; ++i) server_.Delete(StrCat("bar/", i));
+  loop_.RunFor(absl::Minutes(2));
+  EXPECT_EQ(all.state(), DemandState::kSynced) << all.handle->status().reason;
+  for (int i = 10; i < 20; ++i) server_.Delete(StrCat("foo/", i));
+  server_.Delete("baz/1");
+  Settle();
+  EXPECT_EQ(Gauge("mandate_cache_budget_bytes", {{"identity", "a"}}), 0);
 }
 
 }  // namespace

@@ -14,13 +14,17 @@ class PauseTest : public CacheFixture {
     server_.Put("foo/changed");
     server_.Put("foo/deleted");
     server_.Put("foo/same");
-    view_ = &Add(a_);
-    server_.Grant("a");
+    view_ = &AddGranted(a_);
     demanded_ = DemandAndSettle(*view_);
     ASSERT_EQ(demanded_.Take(), "!+foo/changed@101 !+foo/deleted@102 !+foo/same@103 Synced");
   }
-  void TearDown() override {
-    for (const std::string& violation : demanded_.sink->violations()) ADD_FAILURE() << violation;
+  void PauseAndSettle() {
+    demanded_.handle->Pause();
+    Settle();
+  }
+  void ResumeAndSettle() {
+    demanded_.handle->Resume();
+    Settle();
   }
 
   CacheView* view_ = nullptr;
@@ -28,8 +32,7 @@ class PauseTest : public CacheFixture {
 };
 
 TEST_F(PauseTest, DeliversTheDifferenceAfterResume) {
-  demanded_.handle->Pause();
-  Settle();
+  PauseAndSettle();
   server_.Put("foo/changed");
   server_.Put("foo/changed");
   server_.Delete("foo/deleted");
@@ -39,8 +42,7 @@ TEST_F(PauseTest, DeliversTheDifferenceAfterResume) {
   EXPECT_EQ(demanded_.Take(), "");
   EXPECT_EQ(demanded_.state(), DemandState::kSynced);
   EXPECT_TRUE(view_->GetRaw({}, kWidget, {"foo", "new"}).ok()) << "reads go on";
-  demanded_.handle->Resume();
-  Settle();
+  ResumeAndSettle();
   EXPECT_EQ(demanded_.Take(), "~foo/changed@105 -foo/deleted@102 +foo/new@109");
   PutAndSettle("foo/same");
   EXPECT_EQ(demanded_.Take(), "~foo/same@110");
@@ -49,8 +51,7 @@ TEST_F(PauseTest, DeliversTheDifferenceAfterResume) {
 TEST_F(PauseTest, DoesNotPauseOtherDemandsOfTheWatch) {
   Demanded other = DemandAndSettle(*view_);
   other.Take();
-  demanded_.handle->Pause();
-  Settle();
+  PauseAndSettle();
   PutAndSettle("foo/new");
   EXPECT_EQ(other.Take(), "+foo/new@104");
   EXPECT_EQ(demanded_.Take(), "");
@@ -58,42 +59,33 @@ TEST_F(PauseTest, DoesNotPauseOtherDemandsOfTheWatch) {
 
 // The events of the pause and those of the time without access come together.
 TEST_F(PauseTest, DeliversStatesDuringAPause) {
-  demanded_.handle->Pause();
-  Settle();
+  PauseAndSettle();
   server_.Put("foo/new");
   server_.Revoke("a");
-  cache_->Poke();
-  loop_.RunFor(absl::Minutes(10));
+  PokeAndSettle();
   EXPECT_EQ(demanded_.Take(), "Forbidden");
   server_.Delete("foo/deleted");
   server_.Grant("a");
-  cache_->Poke();
-  loop_.RunFor(absl::Minutes(10));
+  PokeAndSettle();
   EXPECT_EQ(demanded_.Take(), "Stale Synced");
-  demanded_.handle->Resume();
-  Settle();
+  ResumeAndSettle();
   EXPECT_EQ(demanded_.Take(), "-foo/deleted@102 +foo/new@104");
 }
 
 TEST_F(PauseTest, DeliversTheDifferenceOnceAccessReturns) {
-  demanded_.handle->Pause();
-  Settle();
+  PauseAndSettle();
   server_.Revoke("a");
-  cache_->Poke();
-  loop_.RunFor(absl::Minutes(10));
+  PokeAndSettle();
   server_.Put("foo/new");
-  demanded_.handle->Resume();
-  Settle();
+  ResumeAndSettle();
   EXPECT_EQ(demanded_.Take(), "Forbidden");
   server_.Grant("a");
-  cache_->Poke();
-  loop_.RunFor(absl::Minutes(10));
+  PokeAndSettle();
   EXPECT_EQ(demanded_.Take(), "Stale +foo/new@104 Synced");
 }
 
 TEST_F(PauseTest, ADemandMayEndDuringItsPause) {
-  demanded_.handle->Pause();
-  Settle();
+  PauseAndSettle();
   demanded_.handle->Resume();
   demanded_.handle.reset();
   PutAndSettle("foo/new");

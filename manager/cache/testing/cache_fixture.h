@@ -38,24 +38,25 @@ struct Demanded {
 
 class CacheFixture : public ::testing::Test {
  protected:
-  // Before the first component is added.
-  Cache::Options MakeOptions() {
-    Cache::Options options{.loop = loop_, .metrics = metrics_};
-    options.seed = 1;
-    return options;
+  void TearDown() override {
+    for (const auto& sink : sinks_) {
+      for (const std::string& violation : sink->violations()) ADD_FAILURE() << violation;
+    }
   }
-  void Create(Cache::Options options) {
-    auto cache = Cache::Create(std::move(options));
+  // With `options_`. Add() does this for the first component.
+  void Create() {
+    auto cache = Cache::Create(options_);
     ASSERT_TRUE(cache.ok()) << cache.status();
     cache_ = *std::move(cache);
   }
   CacheView& Add(FakeRestClient& client, const rbac::Mandate& mandate = kReader) {
-    if (cache_ == nullptr) Create(MakeOptions());
+    if (cache_ == nullptr) Create();
     server_.Serve(client);
     return cache_->AddComponent(client, mandate);
   }
   Demanded Demand(CacheView& view, std::string ns = "", std::string name = "") {
     Demanded demanded;
+    sinks_.push_back(demanded.sink);
     demanded.handle = view.Demand({kWidget, std::move(ns), std::move(name)}, demanded.sink);
     return demanded;
   }
@@ -111,7 +112,11 @@ class CacheFixture : public ::testing::Test {
   FakeRestClient a_{loop_, "a"};
   FakeRestClient b_{loop_, "b"};
   FakeRestClient c_{loop_, "c"};
+  Cache::Options options_{.loop = loop_, .metrics = metrics_, .seed = 1};
   std::unique_ptr<Cache> cache_;
+
+ private:
+  std::vector<std::shared_ptr<RecordingSink>> sinks_;  // of all demands
 };
 
 inline constexpr const char* kReviews = "selfsubjectaccessreviews";
@@ -121,10 +126,10 @@ class SharingFixture : public CacheFixture {
  protected:
   void SetUp() override {
     server_.Put("foo/x");
-    CreateAndAdd(MakeOptions());
+    CreateAndAdd();
   }
-  void CreateAndAdd(Cache::Options options) {
-    Create(std::move(options));
+  void CreateAndAdd() {
+    Create();
     view_a_ = &Add(a_);
     view_b_ = &Add(b_);
   }
@@ -152,11 +157,6 @@ class SharingFixture : public CacheFixture {
     return view.GetRaw({}, kWidget, {"foo", "x"}).status().code();
   }
   static void CloseWatch(FakeRestClient& client) { client.watches().back()->Close(); }
-  void NoViolations() {
-    for (const Demanded* demanded : {&of_a_, &of_b_, &of_c_}) {
-      for (const std::string& violation : demanded->sink->violations()) ADD_FAILURE() << violation;
-    }
-  }
 
   CacheView* view_a_ = nullptr;
   CacheView* view_b_ = nullptr;
