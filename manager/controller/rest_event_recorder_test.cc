@@ -16,7 +16,6 @@ using testing::HasSubstr;
 using testing::StartsWith;
 
 TEST_F(RestEventRecorderTest, CreatesAnEvent) {
-  Start();
   Record();
   EXPECT_TRUE(requests_.empty());  // never inside the call
   const auto requests = Take();
@@ -31,13 +30,11 @@ TEST_F(RestEventRecorderTest, CreatesAnEvent) {
 }
 
 TEST_F(RestEventRecorderTest, AnEventIsInTheNamespaceOfItsObject) {
-  Start();
   Record("x", In("foo"));
   EXPECT_EQ(Take()[0].target, "/apis/events.k8s.io/v1/namespaces/foo/events");
 }
 
 TEST_F(RestEventRecorderTest, RepetitionsBecomeASeries) {
-  Start();
   Record();
   const std::string name = Decode(Take()[0]).metadata().name();
   Record();
@@ -59,7 +56,6 @@ TEST_F(RestEventRecorderTest, RepetitionsBecomeASeries) {
 }
 
 TEST_F(RestEventRecorderTest, ARepetitionBeforeTheFirstIsSentIsASeriesToo) {
-  Start();
   Record();
   Record();
   const auto requests = Take();
@@ -69,7 +65,6 @@ TEST_F(RestEventRecorderTest, ARepetitionBeforeTheFirstIsSentIsASeriesToo) {
 }
 
 TEST_F(RestEventRecorderTest, AStormIsOneCreateAndFewUpdates) {
-  Start();
   for (int second = 0; second < 120; ++second) {
     for (int i = 0; i < 50; ++i) Record();
     loop_.RunFor(absl::Seconds(1));
@@ -80,7 +75,6 @@ TEST_F(RestEventRecorderTest, AStormIsOneCreateAndFewUpdates) {
 }
 
 TEST_F(RestEventRecorderTest, DifferentEventsHaveSeriesOfTheirOwn) {
-  Start();
   Record("one");
   Record("two");
   recorder_->Record(kObject, EventType::kWarning, "Bound", "Bind", "one");
@@ -95,7 +89,6 @@ TEST_F(RestEventRecorderTest, DifferentEventsHaveSeriesOfTheirOwn) {
 }
 
 TEST_F(RestEventRecorderTest, ASeriesEndsAfterSixQuietMinutes) {
-  Start();
   Record();
   Take();
   loop_.RunFor(absl::Minutes(5));
@@ -107,7 +100,6 @@ TEST_F(RestEventRecorderTest, ASeriesEndsAfterSixQuietMinutes) {
 }
 
 TEST_F(RestEventRecorderTest, AnAlreadyCreatedEventIsNotAnError) {
-  Start();
   int tries = 0;
   Serve([&](const RestRequest&) -> absl::StatusOr<HttpResponse> {
     if (++tries == 1) return absl::UnavailableError("reply lost");
@@ -122,7 +114,6 @@ TEST_F(RestEventRecorderTest, AnAlreadyCreatedEventIsNotAnError) {
 }
 
 TEST_F(RestEventRecorderTest, AnEventThatExpiredIsBegunAnew) {
-  Start();
   Record();
   const std::string name = Decode(Take()[0]).metadata().name();
   Serve([](const RestRequest& request) -> absl::StatusOr<HttpResponse> {
@@ -138,7 +129,6 @@ TEST_F(RestEventRecorderTest, AnEventThatExpiredIsBegunAnew) {
 
 TEST_F(RestEventRecorderTest, CallsThatDoNotFitAreDropped) {
   options_.max_queue = 10;
-  Start();
   RecordMany(25);
   EXPECT_EQ(Count("dropped"), 15);
   EXPECT_EQ(Take().size(), 10u);
@@ -146,7 +136,6 @@ TEST_F(RestEventRecorderTest, CallsThatDoNotFitAreDropped) {
 
 TEST_F(RestEventRecorderTest, EventsThatDoNotFitAreDropped) {
   options_.max_queue = 10;
-  Start();
   Answer(503);
   for (int i = 0; i < 25; ++i) {
     Record(std::to_string(i));
@@ -157,7 +146,6 @@ TEST_F(RestEventRecorderTest, EventsThatDoNotFitAreDropped) {
 
 TEST_F(RestEventRecorderTest, TheOldestSeriesIsForgottenWhenThereAreTooMany) {
   options_.max_series = 2;
-  Start();
   for (const char* note : {"one", "two", "three"}) {
     Record(note);
     EXPECT_EQ(Take()[0].method, "POST");
@@ -170,21 +158,18 @@ TEST_F(RestEventRecorderTest, TheOldestSeriesIsForgottenWhenThereAreTooMany) {
 }
 
 TEST_F(RestEventRecorderTest, FlushWaitsForAll) {
-  Start();
   Record("one");
   Record("two");
-  bool flushed = false;
-  recorder_->Flush(absl::InfiniteFuture(), [&] { flushed = true; });
-  EXPECT_FALSE(flushed);
-  EXPECT_TRUE(loop_.RunUntil([&] { return flushed; }));
+  Flush();
+  EXPECT_FALSE(flushed_);
+  EXPECT_TRUE(loop_.RunUntil([&] { return flushed_; }));
   EXPECT_EQ(requests_.size(), 2u);
   // This includes the observations that a series was holding back.
   Record("two");
   Take();
   Record("two");
-  flushed = false;
-  recorder_->Flush(absl::InfiniteFuture(), [&] { flushed = true; });
-  EXPECT_TRUE(loop_.RunUntil([&] { return flushed; }, absl::Seconds(1)));
+  Flush();
+  EXPECT_TRUE(loop_.RunUntil([&] { return flushed_; }, absl::Seconds(1)));
   EXPECT_THAT(requests_.back().body, HasSubstr(R"("count":3)"));
 }
 
@@ -194,56 +179,48 @@ TEST_F(RestEventRecorderTest, FlushHasADeadline) {
     Start();
     Answer(code);
     Record();
-    bool flushed = false;
     const absl::Time start = loop_.clock().TimeNow();
-    recorder_->Flush(start + absl::Seconds(5), [&] { flushed = true; });
-    EXPECT_TRUE(loop_.RunUntil([&] { return flushed; }));
+    Flush(start + absl::Seconds(5));
+    EXPECT_TRUE(loop_.RunUntil([&] { return flushed_; }));
     EXPECT_EQ(loop_.clock().TimeNow(), start + absl::Seconds(5));
   }
 }
 
 TEST_F(RestEventRecorderTest, FlushSendsEventsThatWaitForARetry) {
-  Start();
   Answer(500);
   Record();
   loop_.RunFor(absl::Milliseconds(100));
   Answer(201);
-  bool flushed = false;
-  recorder_->Flush(absl::InfiniteFuture(), [&] { flushed = true; });
+  Flush();
   loop_.RunFor(absl::Milliseconds(100));
-  EXPECT_TRUE(flushed);
+  EXPECT_TRUE(flushed_);
   EXPECT_EQ(Count("created"), 1);
 }
 
 TEST_F(RestEventRecorderTest, EachFlushHasItsOwnDeadline) {
-  Start();
   const auto in = [&](absl::Duration wait) { return loop_.clock().TimeNow() + wait; };
-  bool flushed = false;
   Record("one");
-  recorder_->Flush(in(absl::Seconds(5)), [&] { flushed = true; });
-  EXPECT_TRUE(loop_.RunUntil([&] { return flushed; }, absl::Seconds(1)));
+  Flush(in(absl::Seconds(5)));
+  EXPECT_TRUE(loop_.RunUntil([&] { return flushed_; }, absl::Seconds(1)));
   client_.HandleLate([](const RestRequest&, const FakeRestClient::Reply&) {});
   Record();
-  flushed = false;
-  recorder_->Flush(in(absl::Seconds(9)), [&] { flushed = true; });
+  Flush(in(absl::Seconds(9)));
   loop_.RunFor(absl::Seconds(8));
-  EXPECT_FALSE(flushed);
+  EXPECT_FALSE(flushed_);
   loop_.RunFor(absl::Seconds(1));
-  EXPECT_TRUE(flushed);
+  EXPECT_TRUE(flushed_);
 }
 
 TEST_F(RestEventRecorderTest, DestroyedWithRequestsAndTimersUnderWay) {
-  Start();
   Record("one");
   Record("two");
-  bool flushed = false;
-  recorder_->Flush(absl::InfiniteFuture(), [&] { flushed = true; });
+  Flush();
   loop_.RunReady();
-  EXPECT_FALSE(flushed);
+  EXPECT_FALSE(flushed_);
   recorder_.reset();
   loop_.RunFor(absl::Minutes(1));
   EXPECT_EQ(requests_.size(), 2u);
-  EXPECT_TRUE(flushed);
+  EXPECT_TRUE(flushed_);
 }
 
 TEST_F(RestEventRecorderTest, OptionsAreChecked) {

@@ -4,6 +4,7 @@
 
 #include <gtest/gtest.h>
 
+#include <functional>
 #include <memory>
 #include <string>
 #include <utility>
@@ -11,6 +12,7 @@
 
 #include "manager/client/testing/fake_rest_client.h"
 #include "manager/controller/rest_event_recorder.h"
+#include "manager/core/strings.h"
 #include "manager/core/testing/log_capture.h"
 #include "manager/core/testing/simulated_loop.h"
 #include "manager/object/api_error.h"
@@ -27,6 +29,7 @@ class RestEventRecorderTest : public testing::Test {
     client_.SetDelay([] { return absl::Milliseconds(1); });
     Answer(200);
   }
+  // A recorder with `options_`. The first Record() starts one.
   void Start() {
     options_.client = &client_;
     options_.instance = "host_uuid";
@@ -36,12 +39,20 @@ class RestEventRecorderTest : public testing::Test {
     ASSERT_TRUE(recorder.ok()) << recorder.status();
     recorder_ = *std::move(recorder);
   }
+  RestEventRecorder& recorder() {
+    if (recorder_ == nullptr) Start();
+    return *recorder_;
+  }
   void Record(const std::string& note = "Bound", const ObjectRef& object = kObject) {
-    recorder_->Record(object, EventType::kNormal, "Bound", "Bind", note);
+    recorder().Record(object, EventType::kNormal, "Bound", "Bind", note);
   }
   // Events with the notes "0", "1" …
   void RecordMany(int count, const ObjectRef& object = kObject) {
     for (int i = 0; i < count; ++i) Record(std::to_string(i), object);
+  }
+  void Flush(absl::Time deadline = absl::InfiniteFuture()) {
+    flushed_ = false;
+    recorder_->Flush(deadline, [this] { flushed_ = true; });
   }
   std::vector<RestRequest> Take() {
     loop_.RunFor(absl::Seconds(1));
@@ -57,12 +68,23 @@ class RestEventRecorderTest : public testing::Test {
       return server(request);
     });
   }
-  // The server answers each event of the namespace "bad" like this, and accepts the others.
-  void RefuseBad(const absl::Status& status) {
-    Serve([status](const RestRequest& request) -> absl::StatusOr<HttpResponse> {
-      if (request.target.find("/namespaces/bad/") != std::string::npos) return status;
-      return FakeRestClient::Json(201, "");
+  // The server gives the events of namespaces that begin with "bad" to `handler`, and accepts the
+  // others.
+  void HandleBad(std::function<void(const FakeRestClient::Reply&)> handler) {
+    client_.HandleLate([handler](const RestRequest& request, const FakeRestClient::Reply& reply) {
+      if (request.target.find("/namespaces/bad") != std::string::npos) return handler(reply);
+      reply(FakeRestClient::Json(201, ""));
     });
+  }
+  void RefuseBad(const absl::Status& status) {
+    HandleBad([status](const FakeRestClient::Reply& reply) { reply(status); });
+  }
+  // The response to an event that an admission webhook denies.
+  static absl::Status DeniedByWebhook(int code) {
+    return StatusFromResponse(
+        code,
+        StrCat(R"({"kind":"Status","code":)", code,
+               R"(,"message":"admission webhook \"a.example.com\" denied the request: no"})"));
   }
   static ObjectRef In(std::string ns) {
     ObjectRef object = kObject;
@@ -87,6 +109,7 @@ class RestEventRecorderTest : public testing::Test {
   Metrics metrics_;
   std::shared_ptr<LogCapture> log_ = std::make_shared<LogCapture>();
   RestEventRecorder::Options options_;
+  bool flushed_ = false;  // by the last Flush()
   std::unique_ptr<RestEventRecorder> recorder_;
 };
 
