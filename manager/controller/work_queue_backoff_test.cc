@@ -26,29 +26,25 @@ TEST_F(WorkQueueBackoffTest, RetriesBackOffExponentiallyUpToTheMaximum) {
 }
 
 TEST_F(WorkQueueBackoffTest, ARetryWaitsAtLeastAsLongAsItIsAskedTo) {
-  Add("a");
-  queue_.Done(*Get(), {Outcome::Next::kRetry, absl::Seconds(7)}, now_);
+  Fail(*AddAndGet("a"), absl::Seconds(7));
   EXPECT_EQ(queue_.NextReady(), now_ + absl::Seconds(7));
   // The requested wait is shorter than the backoff, so the backoff counts.
   now_ = queue_.NextReady();
-  queue_.Done(*Get(), {Outcome::Next::kRetry, kMs}, now_);
+  Fail(*Get(), kMs);
   EXPECT_EQ(queue_.NextReady(), now_ + 10 * kMs);
   // The requested wait is longer than any backoff.
   now_ = queue_.NextReady();
-  queue_.Done(*Get(), {Outcome::Next::kRetry, absl::Hours(24)}, now_);
+  Fail(*Get(), absl::Hours(24));
   EXPECT_EQ(queue_.NextReady(), now_ + absl::Seconds(1000));
 }
 
 TEST_F(WorkQueueBackoffTest, RetryNowAndEventsAfterTheServerAskedToWait) {
-  Add("a");
-  queue_.Done(*Get(), {Outcome::Next::kRetry, absl::Seconds(7)}, now_);
+  Fail(*AddAndGet("a"), absl::Seconds(7));
   queue_.RetryNow(now_);
   EXPECT_EQ(Get(), nullptr);
   // A new event may be a revocation, so it is handled at once. A failure before the retry's time
   // does not delay the retry.
-  Add("a");
-  const WorkItem* item = Get();
-  ASSERT_NE(item, nullptr);
+  const WorkItem* item = AddAndGet("a");
   const absl::Time retry = now_ + absl::Seconds(7);
   now_ += absl::Seconds(1);
   Fail(*item);
@@ -61,10 +57,8 @@ TEST_F(WorkQueueBackoffTest, RetryNowAndEventsAfterTheServerAskedToWait) {
 }
 
 TEST_F(WorkQueueBackoffTest, ASuccessForgetsThatTheServerAskedToWait) {
-  Add("a");
-  queue_.Done(*Get(), {Outcome::Next::kRetry, absl::Seconds(7)}, now_);
-  Add("a");
-  const WorkItem* item = Get();
+  Fail(*AddAndGet("a"), absl::Seconds(7));
+  const WorkItem* item = AddAndGet("a");
   Add("a");  // so that it stays
   Done(*item);
   Fail(*Get());
@@ -78,7 +72,7 @@ TEST_F(WorkQueueBackoffTest, ASuccessStartsTheBackoffAnew) {
     for (int i = 0; i < 5; ++i) FailAndWait();
     const WorkItem* item = Get();
     Add("a");  // so that it stays
-    queue_.Done(*item, success, now_);
+    Done(*item, success);
     item = Get();
     EXPECT_EQ(item->failures(), 0);
     Fail(*item);
@@ -89,8 +83,7 @@ TEST_F(WorkQueueBackoffTest, ASuccessStartsTheBackoffAnew) {
 }
 
 TEST_F(WorkQueueBackoffTest, ARequeueWaitsItsTime) {
-  Add("a", {.priority = 3});
-  queue_.Done(*Get(), {Outcome::Next::kRequeueAfter, 10 * kMs}, now_);
+  Done(*AddAndGet("a", {.priority = 3}), {Outcome::Next::kRequeueAfter, 10 * kMs});
   EXPECT_EQ(queue_.NextReady(), now_ + 10 * kMs);
   EXPECT_EQ(Get(), nullptr);
   now_ += 10 * kMs;
@@ -120,9 +113,7 @@ TEST_F(WorkQueueBackoffTest, EventsCannotInflateTheBackoff) {
   ASSERT_EQ(retry, now_ + 1280 * kMs);
   for (int event = 0; event < 100; ++event) {
     now_ += kMs;
-    Add("a");
-    const WorkItem* item = Get();
-    ASSERT_NE(item, nullptr);  // tried at once
+    const WorkItem* item = AddAndGet("a");  // tried at once
     EXPECT_EQ(item->failures(), 9);
     Fail(*item);
     ASSERT_EQ(queue_.NextReady(), retry);  // neither longer nor shorter
@@ -145,8 +136,7 @@ TEST_F(WorkQueueBackoffTest, EventsDuringProcessingCannotInflateTheBackoff) {
 }
 
 TEST_F(WorkQueueBackoffTest, ASuccessfulEarlyAttemptEndsTheBackoff) {
-  Add("a");
-  Fail(*Get());
+  Fail(*AddAndGet("a"));
   Add("a");
   Done(*Get());
   EXPECT_EQ(queue_.NextReady(), absl::InfiniteFuture());
@@ -174,16 +164,14 @@ TEST_F(WorkQueueBackoffTest, RetryNowConcernsFailedRequests) {
 }
 
 TEST_F(WorkQueueBackoffTest, AnEarlierAddAfterBeatsTheRetry) {
-  Add("a");
-  const WorkItem* item = Get();
+  const WorkItem* item = AddAndGet("a");
   Add("a", {.after = kMs});
   Fail(*item);
   EXPECT_EQ(queue_.NextReady(), now_ + kMs);
 }
 
 TEST_F(WorkQueueBackoffTest, ARetryKeepsThePriorityWhateverIsAddedMeanwhile) {
-  Add("a", {.priority = 42});
-  const WorkItem* item = Get();
+  const WorkItem* item = AddAndGet("a", {.priority = 42});
   Add("a", {.after = absl::Hours(1)});
   Fail(*item);
   now_ = queue_.NextReady();

@@ -70,9 +70,7 @@ TEST_F(WorkQueueTest, DistinguishesNamespaces) {
 }
 
 TEST_F(WorkQueueTest, AnItemInProcessIsNotHandedOutAgainBeforeDone) {
-  Add("a");
-  const WorkItem* item = Get();
-  ASSERT_NE(item, nullptr);
+  const WorkItem* item = AddAndGet("a");
   Add("a");
   Add("a");
   EXPECT_EQ(Get(), nullptr);
@@ -83,8 +81,7 @@ TEST_F(WorkQueueTest, AnItemInProcessIsNotHandedOutAgainBeforeDone) {
 }
 
 TEST_F(WorkQueueTest, ThePriorityOfOneRoundDoesNotLeakIntoTheNext) {
-  Add("a", {.priority = 9});
-  const WorkItem* item = Get();
+  const WorkItem* item = AddAndGet("a", {.priority = 9});
   Add("a", {.priority = -100});
   EXPECT_EQ(item->priority(), 9);  // this round's
   Done(*item);
@@ -154,8 +151,7 @@ TEST_F(WorkQueueTest, AnAddMakesTheWaitingReady) {
 }
 
 TEST_F(WorkQueueTest, AnItemThatBecomesDueInProcessIsHandedOutAfterDone) {
-  Add("a");
-  const WorkItem* item = Get();
+  const WorkItem* item = AddAndGet("a");
   Add("a", {.after = 5 * kMs});
   now_ += 10 * kMs;
   EXPECT_EQ(Get(), nullptr);
@@ -164,8 +160,7 @@ TEST_F(WorkQueueTest, AnItemThatBecomesDueInProcessIsHandedOutAfterDone) {
 }
 
 TEST_F(WorkQueueTest, AnItemThatWaitsBeyondItsProcessingIsHandedOutWhenDue) {
-  Add("a");
-  const WorkItem* item = Get();
+  const WorkItem* item = AddAndGet("a");
   Add("a", {.after = 50 * kMs});
   now_ += 10 * kMs;
   Done(*item);
@@ -186,11 +181,8 @@ TEST_F(WorkQueueTest, AFullQueueRefusesNewRequests) {
   queue.Done(*item, {}, now_);
   EXPECT_TRUE(queue.Add(Req("c"), {}, now_));
 
-  Metrics metrics;
-  QueueMetrics queue_metrics(metrics, "q", "c");
-  queue.UpdateMetrics(queue_metrics, now_);
-  const Labels labels = {{"name", "q"}, {"controller", "q"}, {"identity", "c"}};
-  EXPECT_EQ(metrics.Counter("workqueue_refused_total", "", labels).Value(), 3);
+  UpdateMetrics(queue);
+  EXPECT_EQ(Counter("workqueue_refused_total"), 3);
 }
 
 TEST_F(WorkQueueTest, HoldsExactlyAsMuchAsItMay) {
@@ -215,19 +207,17 @@ TEST_F(WorkQueueTest, HoldsExactlyAsMuchAsItMay) {
 }
 
 TEST_F(WorkQueueTest, APeakLeavesNothingBehind) {
-  class Metrics metrics;
-  QueueMetrics queue_metrics(metrics, "q", "c");
   for (int round = 0; round < 3; ++round) {
     constexpr size_t kPeak = 40'000;
     for (size_t i = 0; i < kPeak; ++i) Add(std::to_string(i));
     EXPECT_EQ(queue_.Items(), kPeak);
-    queue_.UpdateMetrics(queue_metrics, now_);
+    UpdateMetrics(queue_);
     const WorkItem* item = Get();
     EXPECT_EQ(Drain().size(), kPeak - 1);
-    queue_.UpdateMetrics(queue_metrics, now_);  // the item that is out stays valid
+    UpdateMetrics(queue_);  // the item that is out stays valid
     EXPECT_EQ(item->request(), Req("0"));
     Done(*item);
-    queue_.UpdateMetrics(queue_metrics, now_);
+    UpdateMetrics(queue_);
     EXPECT_EQ(queue_.Items(), 0u);
     EXPECT_EQ(Get(), nullptr);
   }
@@ -269,49 +259,41 @@ TEST_F(WorkQueueTest, ANewRequestHasNoFailures) {
 }
 
 TEST_F(WorkQueueTest, Metrics) {
-  class Metrics metrics;
-  QueueMetrics queue_metrics(metrics, "q", "c");
-  const Labels labels = {{"name", "q"}, {"controller", "q"}, {"identity", "c"}};
-  const auto counter = [&](const char* name) { return metrics.Counter(name, "", labels).Value(); };
-  const auto gauge = [&](const char* name) { return metrics.Gauge(name, "", labels).Value(); };
   const auto depth = [&](const char* priority) {
-    Labels with_priority = labels;
-    with_priority["priority"] = priority;
-    return metrics.Gauge("workqueue_depth", "", with_priority).Value();
+    return Gauge("workqueue_depth", {{"priority", priority}});
+  };
+  const auto histogram = [&](const char* name) {
+    return metrics_.Histogram(name, "", labels_, DurationCounts::Bounds()).Collect().histogram;
   };
 
   Add("a");
   Add("a");
   Add("b", {.priority = kLowPriority});
   Add("c", {.after = 10 * kMs});
-  queue_.UpdateMetrics(queue_metrics, now_);
-  EXPECT_EQ(counter("workqueue_adds_total"), 2);  // c counts when it is ready
+  UpdateMetrics(queue_);
+  EXPECT_EQ(Counter("workqueue_adds_total"), 2);  // c counts when it is ready
   EXPECT_EQ(depth("0"), 1);
   EXPECT_EQ(depth("-100"), 1);
 
   now_ += 10 * kMs;
   const WorkItem* item = Get();
   now_ += absl::Seconds(2);
-  queue_.UpdateMetrics(queue_metrics, now_);
-  EXPECT_EQ(counter("workqueue_adds_total"), 3);
+  UpdateMetrics(queue_);
+  EXPECT_EQ(Counter("workqueue_adds_total"), 3);
   EXPECT_EQ(depth("0"), 1);
-  EXPECT_EQ(gauge("workqueue_unfinished_work_seconds"), 2);
-  EXPECT_EQ(gauge("workqueue_longest_running_processor_seconds"), 2);
+  EXPECT_EQ(Gauge("workqueue_unfinished_work_seconds"), 2);
+  EXPECT_EQ(Gauge("workqueue_longest_running_processor_seconds"), 2);
 
   Fail(*item);
-  queue_.UpdateMetrics(queue_metrics, now_);
-  EXPECT_EQ(counter("workqueue_retries_total"), 1);
-  EXPECT_EQ(gauge("workqueue_unfinished_work_seconds"), 0);
-  const auto worked =
-      metrics.Histogram("workqueue_work_duration_seconds", "", labels, DurationCounts::Bounds())
-          .Collect();
-  EXPECT_EQ(worked.histogram.sample_count, 1u);
-  EXPECT_DOUBLE_EQ(worked.histogram.sample_sum, 2);
-  const auto queued =
-      metrics.Histogram("workqueue_queue_duration_seconds", "", labels, DurationCounts::Bounds())
-          .Collect();
-  EXPECT_EQ(queued.histogram.sample_count, 1u);
-  EXPECT_DOUBLE_EQ(queued.histogram.sample_sum, 0.01);
+  UpdateMetrics(queue_);
+  EXPECT_EQ(Counter("workqueue_retries_total"), 1);
+  EXPECT_EQ(Gauge("workqueue_unfinished_work_seconds"), 0);
+  const auto worked = histogram("workqueue_work_duration_seconds");
+  EXPECT_EQ(worked.sample_count, 1u);
+  EXPECT_DOUBLE_EQ(worked.sample_sum, 2);
+  const auto queued = histogram("workqueue_queue_duration_seconds");
+  EXPECT_EQ(queued.sample_count, 1u);
+  EXPECT_DOUBLE_EQ(queued.sample_sum, 0.01);
 }
 
 }  // namespace
