@@ -17,8 +17,7 @@ TEST_F(EventMapperTest, AReplayMapsEveryObjectOfEverySource) {
   Put(kOther, {"x", "y", "z"});
   cache_.Put(kThing, RawWith(R"("namespace":"elsewhere","name":"q","resourceVersion":"1")"));
   (void)mapper_->OnEvent(0, Added(Thing("news")));
-  (void)mapper_->Replay();
-  RunSlices();
+  ReplayAndRun();
   EXPECT_EQ(TakeMapped(), (Names{"news", "a", "b", "y"}));
   EXPECT_EQ(TakeQueued(), (Names{"news", "a", "b", "y"}));
   RunSlices();
@@ -30,8 +29,7 @@ TEST_F(EventMapperTest, AnotherReplayBeginsAnew) {
     if (event.object->name() == "b" && !std::exchange(again, true)) (void)mapper_->Replay();
   })});
   Put(kThing, {"a", "b", "c"});
-  (void)mapper_->Replay();
-  RunSlices();
+  ReplayAndRun();
   EXPECT_EQ(TakeMapped(), (Names{"a", "b", "a", "b", "c"}));
 }
 
@@ -40,8 +38,7 @@ TEST_F(EventMapperTest, ANewEventGoesBeforeTheRestOfAReplay) {
     if (event.object->name() == "a") (void)mapper_->OnEvent(0, Added(Thing("news")));
   })});
   Put(kThing, {"a", "b"});
-  (void)mapper_->Replay();
-  RunSlices();
+  ReplayAndRun();
   EXPECT_EQ(TakeMapped(), (Names{"a", "news", "b"}));
   EXPECT_EQ(TakeQueued(), (Names{"news", "a", "b"})) << "a replay has the low priority";
 }
@@ -55,8 +52,7 @@ TEST_F(EventMapperTest, ARefusedRequestIsQueuedWhenThereIsRoom) {
   EXPECT_TRUE(mapper_->Refill());
   RunSlices();
   EXPECT_EQ(TakeMapped(), Names{}) << "nothing was refused";
-  AddAll(all);
-  RunSlices();
+  AddAllAndRun(all);
   EXPECT_TRUE(mapper_->refilling());
   EXPECT_EQ(log_->Count("Work queue is full"), 1);
   TakeMapped();
@@ -79,8 +75,7 @@ TEST_F(EventMapperTest, TheRequestsOfOneEventWaitForRoomToo) {
   };
   Create({source}, /*max_requests=*/8);
   Put(kThing, {"one"});
-  (void)mapper_->OnEvent(0, Added(Thing("one")));
-  RunSlices();
+  AddAllAndRun({"one"});
   EXPECT_EQ(TakeRefilled(), std::set<std::string>(all.begin(), all.end()));
 }
 
@@ -94,8 +89,7 @@ TEST_F(EventMapperTest, APassWaitsForRoomAtEachRefusal) {
          /*max_requests=*/2);
   const Names all = {"a", "b", "c", "d"};
   Put(kThing, all);
-  AddAll(all);
-  RunSlices();
+  AddAllAndRun(all);
   BeginRefill();
   EXPECT_TRUE(mapper_->refilling());
 }
@@ -103,15 +97,12 @@ TEST_F(EventMapperTest, APassWaitsForRoomAtEachRefusal) {
 TEST_F(EventMapperTest, AReplayDoesNotRestartAPassThatWaitsForRoom) {
   Create({Of(kThing)}, /*max_requests=*/2);
   Put(kThing, {"a", "b", "c"});
-  AddAll({"a", "b", "c"});
-  RunSlices();
+  AddAllAndRun({"a", "b", "c"});
   BeginRefill();
-  (void)mapper_->Replay();
-  RunSlices();
+  ReplayAndRun();
   EXPECT_EQ(TakeMapped(), Names{});
   EXPECT_EQ(TakeQueued(), (Names{"a", "b"}));
-  (void)mapper_->Refill();
-  RunSlices();
+  RefillAndRun();
   EXPECT_EQ(TakeMapped(), (Names{"a", "b"})) << "the replay, after the pass";
   EXPECT_EQ(TakeQueued(), (Names{"c", "a"}));
   EXPECT_TRUE(mapper_->refilling()) << "b is refused";
@@ -121,12 +112,10 @@ TEST_F(EventMapperTest, AReplayDoesNotRestartAPassThatWaitsForRoom) {
 TEST_F(EventMapperTest, AnEventThatIsRefusedDuringAPassIsFollowedByAnother) {
   Create({Of(kThing)}, /*max_requests=*/2);
   Put(kThing, {"a", "b", "c"});
-  (void)mapper_->Replay();
-  RunSlices();
+  ReplayAndRun();
   EXPECT_EQ(TakeMapped(), (Names{"a", "b", "c"})) << "c is refused";
   Put(kThing, {"0"});
-  (void)mapper_->OnEvent(0, Added(Thing("0")));
-  RunSlices();
+  AddAllAndRun({"0"});
   EXPECT_EQ(TakeRefilled(), (std::set<std::string>{"0", "a", "b", "c"}));
 }
 

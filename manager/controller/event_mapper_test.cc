@@ -93,12 +93,9 @@ TEST_F(EventMapperTest, NewsGoBeforeInitialListsAndResyncs) {
 
 TEST_F(EventMapperTest, WakesAWorkerForEachRequest) {
   Create({Of(kThing)});
-  (void)mapper_->OnEvent(0, Added(Thing("a")));
-  RunSlices();
+  AddAllAndRun({"a"});
   EXPECT_EQ(pool_.posted(), 1u);
-  (void)mapper_->OnEvent(0, Added(Thing("b")));
-  (void)mapper_->OnEvent(0, Added(Thing("c")));
-  RunSlices();
+  AddAllAndRun({"b", "c"});
   EXPECT_EQ(pool_.posted(), 3u);
 }
 
@@ -109,8 +106,7 @@ TEST_F(EventMapperTest, WakesAWorkerForEachRequestOfAnEvent) {
              return absl::OkStatus();
            },
            {}}});
-  (void)mapper_->OnEvent(0, Added(Thing("of both")));
-  RunSlices();
+  AddAllAndRun({"of both"});
   EXPECT_EQ(pool_.posted(), 2u);
 }
 
@@ -123,9 +119,7 @@ TEST_F(EventMapperTest, WakesAWorkerForEachRequestOfASlice) {
              return absl::OkStatus();
            },
            {}}});
-  (void)mapper_->OnEvent(0, Added(Thing("a")));
-  (void)mapper_->OnEvent(0, Added(Thing("b")));
-  RunSlices();
+  AddAllAndRun({"a", "b"});
   EXPECT_EQ(pool_.posted(), 3u);
 }
 
@@ -134,8 +128,7 @@ TEST_F(EventMapperTest, AllPredicatesMustPass) {
   source.predicates = {[](const ObjectEvent& event) { return event.object->name() != "a"; },
                        [](const ObjectEvent& event) { return event.object->name() != "b"; }};
   Create({source});
-  AddAll({"a", "b", "c"});
-  RunSlices();
+  AddAllAndRun({"a", "b", "c"});
   EXPECT_EQ(TakeQueued(), Names{"c"});
   EXPECT_EQ(metrics_.event_errors.Value(), 0);
 }
@@ -170,8 +163,7 @@ TEST_F(EventMapperTest, AnErrorOfAHandlerConcernsOneEvent) {
 TEST_F(EventMapperTest, NothingIsMappedAfterItIsClosed) {
   Create({Of(kThing, [this](const ObjectEvent&) { mapper_->Close(); })});
   Put(kThing, {"a", "b"});
-  (void)mapper_->OnEvent(0, Added(Thing("x")));
-  (void)mapper_->OnEvent(0, Added(Thing("y")));
+  AddAll({"x", "y"});
   (void)mapper_->Replay();
   EXPECT_FALSE(mapper_->RunSlice().more);
   EXPECT_EQ(TakeMapped(), Names{"x"});

@@ -84,11 +84,22 @@ class EventMapperTest : public testing::Test {
   void AddAll(const Names& names) {
     for (const std::string& name : names) (void)mapper_->OnEvent(0, Added(Thing(name)));
   }
-  // Runs slices while there are more; how many there were.
-  int RunSlices() {
-    int slices = 1;
-    while (mapper_->RunSlice().more) ++slices;
-    return slices;
+  // Runs slices while there are more.
+  void RunSlices() {
+    while (mapper_->RunSlice().more) {
+    }
+  }
+  void AddAllAndRun(const Names& names) {
+    AddAll(names);
+    RunSlices();
+  }
+  void ReplayAndRun() {
+    (void)mapper_->Replay();
+    RunSlices();
+  }
+  void RefillAndRun() {
+    (void)mapper_->Refill();
+    RunSlices();
   }
   Names TakeMapped() { return std::exchange(mapped_, {}); }
   // The requests that the queue hands out, in order.
@@ -105,8 +116,7 @@ class EventMapperTest : public testing::Test {
     ASSERT_TRUE(mapper_->refilling());
     TakeQueued();
     TakeMapped();
-    (void)mapper_->Refill();
-    RunSlices();
+    RefillAndRun();
     EXPECT_EQ(TakeMapped(), (Names{"a", "b", "c"})) << "c is refused";
   }
   // The requests that the queue hands out until no refused request is left. Each time it is emptied
@@ -116,8 +126,7 @@ class EventMapperTest : public testing::Test {
     for (int rounds = 0; rounds < 100; ++rounds) {
       for (std::string& name : TakeQueued()) queued.insert(std::move(name));
       if (!mapper_->refilling()) return queued;
-      (void)mapper_->Refill();
-      RunSlices();
+      RefillAndRun();
     }
     ADD_FAILURE() << "refused requests are left";
     return queued;
