@@ -8,11 +8,7 @@
 #include <utility>
 #include <vector>
 
-#include "manager/cache/testing/fake_cache_view.h"
-#include "manager/controller/testing/function_reconciler.h"
-#include "manager/core/testing/simulated_loop.h"
-#include "manager/object/kinds/coordination_v1.h"
-#include "manager/object/kinds/rbac_v1.h"
+#include "manager/controller/testing/controller_fixture.h"
 
 namespace mandate {
 namespace {
@@ -26,25 +22,16 @@ using testing::HasSubstr;
 using testing::IsEmpty;
 using testing::UnorderedElementsAre;
 
-class BuilderTest : public testing::Test {
+class BuilderTest : public ControllerTest {
  protected:
-  ~BuilderTest() override {
-    if (controller_ != nullptr) {
-      EXPECT_TRUE(controller_->Stop(absl::InfiniteFuture()).ok());
-    }
-  }
-  ControllerRuntime Runtime() { return {"scope", loop_, pool_, cache_, metrics_, Logger(), 1}; }
-  std::unique_ptr<Reconciler> Recorder() {
-    return std::make_unique<FunctionReconciler>([this](const CallContext&, const Request& request) {
+  BuilderTest() {
+    reconcile_ = [this](const CallContext&, const Request& request) {
       keys_.push_back(request.key.ToString());
       return Result{};
-    });
+    };
   }
   void Run() {
-    auto controller = builder_.Complete(Recorder());
-    ASSERT_TRUE(controller.ok()) << controller.status();
-    controller_ = *std::move(controller);
-    controller_->Start();
+    Start(builder_.Complete(Recorder()));
     loop_.RunFor(absl::Seconds(1));
   }
   std::vector<std::string> TakeKeys() {
@@ -72,12 +59,7 @@ class BuilderTest : public testing::Test {
     return cache_.Put(object);
   }
 
-  SimulatedLoop loop_;
-  SimulatedPool pool_{loop_, 1};
-  FakeCacheView cache_{loop_};
-  Metrics metrics_;
-  std::vector<std::string> keys_;
-  std::unique_ptr<Controller> controller_;
+  std::vector<std::string> keys_;  // of each reconciliation
   ControllerBuilder builder_{Runtime()};
 };
 
@@ -92,7 +74,7 @@ TEST_F(BuilderTest, ForOwnsWatches) {
       });
   Run();
   EXPECT_EQ(controller_->name(), "clusterrole");
-  EXPECT_EQ(controller_->component(), "scope");
+  EXPECT_EQ(controller_->component(), "scope-instance");
   EXPECT_EQ(cache_.demands().size(), 4u);
 
   Put<ClusterRole>("", "a");
@@ -173,11 +155,7 @@ TEST_F(BuilderTest, OneDemandWithSeveralHandlers) {
   EXPECT_THAT(TakeKeys(), ElementsAre("of-b", "also-b")) << "an error of one is its own";
   Put<ClusterRole>("", "a");
   EXPECT_THAT(TakeKeys(), UnorderedElementsAre("a", "also-a", "one-a"));
-  EXPECT_EQ(metrics_
-                .Counter("mandate_controller_event_errors_total", "",
-                         {{"controller", "clusterrole"}, {"identity", "scope"}})
-                .Value(),
-            2);
+  EXPECT_EQ(Counter("mandate_controller_event_errors_total", {{"controller", "clusterrole"}}), 2);
 }
 
 // The event belongs to For(), whichever source it comes from.
@@ -195,7 +173,7 @@ TEST_F(BuilderTest, TheReconciledKindIsWaitedFor) {
   Put<Lease>("ns", "l");
   Run();
   loop_.RunFor(absl::Hours(1));
-  EXPECT_THAT(std::string(controller_->Ready().message()), HasSubstr("waits for roles"));
+  EXPECT_THAT(NotReady(), HasSubstr("waits for roles"));
   EXPECT_THAT(TakeKeys(), IsEmpty());
   cache_.SetState(KindOf<Role>::value, DemandState::kSynced);
   EXPECT_THAT(TakeKeys(), UnorderedElementsAre("ns/a", "x", "of-lease"));
@@ -204,11 +182,7 @@ TEST_F(BuilderTest, TheReconciledKindIsWaitedFor) {
 TEST_F(BuilderTest, Options) {
   builder_.For<Lease>().With({.max_concurrent_reconciles = 7});
   Run();
-  EXPECT_EQ(metrics_
-                .Gauge("controller_runtime_max_concurrent_reconciles", "",
-                       {{"controller", "lease"}, {"identity", "scope"}})
-                .Value(),
-            7);
+  EXPECT_EQ(Gauge("controller_runtime_max_concurrent_reconciles", {{"controller", "lease"}}), 7);
 }
 
 TEST_F(BuilderTest, Mistakes) {

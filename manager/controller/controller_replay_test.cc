@@ -46,8 +46,7 @@ TEST_F(ControllerReplayTest, ReplaysEventsWhoseMapCouldNotRead) {
     loop_.RunFor(absl::Hours(1));
     EXPECT_THAT(TakeNames(), IsEmpty());  // nothing failed either, so nothing is tried again
     cache_.SetState(kLease, DemandState::kSynced);
-    loop_.RunFor(absl::Seconds(1));
-    EXPECT_THAT(TakeNames(), ElementsAre("a"));
+    EXPECT_THAT(SettleAndTake(), ElementsAre("a"));
     EXPECT_TRUE(controller_->Ready().ok()) << controller_->Ready();
     Stop();
     cache_.Remove(kRole, {"", "r"});
@@ -63,8 +62,7 @@ TEST_F(ControllerReplayTest, ReplaysDeletionsWhoseMapCouldNotRead) {
   cache_.Remove(kRole, {"", "r"});
   loop_.RunFor(absl::Minutes(1));
   cache_.SetState(kLease, DemandState::kSynced);
-  loop_.RunFor(absl::Seconds(1));
-  EXPECT_THAT(TakeNames(), ElementsAre("a"));
+  EXPECT_THAT(SettleAndTake(), ElementsAre("a"));
 }
 
 // This includes the objects of sources that could always be read.
@@ -80,8 +78,7 @@ TEST_F(ControllerReplayTest, ReplaysEverySource) {
   PutRole("r");
   loop_.RunFor(absl::Minutes(1));
   cache_.SetState(kLease, DemandState::kSynced);
-  loop_.RunFor(absl::Seconds(1));
-  EXPECT_THAT(TakeNames(), ElementsAre("a"));
+  EXPECT_THAT(SettleAndTake(), ElementsAre("a"));
 }
 
 TEST_F(ControllerReplayTest, ReplaysOnceAfterAnOutageOfAllSources) {
@@ -120,8 +117,7 @@ TEST_F(ControllerReplayTest, AStaleSourceIsNotReplayed) {
   Settle();
   cache_.SetState(kLease, DemandState::kStale, absl::UnavailableError("connection refused"));
   PutRole("r");
-  loop_.RunFor(absl::Seconds(1));
-  EXPECT_THAT(TakeNames(), ElementsAre("a"));
+  EXPECT_THAT(SettleAndTake(), ElementsAre("a"));
   cache_.SetState(kLease, DemandState::kSynced);
   loop_.RunFor(absl::Minutes(1));
   EXPECT_THAT(TakeNames(), IsEmpty());

@@ -43,12 +43,10 @@ TEST_F(ControllerSourcesTest, WorkersWaitForTheReconciledKindAndForListsUnderWay
     loop_.RunFor(absl::Hours(1));
     EXPECT_TRUE(names_.empty());
     EXPECT_TRUE(absl::IsUnavailable(controller_->Ready()));
-    EXPECT_THAT(std::string(controller_->Ready().message()),
-                HasSubstr(StrCat("waits for ", row.kind.plural)));
+    EXPECT_THAT(NotReady(), HasSubstr(StrCat("waits for ", row.kind.plural)));
 
     cache_.SetState(row.kind, DemandState::kSynced);
-    loop_.RunFor(absl::Seconds(1));
-    EXPECT_THAT(TakeNames(), UnorderedElementsAre("a", "r"));
+    EXPECT_THAT(SettleAndTake(), UnorderedElementsAre("a", "r"));
     EXPECT_TRUE(controller_->Ready().ok());
     EXPECT_EQ(log_->Count("Starting workers"), starts + 1);
     Stop();
@@ -79,12 +77,10 @@ TEST_F(ControllerSourcesTest, WorkersDoNotWaitForAnotherKindThatCannotBeRead) {
     }
     loop_.RunFor(absl::Milliseconds(20));
     EXPECT_THAT(TakeNames(), ElementsAre("a"));
-    EXPECT_THAT(std::string(controller_->Ready().message()),
-                AllOf(HasSubstr("waits for roles"), HasSubstr("because")));
+    EXPECT_THAT(NotReady(), AllOf(HasSubstr("waits for roles"), HasSubstr("because")));
     // Objects that failed without the kind are tried again, and all others are replayed.
     cache_.SetState(kRole, DemandState::kSynced);
-    loop_.RunFor(absl::Seconds(1));
-    EXPECT_THAT(TakeNames(), UnorderedElementsAre("a", "r"));
+    EXPECT_THAT(SettleAndTake(), UnorderedElementsAre("a", "r"));
     EXPECT_TRUE(controller_->Ready().ok());
     Stop();
   }
@@ -136,7 +132,6 @@ TEST_F(ControllerSourcesTest, AForbiddenKindCausesAReconcileOfEveryObject) {
   PutLease("a");
   PutLease("b");
   StartAndSettle({Reconciled(kLease), Of(kRole)});
-  TakeNames();
   const absl::Status no = absl::PermissionDeniedError("no");
   cache_.SetState(kRole, DemandState::kStale, absl::UnavailableError("connection refused"));
   loop_.RunFor(absl::Minutes(1));
@@ -166,7 +161,6 @@ TEST_F(ControllerSourcesTest, AForbiddenKindCausesAReconcileOfEveryObject) {
 TEST_F(ControllerSourcesTest, AForbiddenKindIsReportedWhileTheReconciledOneIsStale) {
   PutLease("a");
   StartAndSettle({Reconciled(kLease), Of(kRole)});
-  TakeNames();
   cache_.SetState(kLease, DemandState::kStale, absl::UnavailableError("connection refused"));
   Deny(kRole);
   loop_.RunFor(absl::Minutes(1));
@@ -179,7 +173,7 @@ TEST_F(ControllerSourcesTest, OnlyAFirstListThatFailsIsLogged) {
   cache_.SetStatus(kLease, {DemandState::kPending, reason});
   Start({Of(kLease)});
   EXPECT_EQ(log_->Count("Source is not live yet"), 0);
-  EXPECT_THAT(std::string(controller_->Ready().message()), HasSubstr("the first list"));
+  EXPECT_THAT(NotReady(), HasSubstr("the first list"));
   cache_.SetStatus(kLease, {DemandState::kPending, reason, /*failed=*/true});
   EXPECT_EQ(log_->Count("Source is not live yet"), 1);
   cache_.SetState(kLease, DemandState::kSynced);
@@ -195,8 +189,7 @@ TEST_F(ControllerSourcesTest, ReportsWhyASourceIsForbidden) {
   Start({Reconciled(kLease), Of(kRole)});
   loop_.RunFor(absl::Hours(1));
   EXPECT_TRUE(absl::IsPermissionDenied(controller_->Ready()));
-  EXPECT_THAT(std::string(controller_->Ready().message()),
-              HasSubstr("scope-instance may not list and watch roles"));
+  EXPECT_THAT(NotReady(), HasSubstr("scope-instance may not list and watch roles"));
   EXPECT_EQ(log_->Count("Source is not live yet"), 1);
   EXPECT_EQ(log_->Count("Starting workers"), 1);
 
@@ -208,15 +201,13 @@ TEST_F(ControllerSourcesTest, ReportsWhyASourceIsForbidden) {
 TEST_F(ControllerSourcesTest, ALostSourceDegradesReadinessAndWorkGoesOn) {
   PutLease("a");
   StartAndSettle({Of(kLease), Of(kRole)});
-  TakeNames();
   cache_.SetState(kRole, DemandState::kStale, absl::UnavailableError("connection refused"));
   EXPECT_TRUE(absl::IsUnavailable(controller_->Ready()));
-  EXPECT_THAT(std::string(controller_->Ready().message()), HasSubstr("lost roles"));
-  EXPECT_THAT(std::string(controller_->Ready().message()), HasSubstr("connection refused"));
+  EXPECT_THAT(NotReady(), HasSubstr("lost roles"));
+  EXPECT_THAT(NotReady(), HasSubstr("connection refused"));
   EXPECT_EQ(log_->Count("Source was lost"), 1);
   PutLease("a", "x");
-  loop_.RunFor(absl::Seconds(1));
-  EXPECT_THAT(TakeNames(), ElementsAre("a"));
+  EXPECT_THAT(SettleAndTake(), ElementsAre("a"));
   cache_.SetState(kRole, DemandState::kSynced);
   EXPECT_TRUE(controller_->Ready().ok());
   EXPECT_EQ(log_->Count("Source is live again"), 1);

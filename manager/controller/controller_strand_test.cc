@@ -34,10 +34,6 @@ class ControllerStrandTest : public ControllerTest {
   void After(absl::Duration time, std::function<void()> task) {
     loop_.PostAt(loop_.clock().TimeNow() + time, std::move(task));
   }
-  double Gauge(const std::string& name) {
-    return metrics_.Gauge(name, "", {{"controller", "scope"}, {"identity", "scope-instance"}})
-        .Value();
-  }
 
   Latch release_;
   std::vector<std::string> mapped_;
@@ -58,7 +54,7 @@ TEST_F(ControllerStrandTest, WorkersWaitUntilTheInitialListsAreMapped) {
   After(absl::Minutes(5), [&] {
     EXPECT_THAT(mapped_, ElementsAre("b", "slow"));
     EXPECT_THAT(names_, IsEmpty());
-    EXPECT_THAT(std::string(controller_->Ready().message()), HasSubstr("initial lists"));
+    EXPECT_THAT(NotReady(), HasSubstr("initial lists"));
     Release();
   });
   Start({SlowRoles()});
@@ -107,7 +103,6 @@ TEST_F(ControllerStrandTest, WaitingEventsAreBoundedAndNoneIsLost) {
   controller_options_.max_waiting_events = 10;
   for (const char* name : {"a", "b", "gone"}) PutLease(name);
   StartAndSettle({Of(kLease), SlowRoles()});
-  TakeNames();
   const absl::Time start = loop_.clock().TimeNow();
   double most = 0;
   for (int i = 0; i < 100; ++i) {
@@ -122,7 +117,7 @@ TEST_F(ControllerStrandTest, WaitingEventsAreBoundedAndNoneIsLost) {
   });
   loop_.PostAt(start + absl::Seconds(6), [&] {
     EXPECT_TRUE(absl::IsResourceExhausted(controller_->Ready())) << controller_->Ready();
-    EXPECT_THAT(std::string(controller_->Ready().message()), HasSubstr("slower than the events"));
+    EXPECT_THAT(NotReady(), HasSubstr("slower than the events"));
     EXPECT_THAT(names_, IsEmpty());
     Release();
   });
@@ -131,16 +126,13 @@ TEST_F(ControllerStrandTest, WaitingEventsAreBoundedAndNoneIsLost) {
   EXPECT_GE(most, 9);
   EXPECT_LE(most, 11);  // the bound, and what is sent before the pause begins
   EXPECT_EQ(Counter("mandate_controller_source_pauses_total"), 1);
-  const std::vector<std::string> names = TakeNames();
-  EXPECT_EQ(std::set<std::string>(names.begin(), names.end()),
-            (std::set<std::string>{"a", "b", "gone", "new", "slow"}));
+  EXPECT_EQ(TakeDistinctNames(), (std::set<std::string>{"a", "b", "gone", "new", "slow"}));
   EXPECT_TRUE(controller_->Ready().ok()) << controller_->Ready();
   EXPECT_EQ(Gauge("mandate_controller_waiting_events"), 0);
   EXPECT_EQ(log_->Count("Map functions are slower"), 1);
 
   PutLease("a", "after");
-  loop_.RunFor(absl::Seconds(1));
-  EXPECT_THAT(TakeNames(), ElementsAre("a"));
+  EXPECT_THAT(SettleAndTake(), ElementsAre("a"));
 }
 
 // There is one of these events for each object, and they hold no data beside the cache's.
@@ -159,9 +151,7 @@ TEST_F(ControllerStrandTest, AnInitialListPausesNoSource) {
   PutRole("slow");
   loop_.RunFor(absl::Minutes(1));
   EXPECT_EQ(Counter("mandate_controller_source_pauses_total"), 1) << "of the roles";
-  const std::vector<std::string> names = TakeNames();
-  EXPECT_EQ(std::set<std::string>(names.begin(), names.end()),
-            (std::set<std::string>{"a", "b", "listed", "slow"}));
+  EXPECT_EQ(TakeDistinctNames(), (std::set<std::string>{"a", "b", "listed", "slow"}));
 }
 
 // A reconciler may have read a state that existed only during the pause. Its request follows, too.
@@ -169,15 +159,13 @@ TEST_F(ControllerStrandTest, AfterAPauseAllObjectsAreMapped) {
   controller_options_.max_waiting_events = 10;
   for (int i = 0; i < 20; ++i) PutLease("old" + std::to_string(i));
   StartAndSettle({Of(kLease), SlowRoles()});
-  TakeNames();
   After(absl::Seconds(1), [&] {
     for (int i = 0; i < 20; ++i) PutLease("new" + std::to_string(i));
   });
   After(absl::Seconds(2), [&] { Release(); });
   PutRole("slow");
   loop_.RunFor(absl::Minutes(1));
-  const std::vector<std::string> names = TakeNames();
-  EXPECT_EQ(std::set<std::string>(names.begin(), names.end()).size(), 41u);
+  EXPECT_EQ(TakeDistinctNames().size(), 41u);
 }
 
 // The strand is another thread. Between the event that fills the backlog and the pause it may map

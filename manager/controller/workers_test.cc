@@ -39,6 +39,12 @@ class WorkersTest : public testing::Test {
   void Add(const std::vector<std::string>& names) {
     for (const std::string& name : names) queue_.Add({{"", name}}, {}, clock_.TimeNow());
   }
+  // Starts, with these requests and one worker for them.
+  void StartAndWake(const std::vector<std::string>& names) {
+    workers_.Start(owner_);
+    Add(names);
+    EXPECT_TRUE(workers_.WakeFirst());
+  }
   std::vector<std::string> TakeNames() { return std::exchange(names_, {}); }
 
   SimulatedClock clock_;
@@ -103,9 +109,7 @@ TEST_F(WorkersTest, OneWorkerIsEnoughForOneRequest) {
 }
 
 TEST_F(WorkersTest, AWorkerRunsUntilNoRequestIsReady) {
-  workers_.Start(owner_);
-  Add({"a", "b", "c"});
-  workers_.WakeFirst();
+  StartAndWake({"a", "b", "c"});
   pool_.RunNext();
   EXPECT_EQ(TakeNames(), (Names{"a", "b", "c"}));
   EXPECT_EQ(workers_.count(), 0);
@@ -115,9 +119,7 @@ TEST_F(WorkersTest, AWorkerRunsUntilNoRequestIsReady) {
 
 TEST_F(WorkersTest, AfterItsTurnAWorkerWaitsBehindOthers) {
   takes_ = absl::Microseconds(600);
-  workers_.Start(owner_);
-  Add({"a", "b", "c"});
-  workers_.WakeFirst();
+  StartAndWake({"a", "b", "c"});
   bool other = false;
   pool_.Post([&other] { other = true; });
   pool_.RunNext();
@@ -131,9 +133,7 @@ TEST_F(WorkersTest, AfterItsTurnAWorkerWaitsBehindOthers) {
 
 TEST_F(WorkersTest, ReportsThatARequestWaitsForItsTime) {
   result_.requeue_after = absl::Seconds(1);
-  workers_.Start(owner_);
-  Add({"a"});
-  workers_.WakeFirst();
+  StartAndWake({"a"});
   pool_.RunNext();
   EXPECT_EQ(requeues_, 1);
   EXPECT_EQ(queue_.NextReady(), clock_.TimeNow() + absl::Seconds(1));
@@ -166,9 +166,7 @@ TEST_F(WorkersTest, ARequestAddedWhileAWorkerEndsIsReconciled) {
 }
 
 TEST_F(WorkersTest, IsDrainedWhenNoWorkerRuns) {
-  workers_.Start(owner_);
-  Add({"a"});
-  workers_.WakeFirst();
+  StartAndWake({"a"});
   workers_.RequestStop();
   EXPECT_FALSE(workers_.drained().IsSet());
   pool_.RunNext();

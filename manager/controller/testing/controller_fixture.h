@@ -6,6 +6,7 @@
 
 #include <functional>
 #include <memory>
+#include <set>
 #include <string>
 #include <utility>
 #include <vector>
@@ -39,33 +40,36 @@ class ControllerTest : public testing::Test {
     }
   }
 
+  ControllerRuntime Runtime() {
+    return {"scope-instance", loop_, pool_, cache_, metrics_, Logger(log_, loop_.clock()), 1};
+  }
+  std::unique_ptr<Reconciler> Recorder() {
+    return std::make_unique<FunctionReconciler>(
+        [this](const CallContext& context, const Request& request) {
+          names_.push_back(request.key.name);
+          return reconcile_ ? reconcile_(context, request) : Result{};
+        });
+  }
   Controller::Options OptionsOf(std::vector<Source> sources) {
-    return OptionsOf(std::move(sources), cache_, pool_);
+    return {.name = "scope",
+            .runtime = Runtime(),
+            .sources = std::move(sources),
+            .reconciler = Recorder(),
+            .controller = controller_options_};
   }
-  Controller::Options OptionsOf(std::vector<Source> sources, CacheView& cache, Executor& pool) {
-    return {
-        .name = "scope",
-        .runtime = {"scope-instance", loop_, pool, cache, metrics_, Logger(log_, loop_.clock()), 1},
-        .sources = std::move(sources),
-        .reconciler = std::make_unique<FunctionReconciler>(
-            [this](const CallContext& context, const Request& request) {
-              names_.push_back(request.key.name);
-              return reconcile_ ? reconcile_(context, request) : Result{};
-            }),
-        .controller = controller_options_};
-  }
-  void Start(std::vector<Source> sources) { Start(OptionsOf(std::move(sources))); }
-  void Start(Controller::Options options) {
-    auto controller = Controller::Create(std::move(options));
+  void Start(absl::StatusOr<std::unique_ptr<Controller>> controller) {
     ASSERT_TRUE(controller.ok()) << controller.status();
     controller_ = *std::move(controller);
     controller_->Start();
     loop_.RunFor(kMs);
   }
-  // Starts and lets the initial objects be reconciled.
+  void Start(std::vector<Source> sources) {
+    Start(Controller::Create(OptionsOf(std::move(sources))));
+  }
+  // Starts, lets the initial objects be reconciled, and forgets their names.
   void StartAndSettle(std::vector<Source> sources) {
     Start(std::move(sources));
-    loop_.RunFor(absl::Seconds(1));
+    (void)SettleAndTake();
   }
   void Stop() { EXPECT_TRUE(controller_->Stop(absl::InfiniteFuture()).ok()); }
   void Deny(const KindInfo& kind) {
@@ -117,7 +121,21 @@ class ControllerTest : public testing::Test {
     labels.insert({{"controller", "scope"}, {"identity", "scope-instance"}});
     return metrics_.Counter(name, "", labels).Value();
   }
+  double Gauge(const std::string& name, Labels labels = {}) {
+    labels.insert({{"controller", "scope"}, {"identity", "scope-instance"}});
+    return metrics_.Gauge(name, "", labels).Value();
+  }
+  // Why the controller is not ready.
+  std::string NotReady() { return std::string(controller_->Ready().message()); }
   std::vector<std::string> TakeNames() { return std::exchange(names_, {}); }
+  std::set<std::string> TakeDistinctNames() {
+    const std::vector<std::string> names = TakeNames();
+    return {names.begin(), names.end()};
+  }
+  std::vector<std::string> SettleAndTake() {
+    loop_.RunFor(absl::Seconds(1));
+    return TakeNames();
+  }
 
   SimulatedLoop loop_;
   SimulatedPool pool_;
