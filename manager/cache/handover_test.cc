@@ -113,10 +113,7 @@ TEST_F(HandoverTest, WhenTheSponsorAloneIsThrottled) {
 
 TEST_F(HandoverTest, WhenAllAreThrottledEachObeysRetryAfter) {
   JoinBoth();
-  for (FakeRestClient* client : {&a_, &b_}) {
-    EndWatches(*client, StatusFromResponse(429, "", absl::Hours(1)));
-    client->ForgetRequests();
-  }
+  EndWatchesOfBoth(StatusFromResponse(429, "", absl::Hours(1)));
   CloseWatch(a_);
   loop_.RunFor(absl::Minutes(3));
   EXPECT_EQ(a_.Count("watch=true"), 1u);
@@ -125,9 +122,7 @@ TEST_F(HandoverTest, WhenAllAreThrottledEachObeysRetryAfter) {
 
 TEST_F(HandoverTest, ToTheOnlyMemberThatIsNotThrottled) {
   JoinAll();
-  for (FakeRestClient* client : {&a_, &b_}) {
-    EndWatches(*client, StatusFromResponse(429, "", absl::Hours(1)));
-  }
+  EndWatchesOfBoth(StatusFromResponse(429, "", absl::Hours(1)));
   CloseWatch(a_);
   Settle();
   EXPECT_EQ(c_.live_watches(), 1u);
@@ -213,10 +208,7 @@ TEST_F(HandoverTest, AFormerSponsorProvesItsAccess) {
 
 TEST_F(HandoverTest, SendsFewRequestsInAnOutage) {
   JoinBoth();
-  for (FakeRestClient* client : {&a_, &b_}) {
-    EndWatches(*client);
-    client->ForgetRequests();
-  }
+  EndWatchesOfBoth();
   CloseWatch(a_);
   loop_.RunFor(absl::Minutes(10));
   EXPECT_LT(a_.Count("watch=true") + b_.Count("watch=true"), 40u);

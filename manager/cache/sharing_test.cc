@@ -199,7 +199,7 @@ TEST_F(SharingTest, SendsOnlyWatchesOnceConverged) {
 TEST_F(SharingTest, AHintAsksAgainForAnExpiredProof) {
   JoinBoth();
   server_.faults().refuse_review = 1;
-  for (FakeRestClient* client : {&a_, &b_}) EndWatches(*client);
+  EndWatchesOfBoth();
   loop_.RunFor(absl::Minutes(5) + absl::Seconds(1));
   ASSERT_EQ(a_.live_watches(), 1u);
   server_.faults().refuse_review = 0;

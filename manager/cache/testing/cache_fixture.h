@@ -157,6 +157,13 @@ class SharingFixture : public CacheFixture {
     return view.GetRaw({}, kWidget, {"foo", "x"}).status().code();
   }
   static void CloseWatch(FakeRestClient& client) { client.watches().back()->Close(); }
+  // Each watch of a and b ends at once, with this error. Forgets their former requests.
+  void EndWatchesOfBoth(const absl::Status& why = absl::UnavailableError("connection refused")) {
+    for (FakeRestClient* client : {&a_, &b_}) {
+      EndWatches(*client, why);
+      client->ForgetRequests();
+    }
+  }
 
   CacheView* view_a_ = nullptr;
   CacheView* view_b_ = nullptr;
