@@ -24,11 +24,7 @@ class ControllerSimulation : public ControllerTest, public testing::WithParamInt
   absl::StatusOr<Result> Reconcile(const Request& request) {
     EXPECT_TRUE(running_.insert(request.key.name).second);
     const auto seen = See(request.key);
-    if (Random(4) == 0) {
-      Latch done;
-      loop_.PostAt(loop_.clock().TimeNow() + absl::Milliseconds(Random(3000)), [&] { done.Set(); });
-      pool_.Await(done);
-    }
+    if (Random(4) == 0) Wait(absl::Milliseconds(Random(3000)));
     running_.erase(request.key.name);
     if (!calm_ && Random(3) == 0) {
       if (Random(2) == 0) throw std::runtime_error("chaos");

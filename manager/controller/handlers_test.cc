@@ -51,37 +51,27 @@ TEST(HandlersTest, Owners) {
   const struct {
     const char* what;
     std::string owners;
-    KindInfo owner;
     std::vector<Request> controllers, owners_found;
+    KindInfo owner = kDeployment;
   } rows[] = {
-      {"none", "", kDeployment, {}, {}},
-      {"controller",
-       Owner("apps/v1", "Deployment", "d", true),
-       kDeployment,
-       {Req("ns", "d")},
-       {Req("ns", "d")}},
-      {"not the controller",
-       Owner("apps/v1", "Deployment", "d", false),
-       kDeployment,
-       {},
-       {Req("ns", "d")}},
+      {"none", "", {}, {}},
+      {"controller", Owner("apps/v1", "Deployment", "d", true), {Req("ns", "d")}, {Req("ns", "d")}},
+      {"not the controller", Owner("apps/v1", "Deployment", "d", false), {}, {Req("ns", "d")}},
       {"another version",
        Owner("apps/v1beta2", "Deployment", "d", true),
-       kDeployment,
        {Req("ns", "d")},
        {Req("ns", "d")}},
-      {"another group", Owner("extensions/v1", "Deployment", "d", true), kDeployment, {}, {}},
-      {"no group", Owner("v1", "Deployment", "d", true), kDeployment, {}, {}},
-      {"another kind", Owner("apps/v1", "ReplicaSet", "d", true), kDeployment, {}, {}},
+      {"another group", Owner("extensions/v1", "Deployment", "d", true), {}, {}},
+      {"no group", Owner("v1", "Deployment", "d", true), {}, {}},
+      {"another kind", Owner("apps/v1", "ReplicaSet", "d", true), {}, {}},
       {"cluster scope",
        Owner("operators.coreos.com/v1", "ScopeTemplate", "t", true),
-       kTemplate,
        {Req("", "t")},
-       {Req("", "t")}},
-      {"core group", Owner("v1", "Node", "n", true), kNode, {Req("", "n")}, {Req("", "n")}},
+       {Req("", "t")},
+       kTemplate},
+      {"core group", Owner("v1", "Node", "n", true), {Req("", "n")}, {Req("", "n")}, kNode},
       {"several",
        Owner("apps/v1", "Deployment", "d", false) + "," + Owner("apps/v1", "Deployment", "e", true),
-       kDeployment,
        {Req("ns", "e")},
        {Req("ns", "d"), Req("ns", "e")}},
   };
