@@ -27,10 +27,8 @@ class ReflectorBoundsTest : public ReflectorFixture {
 };
 
 TEST_F(ReflectorBoundsTest, PagesAreBounded) {
-  options_.watch_list = false;
   options_.max_pages = 3;
-  for (int i = 0; i < 3; ++i) AddList(200, ListJson("10", {}, "more"));
-  Start();
+  StartWithList(200, ListJson("10", {}, "more"), /*times=*/3);
   EXPECT_EQ(lists(), 3u);
   EXPECT_EQ(state(), DemandState::kPending);
   EXPECT_EQ(reflector_->status().reason.code(), absl::StatusCode::kResourceExhausted);
@@ -85,16 +83,11 @@ TEST_F(ReflectorBoundsTest, AListThatFailsHoldsNothing) {
 // The reflector waits, as after a list that is too large, and does not list instead.
 TEST_F(ReflectorBoundsTest, InitialEventsAreBoundedInBytes) {
   options_.max_bytes = 3 * WidgetJson("a/1", 10).size();
-  Start();
+  StartAndOpen();
   FakeWatch& watch = LastWatch();
-  watch.Open();
-  for (int i = 1; i <= 3; ++i) {
-    watch.Send(EventJson("ADDED", WidgetJson(StrCat("a/", i), 10 + i)));
-  }
-  loop_.RunReady();
+  for (int i = 1; i <= 3; ++i) Send(EventJson("ADDED", WidgetJson(StrCat("a/", i), 10 + i)));
   EXPECT_FALSE(watch.cancelled()) << "that much may be";
-  watch.Send(EventJson("ADDED", WidgetJson("a/4", 14)));
-  loop_.RunReady();
+  Send(EventJson("ADDED", WidgetJson("a/4", 14)));
   EXPECT_TRUE(watch.cancelled());
   EXPECT_EQ(state(), DemandState::kPending);
   EXPECT_EQ(reflector_->status().reason.code(), absl::StatusCode::kResourceExhausted);
@@ -116,8 +109,7 @@ TEST_F(ReflectorBoundsTest, AWatchIsBoundedInBytes) {
   int sent = 0;
   while (state() == DemandState::kSynced && sent < 100) {
     ++sent;
-    watch.Send(EventJson("ADDED", WidgetJson(StrCat("a/", sent), 10 + sent)));
-    loop_.RunReady();
+    Send(EventJson("ADDED", WidgetJson(StrCat("a/", sent), 10 + sent)));
   }
   EXPECT_LT(sent, 20);
   EXPECT_TRUE(watch.cancelled());

@@ -31,21 +31,18 @@ TEST_F(ReflectorListTest, WatchList) {
   EXPECT_EQ(watch.request().accept, "application/json");
 
   watch.Open();
-  watch.Send(EventJson("ADDED", WidgetJson("b/x", 7)) + EventJson("ADDED", WidgetJson("a/x", 5)));
-  loop_.RunReady();
+  Send(EventJson("ADDED", WidgetJson("b/x", 7)) + EventJson("ADDED", WidgetJson("a/x", 5)));
   EXPECT_EQ(accesses_, 1);
   EXPECT_EQ(store_.size(), 0u) << "not before it is complete";
   EXPECT_EQ(state(), DemandState::kPending);
 
-  watch.Send(BookmarkJson("9") + BookmarkJson("10", true));
-  loop_.RunReady();
+  Send(BookmarkJson("9") + BookmarkJson("10", true));
   EXPECT_EQ(TakeEvents(), "+a/x@5 +b/x@7");
   EXPECT_EQ(TakeStates(), "Pending Synced") << "asked, then complete";
   EXPECT_EQ(store_.resource_version(), "10");
 
   // The same stream goes on.
-  watch.Send(EventJson("MODIFIED", WidgetJson("a/x", 11)));
-  loop_.RunReady();
+  Send(EventJson("MODIFIED", WidgetJson("a/x", 11)));
   EXPECT_EQ(TakeEvents(), "~a/x@11");
   EXPECT_EQ(client_.requests().size(), 1u);
 }
@@ -198,12 +195,10 @@ TEST_F(ReflectorListTest, WatchListErrorEventFallsBack) {
 }
 
 TEST_F(ReflectorListTest, PagesAreFollowed) {
-  options_.watch_list = false;
   options_.page_size = 2;
   AddList(200, ListJson("10", {WidgetJson("a/a", 1), WidgetJson("a/b", 2)}, "next=1&"));
   AddList(200, ListJson("10", {WidgetJson("a/c", 3)}, "second"));
-  AddList(200, ListJson("10", {WidgetJson("a/d", 4)}));
-  Start();
+  StartWithList(200, ListJson("10", {WidgetJson("a/d", 4)}));
   ASSERT_EQ(lists(), 3u);
   for (int i = 0; i < 3; ++i) {
     EXPECT_EQ(client_.requests()[i].find("resourceVersion"), std::string::npos) << i;
@@ -223,14 +218,12 @@ TEST_F(ReflectorListTest, RelistsAreConsistentReadsInPages) {
 }
 
 TEST_F(ReflectorListTest, FullListIfExpired) {
-  options_.watch_list = false;
   const std::string uid(1000, 'u');
   const std::string list = ListJson("12", {WidgetJson("a/new", 11, uid)});
   options_.max_bytes = list.size() + 100;  // what came before it does not count
   AddList(200, ListJson("10", {WidgetJson("a/old", 1, uid)}, "more"));
   AddList(410, StatusJson(410, "Expired"));
-  AddList(200, list);
-  Start();
+  StartWithList(200, list);
   ASSERT_EQ(lists(), 3u);
   EXPECT_EQ(client_.requests()[2], "GET /apis/example.com/v1/widgets") << "without pages";
   EXPECT_EQ(TakeEvents(), "+a/new@11");

@@ -83,8 +83,7 @@ TEST_F(ReflectorTest, WatchTimeout) {
     EXPECT_GE(seconds, 300);
     EXPECT_LT(seconds, 600);
     seen.insert(seconds);
-    loop_.RunFor(absl::Seconds(2));
-    Close();
+    CloseAfterTwoSeconds();
     LastWatch().Open();
   }
   EXPECT_GT(seen.size(), 30u) << "spread out";
