@@ -112,42 +112,33 @@ TEST_F(WorkQueueTest, ManyPrioritiesAreHandedOutInOrder) {
   EXPECT_EQ(last, 0);
 }
 
-TEST_F(WorkQueueTest, AfterWaits) {
-  Add("a", {.after = 10 * kMs});
-  EXPECT_EQ(Len(), 0u);
-  EXPECT_EQ(Get(), nullptr);
-  EXPECT_EQ(queue_.NextReady(), now_ + 10 * kMs);
-  now_ += 10 * kMs;
-  EXPECT_EQ(Len(), 1u);
-  EXPECT_EQ(queue_.NextReady(), absl::InfiniteFuture());
-  EXPECT_EQ(Drain(), Names{"a"});
-}
-
-TEST_F(WorkQueueTest, TheEarliestAfterWins) {
-  for (const auto& [first, second] : {std::pair{10, 20}, std::pair{20, 10}}) {
-    Add("a", {.after = first * kMs});
-    Add("a", {.after = second * kMs});
-    EXPECT_EQ(queue_.NextReady(), now_ + 10 * kMs);
-    now_ += 10 * kMs;
+TEST_F(WorkQueueTest, ARequestIsReadyAtItsEarliestTime) {
+  const struct {
+    const char* what;
+    std::vector<absl::Duration> adds;  // after how long
+    absl::Duration ready;
+  } rows[] = {
+      {"waits", {10 * kMs}, 10 * kMs},
+      {"the earliest wins, added first", {10 * kMs, 20 * kMs}, 10 * kMs},
+      {"the earliest wins, added last", {20 * kMs, 10 * kMs}, 10 * kMs},
+      {"a later time does not delay a ready request", {{}, 10 * kMs}, {}},
+      {"an add makes a waiting request ready", {absl::Hours(1), {}}, {}},
+  };
+  for (const auto& row : rows) {
+    SCOPED_TRACE(row.what);
+    for (const absl::Duration after : row.adds) Add("a", {.after = after});
+    if (row.ready > absl::ZeroDuration()) {
+      EXPECT_EQ(Len(), 0u);
+      EXPECT_EQ(Get(), nullptr);
+      EXPECT_EQ(queue_.NextReady(), now_ + row.ready);
+      now_ += row.ready;
+    }
+    EXPECT_EQ(Len(), 1u);
+    EXPECT_EQ(queue_.NextReady(), absl::InfiniteFuture());
     EXPECT_EQ(Drain(), Names{"a"});
+    now_ += absl::Hours(2);
+    EXPECT_EQ(Get(), nullptr) << "once";
   }
-}
-
-TEST_F(WorkQueueTest, AfterNeverDelaysTheReady) {
-  Add("a");
-  Add("a", {.after = 10 * kMs});
-  EXPECT_EQ(queue_.NextReady(), absl::InfiniteFuture());
-  EXPECT_EQ(Drain(), Names{"a"});
-  now_ += absl::Seconds(1);
-  EXPECT_EQ(Get(), nullptr);
-}
-
-TEST_F(WorkQueueTest, AnAddMakesTheWaitingReady) {
-  Add("a", {.after = absl::Hours(1)});
-  Add("a");
-  EXPECT_EQ(Drain(), Names{"a"});
-  now_ += absl::Hours(2);
-  EXPECT_EQ(Get(), nullptr);  // the later time went with it
 }
 
 TEST_F(WorkQueueTest, AnItemThatBecomesDueInProcessIsHandedOutAfterDone) {
