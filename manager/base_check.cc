@@ -111,7 +111,7 @@ absl::Status RefuseAdministrator(const ClientCertificate& client) {
   return absl::FailedPreconditionError(
       "the kubeconfig's client certificate is an administrator's (group system:masters), and the "
       "manager must not run as an administrator; use a kubeconfig with the token of its own "
-      "ServiceAccount, which `kubectl create token mandate-manager` prints");
+      "ServiceAccount, which `kubectl create token mandate-manager -n NAMESPACE` prints");
 }
 
 }  // namespace mandate

@@ -14,7 +14,6 @@ from typing import Any, ClassVar
 
 from mandate_dev import bazel, runner
 from mandate_dev.cases import ClusterCase
-from mandate_dev.paths import ROOT
 
 Key = tuple[str, str]  # group, resource
 VERBS = frozenset("create delete deletecollection get list patch update watch".split())
