@@ -135,6 +135,19 @@ TEST_F(ComponentAnswersTest, APostponedCallLeavesItsPlaceToAnother) {
   EXPECT_THAT(transport.Open(), ElementsAre("/api/v1/pods", "/api/v1/secrets"));
 }
 
+TEST_F(ComponentAnswersTest, APostponedCallIsOneOfThoseThatMayWait) {
+  options.max_in_flight = 2;
+  options.max_queued = 1;
+  ExceedBudget();
+  Start("/api/v1/secrets");
+  EXPECT_THAT(transport.Open(), ElementsAre("/api/v1/pods", "/api/v1/secrets"));
+  Start("/api/v1/services");
+  ASSERT_THAT(Ended(), ElementsAre("/api/v1/services"));
+  EXPECT_EQ(ended[0].second.status().code(), absl::StatusCode::kResourceExhausted);
+  EXPECT_EQ(Level("queue"), 1);
+  EXPECT_EQ(Met("queue"), 1);
+}
+
 TEST_F(ComponentAnswersTest, AnAnswerThatFailsMidwayMakesRoomBeforeItsRetry) {
   ExceedBudget();
   transport.Fail("/api/v1/pods");

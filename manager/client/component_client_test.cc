@@ -63,6 +63,24 @@ TEST_F(ComponentClientTest, WhatTheGuardRefusesIsNotSent) {
   EXPECT_TRUE(fake.requests().empty()) << "not even a token was asked for";
 }
 
+TEST_F(ComponentClientTest, TheGuardKnowsAnApplyByItsContentType) {
+  static constexpr std::string_view kPatch[] = {"patch"};
+  static constexpr std::string_view kCore[] = {""};
+  static constexpr std::string_view kPods[] = {"pods"};
+  static constexpr rbac::MandateRule kRules[] = {{.rule = {kPatch, kCore, kPods, {}, {}}}};
+  static constexpr rbac::Mandate kPatches = {.component = "scope", .rules = kRules};
+  options.mandate = &kPatches;
+  RestRequest request = Post();
+  request.method = "PATCH";
+  request.target += "/web";
+  request.content_type = "application/merge-patch+json";
+  EXPECT_TRUE(Send(request).ok());
+  request.content_type = "application/apply-patch+yaml";
+  EXPECT_EQ(Send(request).status().code(), absl::StatusCode::kPermissionDenied)
+      << "it may create the object";
+  EXPECT_EQ(Sent(), 1u);
+}
+
 TEST_F(ComponentClientTest, WithoutAnIdentityNothingIsSent) {
   mint_error = FakeReply::Json(404, "");
   const Result result = Send(Get());
@@ -239,6 +257,11 @@ TEST_F(ComponentClientTest, EndsWhenStopped) {
   loop.RunReady();
   EXPECT_EQ(result->status().code(), absl::StatusCode::kCancelled);
   EXPECT_EQ(Level("in_flight"), 0);
+  fake.ForgetRequests();
+  client().Send({.stop = stop.get_token()}, Get(), [&](Result r) { result = std::move(r); });
+  loop.RunReady();
+  EXPECT_EQ(result->status().code(), absl::StatusCode::kCancelled);
+  EXPECT_TRUE(fake.requests().empty()) << "the stop came first";
 }
 
 TEST_F(ComponentClientTest, RequestsInFlightAndWaitingAreBounded) {
