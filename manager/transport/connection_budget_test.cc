@@ -322,6 +322,38 @@ TEST_F(ConnectionBudgetTest, APoolThatGotAConnectionWaitsBehindTheOthersForTheNe
   EXPECT_THAT(network_.codec(5).added(), ElementsAre("/modest"));
 }
 
+TEST_F(ConnectionBudgetTest, RequestsWaitWhileAnotherConnectionWorks) {
+  options_.streams_per_connection = 2;  // one, and one for the probe
+  UseNewBudget(2);
+  Connect(1);
+  Submit("/runs");
+  Submit("/fails");
+  Submit("/waits");
+  ASSERT_EQ(network_.size(), 2u);
+  ASSERT_THAT(network_.codec(1).added(), ElementsAre("/fails"));
+  network_.FailConnecting(absl::UnavailableError("out of ports"));
+  network_.codec(1).End("/fails", {.status = absl::UnavailableError("no connection")});
+  EXPECT_TRUE(absl::IsUnavailable(ends_["/fails"]));
+  EXPECT_EQ(ends_.count("/waits"), 0u);
+}
+
+// Otherwise two busy pools would close each other's connections by turns.
+TEST_F(ConnectionBudgetTest, AnIdleConnectionMakesRoomOnlyForAPoolWithFewer) {
+  options_.streams_per_connection = 2;  // one, and one for the probe
+  Connect(2);
+  Submit("/b/1", "a", "https://b");
+  Submit("/b/2", "a", "https://b");
+  ASSERT_EQ(network_.size(), 4u);
+  const auto waits = Submit("/b/3", "a", "https://b");
+  EXPECT_EQ(network_.size(), 4u) << "it has as many";
+  waits->Cancel();
+  loop_.RunReady();
+  Submit("/c", "a", "https://c");
+  ASSERT_EQ(network_.size(), 5u);
+  EXPECT_THAT(network_.codec(4).added(), ElementsAre("/c"));
+  EXPECT_EQ(budget_->connections(), 4u);
+}
+
 // Over HTTP/1.1 a connection is one place. Base, which renews the Lease, gets no preference.
 TEST_F(ConnectionBudgetTest, GreedyComponentsLeavePlacesForTheNext) {
   options_.streams_per_connection = 2;  // one, and one for the probe
