@@ -63,6 +63,7 @@ TEST_F(UpkeepTest, DependentsAreDeletedWithTheirLastOwner) {
   Put("n", "of-both", Owners({"a", "b"}));
   Put("n", "of-of-a", Owners({"of-a"}));
   Put("n", "held", Owners({"a"}) + R"(,"finalizers":["x.io/y"])");
+  ASSERT_EQ(Left(), "a b held of-a of-both of-of-a") << "their owners were looked up";
   core_.store.Delete(kMaps, "n", "a");
   EXPECT_EQ(Left(), "b held* of-both");
   EXPECT_EQ(core_.store.Get(kMaps, "n", "of-both")->Parse()["metadata"]["ownerReferences"].size(),
@@ -85,6 +86,12 @@ TEST_F(UpkeepTest, OwnerOfAnUnknownKindKeepsItsDependents) {
   Put("n", "of-widget",
       R"(,"ownerReferences":[{"apiVersion":"x.io/v1","kind":"Widget","name":"w","uid":"u"}])");
   EXPECT_EQ(Left(), "of-widget");
+}
+
+TEST_F(UpkeepTest, ClusterScopedDependentsOfANamespacedOwnerAreKept) {
+  PutNamespace("n", Owners({"gone"}));
+  EXPECT_EQ(Left(), "");
+  EXPECT_NE(core_.store.Get(kNamespaces, "", "n"), nullptr);
 }
 
 TEST_F(UpkeepTest, OrphansAreKept) {
