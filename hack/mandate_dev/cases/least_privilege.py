@@ -18,7 +18,7 @@ from typing import Any, ClassVar
 
 from mandate_dev import runner
 from mandate_dev.cases import WorldCase, WorldFixture
-from mandate_dev.cases.e2e import checks as e2e
+from mandate_dev.cases.e2e import checks as e2e, webhook_checks
 from mandate_dev.cases.e2e.metrics_checks import scrape
 from mandate_dev.demo import story
 from mandate_dev.world import BASE, NAMESPACE, PATIENCE
@@ -97,6 +97,12 @@ class LeastPrivilege(WorldCase):
         token = self.world.kubectl("create", "token", "default", "-n", "default").strip()
         code, _ = scrape(self.world, token)
         self.expect("a user without the permission to scrape is denied: 403", code == 403, code)
+
+    def test_webhooks_are_asked(self) -> None:
+        """Creates work for the component scope-webhook."""
+        webhook_checks.serve(self.world, "--metrics-secure")
+        e2e.apply(self.world, e2e.template("asked"), e2e.instance([], "asked", "asked"))
+        self.world.kubectl("delete", "scopeinstance/asked", "scopetemplate/asked")
 
     def test_four_way_report(self) -> None:
         """Declared, compiled, used and granted permissions agree; base wrote only tokens and its lease."""

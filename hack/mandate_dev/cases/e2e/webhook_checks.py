@@ -33,7 +33,7 @@ def serve(world: World, *flags: str) -> None:
     folder = os.path.join(world.folder, "webhook-certificate")
     certificate = issue(folder)
     port = new_port([world.health_port, world.metrics_port])
-    world.kubectl("apply", "-f", "-", stdin=world.chart("--with=webhooks.enabled"))
+    world.kubectl("apply", "-f", "-", stdin=world.chart("--with=metrics.enabled,webhooks.enabled"))
     configuration = world.get("validatingwebhookconfiguration", CONFIGURATION)
     with open(certificate, "rb") as f:
         bundle = base64.b64encode(f.read()).decode()
@@ -48,6 +48,7 @@ def serve(world: World, *flags: str) -> None:
 def end(world: World) -> None:
     world.kubectl("delete", f"validatingwebhookconfiguration/{CONFIGURATION}", f"clusterrole/{BASE}-{COMPONENT}",
                   f"clusterrolebinding/{BASE}-{COMPONENT}", "--ignore-not-found")
+    world.kubectl("apply", "-f", "-", stdin=world.chart())
     restart(world)
     world.await_ready()
 
