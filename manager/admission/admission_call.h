@@ -34,7 +34,7 @@ class AdmissionCall {
     (*response_.mutable_auditannotations())[key] = std::move(value);
   }
 
-  // What the handler has said; it also decides.
+  // The answer so far, with the warnings and annotations. The handler completes it.
   AdmissionResponse& response() { return response_; }
 
  private:

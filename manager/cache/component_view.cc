@@ -66,7 +66,7 @@ absl::Status Uncovered(const RestClient& client, const DemandSpec& asked) {
              ": declare one before reading (For, Owns, Watches, or CacheView::Demand)"));
 }
 
-// The store that answers, or the reason why there is none.
+// The store that answers a read, or the error if no store can.
 absl::StatusOr<std::shared_ptr<const ObjectStore>> Choose(const std::vector<Grant>& grants) {
   absl::Status forbidden;
   absl::Status unavailable;

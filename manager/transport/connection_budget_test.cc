@@ -1,110 +1,20 @@
 // The choice of a connection for a request, and the end of a connection, step by step.
 #include "manager/transport/connection_budget.h"
 
-#include <functional>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
 #include <map>
-#include <memory>
-#include <optional>
 #include <set>
 #include <string>
-#include <utility>
 #include <vector>
 
-#include "gmock/gmock.h"
-#include "gtest/gtest.h"
-#include "manager/core/testing/simulated_loop.h"
-#include "manager/transport/testing/scripted_codec.h"
+#include "manager/transport/testing/connection_budget_fixture.h"
 
 namespace mandate {
 namespace {
 
 using ::testing::ElementsAre;
-
-class NotingRequest : public ActiveRequest {
- public:
-  NotingRequest(HttpRequest request, std::map<std::string, absl::Status>& ends)
-      : ActiveRequest(std::move(request)), ends_(ends) {}
-  bool OnHead(const HttpResponse&) override { return true; }
-  bool OnBody(std::string_view) override { return true; }
-  void Cancel() { EndEarly(absl::CancelledError("nobody waits for it")); }
-  void RunOutOfTime() { EndOverdue(absl::DeadlineExceededError("too late")); }
-
- private:
-  void OnEnd(absl::Status status) override { ends_[request().target] = std::move(status); }
-  std::map<std::string, absl::Status>& ends_;
-};
-
-class ConnectionBudgetTest : public ::testing::Test {
- protected:
-  ConnectionBudgetTest() { UseNewBudget(4); }
-  ~ConnectionBudgetTest() override { budget_->Shutdown(absl::CancelledError("the end")); }
-
-  void UseNewBudget(size_t connections, std::function<void()> in_doubt = nullptr) {
-    if (budget_.has_value()) budget_->Shutdown(absl::CancelledError("the end"));
-    loop_.RunReady();
-    budget_.emplace(ConnectionContext{loop_, options_, stats_, new_codec_, std::move(in_doubt)},
-                    connections, [this] { loop_.Post([this] { budget_->Pump(); }); });
-  }
-
-  // Submits a request; the budget acts on it in a later task.
-  std::shared_ptr<NotingRequest> Post(const std::string& target, const std::string& component,
-                                      const std::string& server = "https://server") {
-    auto endpoint = std::make_shared<Endpoint>();
-    endpoint->server = server;
-    endpoint->ca_pem = "CA";
-    HttpRequest request(std::move(endpoint),
-                        BearerToken{std::make_shared<const Secret>(std::string("token"))}, "POST",
-                        target);
-    request.user_agent = component;
-    const auto active = std::make_shared<NotingRequest>(std::move(request), ends_);
-    EXPECT_EQ(budget_->Submit(active), absl::OkStatus());
-    return active;
-  }
-
-  std::shared_ptr<NotingRequest> Submit(const std::string& target,
-                                        const std::string& component = "a",
-                                        const std::string& server = "https://server") {
-    const auto active = Post(target, component, server);
-    loop_.RunReady();
-    return active;
-  }
-
-  // Sends the first requests of `count` connections, which are then open.
-  void Connect(size_t count) {
-    for (size_t i = 0; i < count; ++i) {
-      Submit("/first/" + std::to_string(i));
-      // A time after which others no longer wait for the connection.
-      loop_.RunFor(options_.patience);
-    }
-    ASSERT_EQ(network_.size(), count);
-    for (size_t i = 0; i < count; ++i) {
-      network_.codec(i).Answer("/first/" + std::to_string(i));
-      Finish(i, "/first/" + std::to_string(i));
-    }
-    loop_.RunReady();
-  }
-
-  // The response to a request on this connection is complete.
-  void Finish(size_t codec, const std::string& target) {
-    network_.codec(codec).End(target, {.status = absl::OkStatus(), .heard = true});
-  }
-
-  size_t CodecOf(const std::string& target) {
-    for (size_t i = 0; i < network_.size(); ++i) {
-      if (network_.codec(i).Has(target)) return i;
-    }
-    ADD_FAILURE() << target << " is on no connection";
-    return 0;
-  }
-
-  SimulatedLoop loop_;
-  HttpOptions options_ = {.streams_per_connection = 100, .silence_limit = absl::Hours(24)};
-  HttpStats stats_;
-  ScriptedNetwork network_;
-  ClientCodecFactory new_codec_ = network_.NewCodec();
-  std::map<std::string, absl::Status> ends_;
-  std::optional<ConnectionBudget> budget_;
-};
 
 const TransferResult kRefused = {
     .status = absl::UnavailableError("refused"), .refused = true, .unserved = true, .lost = true};
@@ -165,103 +75,6 @@ TEST_F(ConnectionBudgetTest, ARequestCancelledInTheQueueTakesNoPlace) {
 }
 
 // /slow stays on the connection, and /next comes after `what`.
-TEST_F(ConnectionBudgetTest, AConnectionInDoubtGetsNoNewRequests) {
-  struct Row {
-    const char* name;
-    absl::Duration silence;
-    std::function<void(NotingRequest&, ScriptedCodec&)> what;
-    bool probed;
-    size_t connections;  // then; /next is on the last
-  };
-  const absl::Duration patience = options_.patience;
-  const Row rows[] = {
-      {"a request ran out of time in silence", patience,
-       [](NotingRequest& late, ScriptedCodec&) { late.RunOutOfTime(); }, true, 2},
-      {"others were answered meanwhile", patience - absl::Milliseconds(1),
-       [](NotingRequest& late, ScriptedCodec&) { late.RunOutOfTime(); }, false, 1},
-      {"nobody waits for it any more", patience,
-       [](NotingRequest& late, ScriptedCodec&) { late.Cancel(); }, false, 1},
-      {"something came afterwards", patience,
-       [this](NotingRequest& late, ScriptedCodec& codec) {
-         late.RunOutOfTime();
-         loop_.RunReady();
-         codec.Hear();
-       },
-       true, 1},
-  };
-  size_t codecs = 0;
-  for (const Row& row : rows) {
-    SCOPED_TRACE(row.name);
-    UseNewBudget(4);
-    Submit("/slow");
-    ASSERT_EQ(network_.size(), codecs + 1);
-    ScriptedCodec& codec = network_.codec(codecs);
-    codec.Answer("/slow");
-    const auto late = Submit("/late");
-    codec.Send("/late");
-    codec.Hear();
-    loop_.RunFor(row.silence);
-    row.what(*late, codec);
-    loop_.RunReady();
-    Submit("/next");
-    EXPECT_EQ(network_.size(), codecs + row.connections);
-    EXPECT_TRUE(network_.codec(network_.size() - 1).Has("/next"));
-    // It does not wait for silence_limit.
-    EXPECT_EQ(codec.Has("/livez"), row.probed);
-    EXPECT_TRUE(codec.Has("/slow"));
-    codecs = network_.size();
-  }
-}
-
-TEST_F(ConnectionBudgetTest, SilentConnectionsAreProbedWhenOneIsInDoubt) {
-  int doubts = 0;
-  UseNewBudget(4, [&] { ++doubts; });
-  Submit("/quiet", "a", "https://one");
-  Submit("/busy", "a", "https://two");
-  const auto late = Submit("/late", "a", "https://three");
-  network_.codec(CodecOf("/quiet")).Answer("/quiet");
-  network_.codec(CodecOf("/busy")).Answer("/busy");
-  network_.codec(CodecOf("/late")).Send("/late");
-  loop_.RunFor(options_.patience);
-  network_.codec(CodecOf("/busy")).Hear();
-  EXPECT_EQ(doubts, 0);
-  late->RunOutOfTime();
-  loop_.RunReady();
-  EXPECT_EQ(doubts, 1);
-  budget_->Probe();
-  EXPECT_TRUE(network_.codec(CodecOf("/quiet")).Has("/livez"));
-  EXPECT_FALSE(network_.codec(CodecOf("/busy")).Has("/livez"));
-}
-
-TEST_F(ConnectionBudgetTest, AProbeThatCannotBeSentIsNotWaitedFor) {
-  Connect(1);
-  Submit("/slow");
-  network_.codec(0).Send("/slow");
-  network_.RefuseRequests(absl::InternalError("no memory"));
-  loop_.RunFor(options_.silence_limit + options_.probe_timeout);
-  EXPECT_EQ(budget_->connections(), 1u);
-  EXPECT_EQ(stats_.probes, 0u);
-  network_.RefuseRequests(absl::OkStatus());
-  loop_.RunFor(options_.silence_limit - options_.probe_timeout);
-  EXPECT_TRUE(network_.codec(0).Has("/livez"));
-  loop_.RunFor(options_.probe_timeout);
-  EXPECT_EQ(budget_->connections(), 0u);
-  EXPECT_EQ(stats_.connections_lost, 1u);
-}
-
-TEST_F(ConnectionBudgetTest, AConnectionInDoubtIsClosedAfterItsLastRequest) {
-  Connect(1);
-  const auto late = Submit("/late");
-  network_.codec(0).Send("/late");
-  loop_.RunFor(options_.patience);
-  late->RunOutOfTime();
-  loop_.RunReady();
-  EXPECT_EQ(budget_->connections(), 0u);
-  EXPECT_EQ(stats_.connections_doubted, 1u);
-  Submit("/next");
-  EXPECT_TRUE(network_.codec(1).Has("/next"));
-}
-
 TEST_F(ConnectionBudgetTest, ARequeuedRequestKeepsItsTurn) {
   options_.streams_per_connection = 2;  // one, and one for the probe
   Connect(3);
@@ -288,20 +101,6 @@ TEST_F(ConnectionBudgetTest, AConnectionThatTheServerClosedDrains) {
   loop_.RunFor(absl::Seconds(1));
   EXPECT_EQ(ends_["/a"].code(), absl::StatusCode::kUnavailable) << ends_["/a"];
   EXPECT_EQ(stats_.connections_drained, 1u);
-}
-
-TEST_F(ConnectionBudgetTest, AProbeUsesTheCredentialOfARemainingRequest) {
-  options_.silence_limit = absl::Seconds(30);
-  Connect(1);
-  Submit("/stays", "stays");
-  Submit("/revoked", "revoked");
-  network_.codec(0).Send("/stays");
-  network_.codec(0).Send("/revoked");
-  Finish(0, "/revoked");
-  loop_.RunFor(options_.silence_limit);
-  const ActiveRequest* const probe = network_.codec(0).Get("/livez");
-  ASSERT_NE(probe, nullptr);
-  EXPECT_EQ(probe->request().user_agent, "stays");
 }
 
 TEST_F(ConnectionBudgetTest, APoolThatGotAConnectionWaitsBehindTheOthersForTheNext) {

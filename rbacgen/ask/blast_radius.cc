@@ -48,30 +48,19 @@ const std::string& Cluster() {
   return everywhere;
 }
 
+using rbac::Danger;
+
 struct Way {
   std::vector<std::string_view> verbs;
   std::string_view group, resource, subresource;
 };
 
-std::vector<Way> WaysThat(rbac::Danger::Becomes becomes) {
+std::vector<Way> WaysThat(Danger::Becomes becomes) {
   std::vector<Way> ways;
-  for (const rbac::Danger& danger : rbac::Dangers()) {
+  for (const Danger& danger : rbac::Dangers()) {
     if (danger.becomes != becomes) continue;
     ways.push_back({danger.Verbs(), danger.group, danger.resource, danger.subresource});
   }
-  return ways;
-}
-
-// Rights that lead to the pods of a namespace, and so to its ServiceAccounts.
-const std::vector<Way>& WaysIntoPods() {
-  static const auto& ways =
-      *new std::vector<Way>(WaysThat(rbac::Danger::Becomes::kAccountsOfNamespace));
-  return ways;
-}
-
-// Rights that lead to every pod of the cluster.
-const std::vector<Way>& WaysIntoNodes() {
-  static const auto& ways = *new std::vector<Way>(WaysThat(rbac::Danger::Becomes::kAccounts));
   return ways;
 }
 
@@ -321,10 +310,14 @@ class Search {
     }
     const std::string user = rbac::ServiceAccountUser(ns, name);
     if (const Held* by = Find("impersonate", "", "users", "", Cluster(), Named(user))) return by;
-    for (const Way& way : WaysIntoPods()) {
+    // To the pods of a namespace, and so to its ServiceAccounts; and to every pod of the cluster.
+    static const auto& into_pods =
+        *new std::vector<Way>(WaysThat(Danger::Becomes::kAccountsOfNamespace));
+    static const auto& into_nodes = *new std::vector<Way>(WaysThat(Danger::Becomes::kAccounts));
+    for (const Way& way : into_pods) {
       if (const Held* by = FindAny(way, ns, kSome)) return by;
     }
-    for (const Way& way : WaysIntoNodes()) {
+    for (const Way& way : into_nodes) {
       if (const Held* by = FindAny(way, Cluster(), kSome)) return by;
     }
     const Held* makes = Find("create", "", "secrets", "", ns, kAll);

@@ -104,7 +104,7 @@ absl::StatusOr<std::vector<Requirement>> GrantsOfTemplate(
   std::set<std::string> scopes;
   for (const ScopeInstance& instance : instances)
     scopes.merge(NewScopes(nullptr, ReachOf(instance)));
-  // Who may bind in the whole cluster may bind in each namespace.
+  // A user who may bind in the whole cluster may bind in each namespace.
   if (scopes.contains("")) scopes = {""};
 
   Counted counted(options);

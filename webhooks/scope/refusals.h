@@ -1,5 +1,5 @@
-// Refusals of ScopeTemplates and ScopeInstances that depend on the objects alone, whoever writes
-// them: errors that the CRD's schema cannot express, and grants that no template may make.
+// Refusals of ScopeTemplates and ScopeInstances that do not depend on the author: errors that the
+// CRD's schema cannot express, and grants that no template may make.
 #ifndef WEBHOOKS_SCOPE_REFUSALS_H_
 #define WEBHOOKS_SCOPE_REFUSALS_H_
 

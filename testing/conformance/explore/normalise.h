@@ -29,7 +29,7 @@ class Said {
   // The same for a watch event; learns no values.
   std::string Event(Json::Value event);
 
-  // The greatest resourceVersion in any answer so far; "" if there was none.
+  // The greatest resourceVersion in any answer so far; "" before the first one.
   std::string newest() const { return newest_ == 0 ? "" : std::to_string(newest_); }
 
  private:
