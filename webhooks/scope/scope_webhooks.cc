@@ -1,16 +1,22 @@
 #include "webhooks/scope/scope_webhooks.h"
 
+#include <memory>
 #include <optional>
+#include <string>
 #include <utility>
 #include <vector>
 
 #include "absl/functional/function_ref.h"
 #include "controllers/scope/cluster_role.h"
 #include "controllers/scope/indexes.h"
+#include "controllers/scope/kinds.h"
+#include "manager/admission/typed.h"
 #include "manager/core/status_macros.h"
 #include "manager/core/strings.h"
 #include "manager/object/kinds/rbac_v1.h"
+#include "webhooks/scope/grants.h"
 #include "webhooks/scope/refusals.h"
+#include "webhooks/scope/verdict.h"
 
 namespace mandate::scope {
 namespace {
@@ -22,20 +28,21 @@ using operatorsv1alpha1::ScopeTemplate;
 constexpr size_t kAtOnce = 16;
 
 // `grants` is GrantsOfTemplate() or GrantsOfInstance() of the write.
-absl::Status CheckUser(
-    const ScopeWebhookOptions& options, AdmissionCall& call,
+absl::Status CheckAuthor(
+    const Component& component, AdmissionCall& call,
     absl::FunctionRef<absl::StatusOr<std::vector<Requirement>>(const GrantOptions&)> grants) {
-  if (const auto all = grants(options.grants); all.ok() && all->empty()) return absl::OkStatus();
+  GrantOptions options;
+  if (const auto all = grants(options); all.ok() && all->empty()) return absl::OkStatus();
+  const auto ask = [&](std::vector<AccessQuestion> questions) {
+    return MayUserEach(call.context(), component.client, call.user(), std::move(questions),
+                       kAtOnce);
+  };
   // Administrators need two reviews, whatever the size of the object.
-  ASSIGN_OR_RETURN(const auto may, options.ask(call, {EscalateAll(), BindAll()}));
-  GrantOptions left = options.grants;
-  left.may_escalate = may[0].allowed();
-  left.may_bind = may[1].allowed();
-  ASSIGN_OR_RETURN(const auto requirements, grants(left));
-  return CheckRequirements(call.user().username(), requirements,
-                           [&](std::vector<AccessQuestion> questions) {
-                             return options.ask(call, std::move(questions));
-                           });
+  ASSIGN_OR_RETURN(const auto may, ask({EscalateAll(), BindAll()}));
+  options.may_escalate = may[0].allowed();
+  options.may_bind = may[1].allowed();
+  ASSIGN_OR_RETURN(const auto requirements, grants(options));
+  return CheckRequirements(call.user().username(), requirements, ask);
 }
 
 template <class T>
@@ -61,57 +68,58 @@ absl::StatusOr<std::string> WhyTakenBy(const CallContext& context, const CacheVi
   return "";
 }
 
-}  // namespace
-
-absl::Status TemplateValidator::ValidateCreate(AdmissionCall& call, const ScopeTemplate& object) {
-  return Check(call, nullptr, object);
-}
-
-absl::Status TemplateValidator::ValidateUpdate(AdmissionCall& call, const ScopeTemplate& old_object,
-                                               const ScopeTemplate& object) {
-  return Check(call, &old_object, object);
-}
-
-absl::Status TemplateValidator::Check(AdmissionCall& call, const ScopeTemplate* old,
-                                      const ScopeTemplate& now) {
+// `old` is null for a new template.
+absl::Status CheckTemplate(const Component& component, AdmissionCall& call,
+                           const ScopeTemplate* old, const ScopeTemplate& now) {
+  const CacheView& cache = component.cache();
   absl::Status unread;
-  RETURN_IF_ERROR(RefuseTemplate(old, now, options_.ns, [&](std::string_view name) {
-    auto why = WhyTakenBy(call.context(), options_.cache, now.metadata().uid(), name);
+  RETURN_IF_ERROR(RefuseTemplate(old, now, component.ns, [&](std::string_view name) {
+    auto why = WhyTakenBy(call.context(), cache, now.metadata().uid(), name);
     unread.Update(why.status());
     return why.ok() ? *std::move(why) : std::string();
   }));
   RETURN_IF_ERROR(unread);
-  ASSIGN_OR_RETURN(const auto instances, options_.cache.ListBy<ScopeInstance>(
+  ASSIGN_OR_RETURN(const auto instances, cache.ListBy<ScopeInstance>(
                                              call.context(), {kByTemplate, now.metadata().name()}));
-  return CheckUser(options_, call, [&](const GrantOptions& grants) {
-    return GrantsOfTemplate(old, now, instances, grants);
+  return CheckAuthor(component, call, [&](const GrantOptions& options) {
+    return GrantsOfTemplate(old, now, instances, options);
   });
 }
 
-absl::Status InstanceValidator::ValidateCreate(AdmissionCall& call, const ScopeInstance& object) {
-  return Check(call, nullptr, object);
-}
-
-absl::Status InstanceValidator::ValidateUpdate(AdmissionCall& call, const ScopeInstance& old_object,
-                                               const ScopeInstance& object) {
-  return Check(call, &old_object, object);
-}
-
-absl::Status InstanceValidator::Check(AdmissionCall& call, const ScopeInstance* old,
-                                      const ScopeInstance& now) {
-  RETURN_IF_ERROR(RefuseInstance(old, now, options_.ns));
+// `old` is null for a new instance.
+absl::Status CheckInstance(const Component& component, AdmissionCall& call,
+                           const ScopeInstance* old, const ScopeInstance& now) {
+  RETURN_IF_ERROR(RefuseInstance(old, now, component.ns));
   std::optional<ScopeTemplate> scope_template;
   auto found =
-      options_.cache.Get<ScopeTemplate>(call.context(), {"", now.spec().scopetemplatename()});
+      component.cache().Get<ScopeTemplate>(call.context(), {"", now.spec().scopetemplatename()});
   if (found.ok()) {
     scope_template = *std::move(found);
   } else if (!absl::IsNotFound(found.status())) {
     return found.status();
   }
-  return CheckUser(options_, call, [&](const GrantOptions& grants) {
-    return GrantsOfInstance(old, now, scope_template, grants);
+  return CheckAuthor(component, call, [&](const GrantOptions& options) {
+    return GrantsOfInstance(old, now, scope_template, options);
   });
 }
+
+// Creations and updates by `kCheck`, which gets a null `old` for a creation. Thread-safe.
+template <Object T, auto kCheck>
+class WriteValidator : public Validator<T> {
+ public:
+  explicit WriteValidator(const Component& component) : component_(component) {}
+  absl::Status ValidateCreate(AdmissionCall& call, const T& object) override {
+    return kCheck(component_, call, nullptr, object);
+  }
+  absl::Status ValidateUpdate(AdmissionCall& call, const T& old_object, const T& object) override {
+    return kCheck(component_, call, &old_object, object);
+  }
+
+ private:
+  const Component& component_;
+};
+
+}  // namespace
 
 absl::StatusOr<Webhooks> MakeScopeWebhooks(const Component& component) {
   CacheView& cache = component.cache();
@@ -123,17 +131,10 @@ absl::StatusOr<Webhooks> MakeScopeWebhooks(const Component& component) {
         KindOf<rbacv1::ClusterRoleBinding>::value}) {
     webhooks.demands.push_back(cache.Demand({.kind = kind, .ns = "", .name = ""}, nullptr));
   }
-  const ScopeWebhookOptions options{
-      .cache = cache,
-      .ns = std::string(component.ns),
-      .ask = [&client = component.client](AdmissionCall& call,
-                                          std::vector<AccessQuestion> questions) {
-        return MayUserEach(call.context(), client, call.user(), std::move(questions), kAtOnce);
-      }};
-  webhooks.hooks.push_back(
-      ValidatingWebhook<ScopeTemplate>(std::make_shared<TemplateValidator>(options)));
-  webhooks.hooks.push_back(
-      ValidatingWebhook<ScopeInstance>(std::make_shared<InstanceValidator>(options)));
+  webhooks.hooks.push_back(ValidatingWebhook<ScopeTemplate>(
+      std::make_shared<WriteValidator<ScopeTemplate, CheckTemplate>>(component)));
+  webhooks.hooks.push_back(ValidatingWebhook<ScopeInstance>(
+      std::make_shared<WriteValidator<ScopeInstance, CheckInstance>>(component)));
   return webhooks;
 }
 
