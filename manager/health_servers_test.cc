@@ -9,17 +9,16 @@
 #include <atomic>
 #include <boost/asio/io_context.hpp>
 #include <boost/asio/ip/tcp.hpp>
-#include <boost/asio/ssl.hpp>
 #include <boost/asio/write.hpp>
 #include <boost/beast/core.hpp>
 #include <boost/beast/http.hpp>
-#include <boost/beast/ssl.hpp>
 #include <memory>
 #include <string>
 #include <utility>
 
 #include "manager/core/testing/log_capture.h"
 #include "manager/core/testing/simulated_loop.h"
+#include "manager/serving/testing/tls_client.h"
 
 namespace mandate {
 namespace {
@@ -53,18 +52,7 @@ Answer Get(const std::string& address, const std::string& target) {
 
 // The code of the answer over TLS. Another test verifies the certificate.
 unsigned GetByTls(const std::string& address, const std::string& target) {
-  const size_t colon = address.rfind(':');
-  asio::io_context io;
-  asio::ssl::context context(asio::ssl::context::tls_client);
-  asio::ssl::stream<asio::ip::tcp::socket> stream(io, context);
-  stream.next_layer().connect({asio::ip::make_address(address.substr(0, colon)),
-                               static_cast<uint16_t>(std::stoi(address.substr(colon + 1)))});
-  stream.handshake(asio::ssl::stream_base::client);
-  asio::write(stream, asio::buffer("GET " + target + " HTTP/1.1\r\nHost: x\r\n\r\n"));
-  boost::beast::flat_buffer buffer;
-  http::response<http::string_body> response;
-  http::read(stream, buffer, response);
-  return response.result_int();
+  return SendByTls(address, "GET " + target + " HTTP/1.1\r\nHost: x\r\n\r\n").code;
 }
 
 // The answer of grpc.health.v1.Health/Check for the process: 1 serving, 2 not serving; 0: no

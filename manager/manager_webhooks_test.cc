@@ -2,28 +2,19 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <boost/asio/io_context.hpp>
-#include <boost/asio/ip/tcp.hpp>
-#include <boost/asio/ssl.hpp>
-#include <boost/asio/write.hpp>
-#include <boost/beast/core.hpp>
-#include <boost/beast/http.hpp>
-#include <boost/beast/ssl.hpp>
 #include <memory>
 #include <string>
-#include <utility>
 
 #include "manager/admission/typed.h"
 #include "manager/core/strings.h"
 #include "manager/manager.h"
 #include "manager/object/kinds/core_v1.h"
+#include "manager/serving/testing/tls_client.h"
 #include "manager/testing_manager.h"
 
 namespace mandate {
 namespace {
 
-namespace asio = boost::asio;
-namespace http = boost::beast::http;
 using apiserver::ServerCore;
 using corev1::ConfigMap;
 using testing::HasSubstr;
@@ -60,24 +51,6 @@ absl::StatusOr<Webhooks> MakeWebhooks(const Component& component) {
   return webhooks;
 }
 
-// The code and the body of the answer. The certificate is not verified.
-std::pair<unsigned, std::string> Post(const std::string& address, const std::string& body) {
-  const size_t colon = address.rfind(':');
-  asio::io_context io;
-  asio::ssl::context context(asio::ssl::context::tls_client);
-  asio::ssl::stream<asio::ip::tcp::socket> stream(io, context);
-  stream.next_layer().connect({asio::ip::make_address(address.substr(0, colon)),
-                               static_cast<uint16_t>(std::stoi(address.substr(colon + 1)))});
-  stream.handshake(asio::ssl::stream_base::client);
-  asio::write(stream, asio::buffer(StrCat("POST ", kPath, "?timeout=10s HTTP/1.1\r\nHost: x\r\n",
-                                          "Content-Type: application/json\r\nContent-Length: ",
-                                          body.size(), "\r\n\r\n", body)));
-  boost::beast::flat_buffer buffer;
-  http::response<http::string_body> response;
-  http::read(stream, buffer, response);
-  return {response.result_int(), response.body()};
-}
-
 std::string Review(std::string_view ns) {
   return StrCat(R"({"kind":"AdmissionReview","apiVersion":"admission.k8s.io/v1","request":{)",
                 R"("uid":"u","operation":"CREATE","object":{"metadata":{"name":"a","namespace":")",
@@ -98,10 +71,12 @@ class ManagerWebhooksTest : public testing::Test {
   }
   // Asks until the webhooks are ready.
   std::string Answer(const std::string& address, std::string_view ns) {
-    auto [code, body] = Post(address, Review(ns));
-    while (code == 503) std::tie(code, body) = Post(address, Review(ns));
-    EXPECT_EQ(code, 200u);
-    return body;
+    TlsAnswer answer;
+    do {
+      answer = PostByTls(address, std::string(kPath) + "?timeout=10s", Review(ns));
+    } while (answer.code == 503);
+    EXPECT_EQ(answer.code, 200u);
+    return answer.body;
   }
 
   TestManager test_{{&kKeeper, &kIdle}};

@@ -45,6 +45,23 @@ struct CommandLine {
   bool allow_core_dumps = false;
 };
 
+// --OWNER-cert-path, -cert-name and -cert-key.
+void DeclareCertificate(CLI::App& app, const std::string& owner,
+                        ServingCertificate::Options& certificate, const std::string& help) {
+  const std::string path = StrCat("--", owner, "-cert-path");
+  // The older name of --metrics-cert-path.
+  const std::string names = owner == "metrics" ? path + ",--metrics-cert-dir" : path;
+  app.add_option(names, certificate.dir, help)->type_name("DIR");
+  const auto file = [&](const char* suffix, std::string& name, const char* what) {
+    app.add_option(StrCat("--", owner, "-cert-", suffix), name,
+                   StrCat("File of the ", what, " in ", path, "."))
+        ->type_name("FILE")
+        ->capture_default_str();
+  };
+  file("name", certificate.cert_name, "certificate");
+  file("key", certificate.key_name, "private key");
+}
+
 void DeclareServers(CLI::App& app, ManagerOptions& options) {
   app.add_option("--health-probe-bind-address,--health-address", options.health_address,
                  "Address of /healthz and /readyz, which need no authentication; 0 disables them.")
@@ -61,20 +78,9 @@ void DeclareServers(CLI::App& app, ManagerOptions& options) {
       ->capture_default_str();
   app.add_flag("--metrics-secure", options.metrics_secure,
                "Serve /metrics over HTTPS, to clients that Kubernetes authorizes to `get` it.");
-  ServingCertificate::Options& certificate = options.metrics_certificate;
-  app.add_option(
-         "--metrics-cert-path,--metrics-cert-dir", certificate.dir,
-         "Folder of the serving certificate of /metrics, reloaded when it changes. Default: a "
-         "self-signed certificate.")
-      ->type_name("DIR");
-  app.add_option("--metrics-cert-name", certificate.cert_name,
-                 "File of the certificate in --metrics-cert-path.")
-      ->type_name("FILE")
-      ->capture_default_str();
-  app.add_option("--metrics-cert-key", certificate.key_name,
-                 "File of the private key in --metrics-cert-path.")
-      ->type_name("FILE")
-      ->capture_default_str();
+  DeclareCertificate(app, "metrics", options.metrics_certificate,
+                     "Folder of the serving certificate of /metrics, reloaded when it changes. "
+                     "Default: a self-signed certificate.");
 }
 
 void DeclareWebhooks(CLI::App& app, ManagerOptions& options) {
@@ -83,18 +89,9 @@ void DeclareWebhooks(CLI::App& app, ManagerOptions& options) {
                  "--webhook-cert-path.")
       ->type_name("HOST:PORT")
       ->capture_default_str();
-  ServingCertificate::Options& certificate = options.webhook_certificate;
-  app.add_option("--webhook-cert-path", certificate.dir,
-                 "Folder of the serving certificate of the webhooks, reloaded when it changes.")
-      ->type_name("DIR");
-  app.add_option("--webhook-cert-name", certificate.cert_name,
-                 "File of the certificate in --webhook-cert-path.")
-      ->type_name("FILE")
-      ->capture_default_str();
-  app.add_option("--webhook-cert-key", certificate.key_name,
-                 "File of the private key in --webhook-cert-path.")
-      ->type_name("FILE")
-      ->capture_default_str();
+  DeclareCertificate(
+      app, "webhook", options.webhook_certificate,
+      "Folder of the serving certificate of the webhooks, reloaded when it changes.");
 }
 
 void DeclareIdentities(CLI::App& app, CommandLine& line, ManagerOptions& options) {

@@ -143,14 +143,5 @@ TEST(DefaultingWebhook, PatchesNothingThatItDenies) {
   EXPECT_EQ(Ask(webhook, Request("CREATE", "[]")), "400 object: expected an object, got an array");
 }
 
-TEST(WebhookPath, IsThatOfControllerRuntime) {
-  EXPECT_EQ(WebhookPath(WebhookType::kMutating, KindOf<corev1::Pod>::value), "/mutate--v1-pod");
-  EXPECT_EQ(WebhookPath(WebhookType::kValidating, {.group = "operators.coreos.com",
-                                                   .version = "v1alpha1",
-                                                   .kind = "ScopeTemplate",
-                                                   .plural = "scopetemplates"}),
-            "/validate-operators-coreos-com-v1alpha1-scopetemplate");
-}
-
 }  // namespace
 }  // namespace mandate

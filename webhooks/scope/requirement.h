@@ -2,7 +2,6 @@
 #ifndef WEBHOOKS_SCOPE_REQUIREMENT_H_
 #define WEBHOOKS_SCOPE_REQUIREMENT_H_
 
-#include <cstddef>
 #include <string>
 #include <string_view>
 #include <vector>
