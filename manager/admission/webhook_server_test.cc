@@ -56,7 +56,9 @@ TEST_F(WebhookServerTest, ServesTheWebhooksOfAllComponents) {
     EXPECT_EQ(answer.code, 200u);
     EXPECT_THAT(answer.body, HasSubstr("\"warnings\":[\"" + name + "\"]"));
   }
-  EXPECT_EQ(PostByTls((*server)->address(), "/validate-three", kReview).code, 413u);
+  const TlsAnswer unknown = PostByTls((*server)->address(), "/validate-three", kReview);
+  EXPECT_EQ(unknown.code, 404u);
+  EXPECT_THAT(unknown.body, HasSubstr("POST /validate-one\n"));
   (*server)->Drain();
   EXPECT_EQ(PostByTls((*server)->address(), "/validate-one", kReview).code, 200u);
 }

@@ -118,6 +118,10 @@ class StreamConnection final : public HttpConnection {
       }
       return ReadBody(route->second, length);
     }
+    // A server with POST routes only: any other path is not found, with or without a body.
+    if (host_.options.handlers.empty()) {
+      return Answer(host_.serve(Request()), !has_body && request.keep_alive());
+    }
     allow_ = "GET, HEAD";
     if (has_body) return Answer({413, kText, "request bodies are not supported\n"}, false);
     if (!head_ && request.method() != http::verb::get) {
