@@ -1,4 +1,5 @@
-// The certificate of a server: from files that may change, or generated.
+// The certificate of a server: from files that may change, generated, or set by another part of the
+// program.
 #ifndef MANAGER_SERVING_SERVING_CERTIFICATE_H_
 #define MANAGER_SERVING_SERVING_CERTIFICATE_H_
 
@@ -7,6 +8,7 @@
 #include <optional>
 #include <string>
 
+#include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "manager/core/clock.h"
 #include "manager/core/log.h"
@@ -33,8 +35,18 @@ class ServingCertificate {
   // it must be.
   static absl::StatusOr<std::unique_ptr<ServingCertificate>> Create(Options options);
 
-  // The context of a new connection, with TLS 1.2 or later. Reads the files each time. While they
-  // do not match, as in the middle of a rotation, it uses the last pair that matched.
+  // Without a certificate until Set(): every handshake fails.
+  static std::shared_ptr<ServingCertificate> WithoutCertificate(Logger log);
+
+  // The certificate of new connections from now on. kInvalidArgument: it is not a certificate with
+  // its key, in PEM; the former one is kept.
+  absl::Status Set(std::string certificate_pem, Secret key_pem);
+
+  // OK, or kUnavailable if there is no certificate yet.
+  absl::Status Ready() const;
+
+  // The context of a new connection, with TLS 1.2 or later; never null. Reads the files each time.
+  // While they do not match, as in the middle of a rotation, it uses the last pair that matched.
   std::shared_ptr<boost::asio::ssl::context> Context();
 
  private:
@@ -45,12 +57,15 @@ class ServingCertificate {
   };
   explicit ServingCertificate(Options options) : options_(std::move(options)) {}
   absl::StatusOr<Pem> Read() const;
+  // Serves `pem` from now on if it is valid.
+  absl::Status Take(const Pem& pem) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   static absl::StatusOr<std::shared_ptr<boost::asio::ssl::context>> MakeContext(const Pem& pem);
 
   const Options options_;
-  Mutex mutex_;
-  // The files as they were last read, valid or not.
+  mutable Mutex mutex_;
+  // The certificate as it was last read or set, valid or not.
   std::optional<Pem> seen_ ABSL_GUARDED_BY(mutex_);
+  bool has_certificate_ ABSL_GUARDED_BY(mutex_) = false;
   std::shared_ptr<boost::asio::ssl::context> context_ ABSL_GUARDED_BY(mutex_);
 };
 

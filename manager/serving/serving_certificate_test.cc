@@ -64,6 +64,30 @@ TEST_F(ServingCertificateTest, SelfSignedCertificatesDiffer) {
   EXPECT_NE(X509_cmp(CertificateOf(*one->Context()), CertificateOf(*two->Context())), 0);
 }
 
+TEST_F(ServingCertificateTest, ServesWhatIsSet) {
+  const auto certificate = ServingCertificate::WithoutCertificate({});
+  EXPECT_EQ(certificate->Ready().code(), absl::StatusCode::kUnavailable);
+  ASSERT_NE(certificate->Context(), nullptr);
+  EXPECT_EQ(CertificateOf(*certificate->Context()), nullptr);
+
+  const KeyPair one = ca_.IssueServer({"DNS:one"});
+  const KeyPair two = ca_.IssueServer({"DNS:two"});
+  EXPECT_EQ(certificate->Set(one.certificate_pem, Secret(two.key_pem)).code(),
+            absl::StatusCode::kInvalidArgument);
+  EXPECT_FALSE(certificate->Ready().ok());
+  EXPECT_TRUE(certificate->Set(one.certificate_pem, Secret(one.key_pem)).ok());
+  EXPECT_TRUE(certificate->Ready().ok());
+  const auto context = certificate->Context();
+  EXPECT_TRUE(IsFor(*context, "one"));
+  EXPECT_TRUE(certificate->Set(one.certificate_pem, Secret(one.key_pem)).ok());
+  EXPECT_EQ(certificate->Context(), context);
+
+  EXPECT_FALSE(certificate->Set("nonsense", Secret(two.key_pem)).ok());
+  EXPECT_TRUE(IsFor(*certificate->Context(), "one"));
+  EXPECT_TRUE(certificate->Set(two.certificate_pem, Secret(two.key_pem)).ok());
+  EXPECT_TRUE(IsFor(*certificate->Context(), "two"));
+}
+
 TEST_F(ServingCertificateTest, ReloadsChangedFiles) {
   Write(ca_.IssueServer({"DNS:one"}));
   const auto made = ServingCertificate::Create({.dir = dir_});

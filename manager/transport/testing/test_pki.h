@@ -1,10 +1,11 @@
-// Certificates for servers and clients of tests.
+// A certificate authority for tests.
 #ifndef MANAGER_TRANSPORT_TESTING_TEST_PKI_H_
 #define MANAGER_TRANSPORT_TESTING_TEST_PKI_H_
 
-#include <memory>
 #include <string>
 #include <vector>
+
+#include "manager/core/x509.h"
 
 namespace mandate {
 
@@ -13,14 +14,12 @@ struct KeyPair {
   std::string key_pem;
 };
 
-// A certificate authority. Thread-safe after construction. Aborts when OpenSSL fails: no test can
-// run without it.
+// Immutable. Aborts if OpenSSL fails, because no test can run without it.
 class TestCa {
  public:
   explicit TestCa(const std::string& common_name = "test CA");
-  ~TestCa();
 
-  const std::string& certificate_pem() const { return certificate_pem_; }
+  const std::string& certificate_pem() const { return authority_.certificate_pem; }
 
   // The validity of a certificate, in seconds from now.
   struct Validity {
@@ -29,21 +28,15 @@ class TestCa {
   };
 
   // A certificate for a server. Each name is "IP:127.0.0.1" or "DNS:localhost".
-  KeyPair IssueServer(const std::vector<std::string>& subject_alternative_names) const;
-  KeyPair IssueServer(const std::vector<std::string>& subject_alternative_names,
-                      Validity validity) const;
+  KeyPair IssueServer(const std::vector<std::string>& names) const;
+  KeyPair IssueServer(const std::vector<std::string>& names, Validity validity) const;
   // A certificate for a client. To Kubernetes the common name is the user, and each organisation a
   // group.
   KeyPair IssueClient(const std::string& common_name,
                       const std::vector<std::string>& organisations = {}) const;
 
  private:
-  struct Keys;
-  KeyPair Issue(const std::string& common_name, const std::vector<std::string>& organisations,
-                const std::vector<std::string>& names, const char* usage, Validity validity) const;
-
-  std::unique_ptr<Keys> keys_;
-  std::string certificate_pem_;
+  x509::KeyPair authority_;
 };
 
 }  // namespace mandate
