@@ -1,0 +1,162 @@
+#include "controllers/certificates/plan.h"
+
+#include <algorithm>
+#include <optional>
+#include <utility>
+
+#include "manager/core/status_macros.h"
+#include "manager/core/strings.h"
+#include "manager/core/x509.h"
+
+namespace mandate::certificates {
+namespace {
+
+// Certificates are valid from some time before now, for clocks that are behind ours.
+constexpr absl::Duration kSkew = absl::Minutes(5);
+
+struct Authority {
+  x509::KeyPair pair;  // the key is empty if the Secret does not have it
+  x509::Facts facts;
+};
+
+std::string At(const SecretData& data, const char* key) {
+  const auto found = data.find(key);
+  return found == data.end() ? "" : found->second;
+}
+
+bool IsValidAt(const x509::Facts& facts, absl::Time now) {
+  return facts.not_before <= now && now < facts.not_after;
+}
+
+// The valid authorities of the Secret, the oldest first, with their keys.
+std::vector<Authority> ReadAuthorities(const SecretData& data, absl::Time now) {
+  const std::vector<std::string> keys = x509::SplitPem(At(data, kAuthorityKeys));
+  std::vector<Authority> authorities;
+  for (std::string& pem : x509::SplitPem(At(data, kAuthorities))) {
+    const auto facts = x509::ReadFacts(pem);
+    if (!facts.ok() || !facts->is_authority || !IsValidAt(*facts, now)) continue;
+    std::string key;
+    for (const std::string& candidate : keys) {
+      if (x509::HasKey(pem, Secret(candidate))) key = candidate;
+    }
+    authorities.push_back({{std::move(pem), Secret(std::move(key))}, *facts});
+  }
+  std::ranges::stable_sort(authorities, {}, [](const Authority& a) { return a.facts.not_after; });
+  return authorities;
+}
+
+absl::StatusOr<Authority> NewAuthority(const Snapshot& snapshot) {
+  x509::Request request{.use = x509::Use::kAuthority,
+                        .common_name = "mandate-webhooks",
+                        .not_before = snapshot.now - kSkew,
+                        .not_after = snapshot.now + snapshot.lives.authority};
+  ASSIGN_OR_RETURN(x509::KeyPair pair, x509::Issue(request, nullptr));
+  ASSIGN_OR_RETURN(const x509::Facts facts, x509::ReadFacts(pair.certificate_pem));
+  return Authority{std::move(pair), facts};
+}
+
+// The serving certificate of the Secret, if clients that trust the authorities accept it.
+std::optional<x509::Facts> ReadServing(const Snapshot& snapshot,
+                                       const std::vector<Authority>& authorities) {
+  const std::string pem = At(snapshot.data, kServing);
+  const auto facts = x509::ReadFacts(pem);
+  const bool accepted =
+      facts.ok() && IsValidAt(*facts, snapshot.now) &&
+      x509::HasKey(pem, Secret(At(snapshot.data, kServingKey))) &&
+      std::ranges::all_of(snapshot.names,
+                          [&](const std::string& name) { return x509::IsFor(pem, name); }) &&
+      std::ranges::any_of(authorities, [&](const Authority& authority) {
+        return x509::IsIssuedBy(pem, authority.pair.certificate_pem);
+      });
+  if (!accepted) return std::nullopt;
+  return *facts;
+}
+
+// The authority that issues the next serving certificate. Null: none that API servers trust
+// outlives it.
+const Authority* TrustedIssuer(const Snapshot& snapshot,
+                               const std::vector<Authority>& authorities) {
+  for (const Authority& authority : authorities) {
+    if (!authority.pair.key_pem.empty() &&
+        authority.facts.not_after >= snapshot.now + snapshot.lives.serving &&
+        snapshot.is_published(authority.pair.certificate_pem)) {
+      return &authority;
+    }
+  }
+  return nullptr;
+}
+
+absl::StatusOr<x509::KeyPair> IssueServing(const Snapshot& snapshot, const Authority& issuer) {
+  return x509::Issue(
+      {.common_name = snapshot.names.front().substr(snapshot.names.front().find(':') + 1),
+       .names = snapshot.names,
+       .not_before = snapshot.now - kSkew,
+       .not_after = std::min(snapshot.now + snapshot.lives.serving, issuer.facts.not_after)},
+      &issuer.pair);
+}
+
+void Write(const std::vector<Authority>& authorities, Plan& plan) {
+  std::string keys;
+  for (const Authority& authority : authorities) {
+    StrAppend(&plan.bundle, authority.pair.certificate_pem);
+    StrAppend(&keys, authority.pair.key_pem.Reveal());
+  }
+  plan.data[kAuthorities] = plan.bundle;
+  plan.data[kAuthorityKeys] = std::move(keys);
+}
+
+}  // namespace
+
+absl::Status CheckLives(const Lives& lives) {
+  if (lives.serving >= absl::Seconds(1) && lives.authority >= 4 * lives.serving) {
+    return absl::OkStatus();
+  }
+  return absl::InvalidArgumentError(
+      StrCat("the life of a serving certificate (", absl::FormatDuration(lives.serving),
+             ") must be at least 1s and at most a quarter of its authority's (",
+             absl::FormatDuration(lives.authority), ")"));
+}
+
+absl::StatusOr<Plan> PlanCertificates(const Snapshot& snapshot) {
+  const absl::Time now = snapshot.now;
+  const auto renewal = [](const x509::Facts& facts, absl::Duration life) {
+    return facts.not_after - life / 3;
+  };
+  std::vector<Authority> authorities = ReadAuthorities(snapshot.data, now);
+  if (authorities.empty() || authorities.back().pair.key_pem.empty() ||
+      now >= renewal(authorities.back().facts, snapshot.lives.authority)) {
+    ASSIGN_OR_RETURN(Authority made, NewAuthority(snapshot));
+    authorities.push_back(std::move(made));
+  }
+  Plan plan;
+  Write(authorities, plan);
+  plan.next = renewal(authorities.back().facts, snapshot.lives.authority);
+  for (const Authority& authority : authorities) {
+    plan.next = std::min(plan.next, authority.facts.not_after);
+  }
+
+  std::optional<x509::Facts> serving = ReadServing(snapshot, authorities);
+  plan.data[kServing] = At(snapshot.data, kServing);
+  plan.data[kServingKey] = At(snapshot.data, kServingKey);
+  // An authority that is not trusted yet issues only if the alternative is no valid certificate.
+  const absl::Duration last = snapshot.lives.serving / 10;
+  if (!serving || now >= renewal(*serving, snapshot.lives.serving)) {
+    const Authority* issuer = TrustedIssuer(snapshot, authorities);
+    if (issuer == nullptr && (!serving || now >= serving->not_after - last)) {
+      issuer = &authorities.back();
+    }
+    if (issuer != nullptr) {
+      ASSIGN_OR_RETURN(x509::KeyPair made, IssueServing(snapshot, *issuer));
+      ASSIGN_OR_RETURN(serving, x509::ReadFacts(made.certificate_pem));
+      plan.data[kServing] = std::move(made.certificate_pem);
+      plan.data[kServingKey] = std::string(made.key_pem.Reveal());
+    }
+  }
+  const absl::Time renew = renewal(*serving, snapshot.lives.serving);
+  plan.next = std::min(plan.next, now < renew ? renew : serving->not_after - last);
+  plan.authority_expiry = authorities.back().facts.not_after;
+  plan.serving_expiry = serving->not_after;
+  return plan;
+}
+
+}  // namespace mandate::certificates

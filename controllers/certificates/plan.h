@@ -1,0 +1,66 @@
+// The certificates of webhooks: which authorities and which serving certificate a Secret should
+// hold, and when it must be planned again. The plan is pure.
+//
+// A rotation never breaks a connection:
+//   - a new authority is created when the newest one has a third of its life left, and API servers
+//     trust it from then on (`bundle`), together with the old ones;
+//   - serving certificates are issued by the oldest authority that all API servers trust and that
+//     outlives them, so that a new authority has been trusted for long before it is used;
+//   - an authority stays in the bundle until it expires.
+#ifndef CONTROLLERS_CERTIFICATES_PLAN_H_
+#define CONTROLLERS_CERTIFICATES_PLAN_H_
+
+#include <functional>
+#include <map>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "absl/time/time.h"
+
+namespace mandate::certificates {
+
+// How long certificates are valid. Each is replaced when a third of this is left.
+struct Lives {
+  absl::Duration authority = absl::Hours(24 * 365);
+  absl::Duration serving = absl::Hours(24 * 7);
+};
+
+// kInvalidArgument unless the serving life is at least a second, and the authority's life at least
+// four times that: a serving certificate must not outlive an authority that is being replaced.
+absl::Status CheckLives(const Lives& lives);
+
+// The keys of a Secret.
+inline constexpr char kAuthorities[] = "ca.crt";    // certificates in PEM, the oldest first
+inline constexpr char kAuthorityKeys[] = "ca.key";  // their keys in PEM
+inline constexpr char kServing[] = "tls.crt";       // the serving certificate
+inline constexpr char kServingKey[] = "tls.key";    // its key
+using SecretData = std::map<std::string, std::string>;
+
+struct Snapshot {
+  absl::Time now;
+  // The content of the Secret. Invalid and expired parts of it are replaced.
+  SecretData data;
+  // The names of the serving certificate: "DNS:webhook.ns.svc", "IP:127.0.0.1".
+  std::vector<std::string> names;
+  Lives lives;
+  // Whether all API servers that call the webhooks trust the authority (its certificate in PEM).
+  std::function<bool(std::string_view authority)> is_published;
+};
+
+struct Plan {
+  SecretData data;     // the keys above; equal to the snapshot's if nothing is to be written
+  std::string bundle;  // the authorities to trust
+  absl::Time next;     // when to plan again, if nothing changes before
+  absl::Time authority_expiry;
+  absl::Time serving_expiry;
+};
+
+// kInternal if a certificate cannot be created.
+absl::StatusOr<Plan> PlanCertificates(const Snapshot& snapshot);
+
+}  // namespace mandate::certificates
+
+#endif  // CONTROLLERS_CERTIFICATES_PLAN_H_

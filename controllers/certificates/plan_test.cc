@@ -1,0 +1,283 @@
+#include "controllers/certificates/plan.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <deque>
+#include <random>
+#include <set>
+
+#include "manager/core/strings.h"
+#include "manager/core/testing/seeds.h"
+#include "manager/core/x509.h"
+
+namespace mandate::certificates {
+namespace {
+
+constexpr Lives kLives{.authority = absl::Hours(400), .serving = absl::Hours(30)};
+const absl::Time kStart = absl::FromUnixSeconds(1'800'000'000);
+
+class PlanTest : public testing::Test {
+ protected:
+  Plan Make(absl::Time now) {
+    auto plan = PlanCertificates({.now = now,
+                                  .data = data_,
+                                  .names = {"DNS:webhook.ns.svc", "IP:127.0.0.1"},
+                                  .lives = kLives,
+                                  .is_published = [this](std::string_view authority) {
+                                    return published_.find(authority) != published_.npos;
+                                  }});
+    EXPECT_TRUE(plan.ok()) << plan.status();
+    return *std::move(plan);
+  }
+  // Writes and publishes the plan.
+  Plan CarryOut(absl::Time now) {
+    const Plan plan = Make(now);
+    data_ = plan.data;
+    published_ = plan.bundle;
+    return plan;
+  }
+  size_t authorities() const { return x509::SplitPem(data_.at(kAuthorities)).size(); }
+  std::string Authority(size_t i) const { return x509::SplitPem(data_.at(kAuthorities)).at(i); }
+  bool Serves(std::string_view authority) const {
+    return x509::IsIssuedBy(data_.at(kServing), authority);
+  }
+
+  SecretData data_;
+  std::string published_;
+};
+
+TEST_F(PlanTest, AnEmptySecretGetsAnAuthorityAndAServingCertificate) {
+  const Plan plan = CarryOut(kStart);
+  EXPECT_EQ(plan.bundle, data_.at(kAuthorities));
+  ASSERT_EQ(authorities(), 1);
+  EXPECT_TRUE(x509::HasKey(Authority(0), Secret(data_.at(kAuthorityKeys))));
+  EXPECT_TRUE(x509::HasKey(data_.at(kServing), Secret(data_.at(kServingKey))));
+  EXPECT_TRUE(Serves(Authority(0)));
+  EXPECT_TRUE(x509::IsFor(data_.at(kServing), "DNS:webhook.ns.svc"));
+  EXPECT_TRUE(x509::IsFor(data_.at(kServing), "IP:127.0.0.1"));
+  EXPECT_EQ(plan.serving_expiry, kStart + kLives.serving);
+  EXPECT_EQ(plan.authority_expiry, kStart + kLives.authority);
+  EXPECT_EQ(plan.next, kStart + kLives.serving * 2 / 3);
+}
+
+TEST_F(PlanTest, AGoodSecretIsLeftAlone) {
+  CarryOut(kStart);
+  for (const absl::Duration later : {absl::ZeroDuration(), kLives.serving / 2}) {
+    EXPECT_EQ(Make(kStart + later).data, data_) << later;
+  }
+  // A clock that is behind by less than the skew sees a valid certificate, too.
+  EXPECT_EQ(Make(kStart - absl::Minutes(4)).data, data_);
+}
+
+TEST_F(PlanTest, TheServingCertificateIsReplacedWithAThirdOfItsLifeLeft) {
+  const Plan plan = CarryOut(kStart);
+  const SecretData before = data_;
+  EXPECT_EQ(Make(plan.next - absl::Seconds(1)).data, before);
+  EXPECT_EQ(CarryOut(plan.next).serving_expiry, plan.next + kLives.serving);
+  EXPECT_NE(data_.at(kServing), before.at(kServing));
+  EXPECT_NE(data_.at(kServingKey), before.at(kServingKey));
+  EXPECT_EQ(data_.at(kAuthorities), before.at(kAuthorities));
+}
+
+TEST_F(PlanTest, ANewAuthorityIsTrustedLongBeforeItIssues) {
+  CarryOut(kStart);
+  const std::string old = Authority(0);
+  const absl::Time renewal = kStart + kLives.authority - kLives.authority / 3;
+  CarryOut(renewal - absl::Seconds(1));
+  EXPECT_EQ(authorities(), 1);
+  EXPECT_EQ(CarryOut(renewal).authority_expiry, renewal + kLives.authority);
+  ASSERT_EQ(authorities(), 2);
+  const std::string next = Authority(1);
+  // As long as the old authority outlives them, it issues.
+  CarryOut(renewal + kLives.serving);
+  EXPECT_TRUE(Serves(old));
+  CarryOut(kStart + kLives.authority - kLives.serving);
+  EXPECT_TRUE(Serves(old));
+  CarryOut(kStart + kLives.authority - kLives.serving / 3);
+  EXPECT_TRUE(Serves(next));
+  EXPECT_EQ(authorities(), 2);
+  CarryOut(kStart + kLives.authority);
+  EXPECT_EQ(Authority(0), next);
+  EXPECT_EQ(authorities(), 1);
+}
+
+TEST_F(PlanTest, AnAuthorityThatNobodyTrustsYetDoesNotIssue) {
+  CarryOut(kStart);
+  const std::string old = Authority(0);
+  const absl::Time late = kStart + kLives.authority - kLives.serving;
+  CarryOut(late);    // the old authority's last certificate
+  published_ = old;  // the configuration cannot be written
+  const absl::Time due = late + kLives.serving - absl::Hours(9);
+  Plan plan = Make(due);
+  EXPECT_EQ(plan.data.at(kServing), data_.at(kServing));
+  EXPECT_EQ(plan.next, late + kLives.serving - kLives.serving / 10);
+  // Nobody would accept an expired certificate either.
+  data_ = plan.data;
+  plan = Make(plan.next);
+  EXPECT_NE(plan.data.at(kServing), data_.at(kServing));
+}
+
+TEST_F(PlanTest, WhatIsMissingOrInvalidIsReplaced) {
+  CarryOut(kStart);
+  const SecretData good = data_;
+  const x509::KeyPair stranger = *x509::Issue({.use = x509::Use::kAuthority,
+                                               .common_name = "stranger",
+                                               .not_before = kStart - absl::Hours(1),
+                                               .not_after = kStart + absl::Hours(100)},
+                                              nullptr);
+  const x509::KeyPair other_name = *x509::Issue({.common_name = "other",
+                                                 .names = {"DNS:other"},
+                                                 .not_before = kStart - absl::Hours(1),
+                                                 .not_after = kStart + absl::Hours(30)},
+                                                &stranger);
+  const struct {
+    std::string what;
+    SecretData change;
+    bool new_authority, new_serving;
+  } rows[] = {
+      {"no authority", {{kAuthorities, ""}}, true, true},
+      {"no key of the authority", {{kAuthorityKeys, ""}}, true, false},
+      {"another key", {{kAuthorityKeys, std::string(stranger.key_pem.Reveal())}}, true, false},
+      {"text", {{kAuthorities, "text"}, {kAuthorityKeys, "text"}}, true, true},
+      {"no serving certificate", {{kServing, ""}}, false, true},
+      {"no key", {{kServingKey, ""}}, false, true},
+      {"the key of another", {{kServingKey, std::string(stranger.key_pem.Reveal())}}, false, true},
+      {"an authority as serving certificate", {{kServing, good.at(kAuthorities)}}, false, true},
+      {"the certificate of another authority",
+       {{kServing, other_name.certificate_pem},
+        {kServingKey, std::string(other_name.key_pem.Reveal())}},
+       false,
+       true},
+      {"a serving certificate as authority", {{kAuthorities, good.at(kServing)}}, true, true},
+  };
+  for (const auto& row : rows) {
+    data_ = good;
+    for (const auto& [key, value] : row.change) data_[key] = value;
+    const Plan plan = Make(kStart + absl::Hours(1));
+    const std::string newest = x509::SplitPem(plan.bundle).back();
+    EXPECT_EQ(newest != good.at(kAuthorities), row.new_authority) << row.what;
+    EXPECT_EQ(plan.data.at(kServing) != good.at(kServing), row.new_serving) << row.what;
+    EXPECT_TRUE(x509::HasKey(plan.data.at(kServing), Secret(plan.data.at(kServingKey))));
+    // The plan is stable.
+    data_ = plan.data;
+    published_ = plan.bundle;
+    EXPECT_EQ(Make(kStart + absl::Hours(1)).data, data_) << row.what;
+  }
+}
+
+TEST_F(PlanTest, AnAuthorityWithoutItsKeyIsTrustedUntilItExpires) {
+  CarryOut(kStart);
+  const std::string old = Authority(0);
+  data_[kAuthorityKeys] = "";
+  CarryOut(kStart);
+  EXPECT_EQ(Authority(0), old);
+  EXPECT_EQ(authorities(), 2);
+  EXPECT_TRUE(Serves(old));
+}
+
+TEST_F(PlanTest, OtherNamesNeedAnotherCertificate) {
+  CarryOut(kStart);
+  const auto plan = PlanCertificates({.now = kStart,
+                                      .data = data_,
+                                      .names = {"DNS:other.ns.svc"},
+                                      .lives = kLives,
+                                      .is_published = [](std::string_view) { return true; }});
+  EXPECT_TRUE(x509::IsFor(plan->data.at(kServing), "DNS:other.ns.svc"));
+  EXPECT_EQ(plan->data.at(kAuthorities), data_.at(kAuthorities));
+}
+
+TEST_F(PlanTest, LivesMustLeaveTimeForAnOverlap) {
+  EXPECT_TRUE(CheckLives({}).ok());
+  EXPECT_TRUE(CheckLives({absl::Seconds(4), absl::Seconds(1)}).ok());
+  EXPECT_FALSE(CheckLives({absl::Seconds(4), absl::Milliseconds(999)}).ok());
+  const absl::Status status = CheckLives({absl::Hours(24), absl::Hours(7)});
+  EXPECT_EQ(status.code(), absl::StatusCode::kInvalidArgument);
+  EXPECT_EQ(status.message(),
+            "the life of a serving certificate (7h) must be at least 1s and at most a quarter of "
+            "its authority's (24h)");
+}
+
+// Replicas and API servers see writes late, the planner runs late, and writes fail.
+class Rotation {
+ public:
+  explicit Rotation(uint64_t seed) : random_(seed) {}
+
+  void Run() {
+    while (now_ < kStart + 6 * kLives.authority) {
+      now_ = std::min({due_, NextOf(bundles_), NextOf(certificates_)});
+      Check();
+      Deliver(bundles_, trusted_);
+      Deliver(certificates_, serving_);
+      Check();
+      if (now_ >= due_) PlanAndWrite();
+      if (testing::Test::HasFailure()) return;
+    }
+    EXPECT_GT(issued_.size(), 60);
+  }
+
+ private:
+  struct Write {
+    absl::Time seen;
+    std::string text;
+  };
+  using Writes = std::deque<Write>;  // under way
+
+  absl::Duration UpTo(int hours) {
+    return absl::Minutes(std::uniform_int_distribution<int>(1, hours * 60)(random_));
+  }
+  bool OneIn(int n) { return std::uniform_int_distribution<int>(1, n)(random_) == 1; }
+  static absl::Time NextOf(const Writes& writes) {
+    return writes.empty() ? absl::InfiniteFuture() : writes.front().seen;
+  }
+  void Deliver(Writes& writes, std::string& to) {
+    for (; NextOf(writes) <= now_; writes.pop_front()) to = writes.front().text;
+  }
+
+  // The API server accepts the replica.
+  void Check() {
+    if (serving_.empty() || trusted_.empty()) return;
+    ASSERT_LT(now_, x509::ReadFacts(serving_)->not_after);
+    bool accepted = false;
+    for (const std::string& authority : x509::SplitPem(trusted_)) {
+      accepted |=
+          x509::IsIssuedBy(serving_, authority) && now_ < x509::ReadFacts(authority)->not_after;
+    }
+    ASSERT_TRUE(accepted) << "after " << now_ - kStart;
+  }
+
+  void PlanAndWrite() {
+    auto plan = PlanCertificates({.now = now_,
+                                  .data = data_,
+                                  .names = {"DNS:webhook.ns.svc"},
+                                  .lives = kLives,
+                                  .is_published = [&](std::string_view authority) {
+                                    return bundle_.find(authority) != bundle_.npos;
+                                  }});
+    ASSERT_TRUE(plan.ok());
+    due_ = now_ + UpTo(1);
+    if (OneIn(4)) return;  // the Secret cannot be written
+    data_ = plan->data;
+    issued_.insert(data_.at(kServing));
+    certificates_.push_back({now_ + UpTo(1), data_.at(kServing)});
+    if (OneIn(4)) return;  // a configuration cannot be written
+    bundle_ = plan->bundle;
+    bundles_.push_back({now_ + UpTo(1), bundle_});
+    due_ = std::max(now_, plan->next) + UpTo(3);
+  }
+
+  std::mt19937_64 random_;
+  SecretData data_;
+  std::string bundle_;             // in the configuration
+  std::string trusted_, serving_;  // as an API server and a replica see them
+  Writes bundles_, certificates_;
+  absl::Time now_ = kStart, due_ = kStart;
+  std::set<std::string> issued_;
+};
+
+TEST(RotationTest, EveryApiServerAcceptsEveryReplica) {
+  EXPECT_GT(RunSeeds(3, [](uint64_t seed) { Rotation(seed).Run(); }), 0);
+}
+
+}  // namespace
+}  // namespace mandate::certificates
