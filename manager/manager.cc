@@ -66,6 +66,7 @@ absl::StatusOr<std::unique_ptr<Manager>> Manager::Create(ManagerOptions options,
                                                          std::vector<ComponentSpec> components) {
   RETURN_IF_ERROR(RefuseAdministrator(options.cluster));
   auto parts = std::make_unique<Parts>(std::move(options));
+  parts->Place(components);
   RETURN_IF_ERROR(parts->BuildLoop());
   HttpOptions transport = parts->options.transport;
   transport.silence_limit = kSilenceLimit;

@@ -33,6 +33,13 @@ std::string InstanceName(std::mt19937_64& random) {
 Manager::Parts::Parts(ManagerOptions o)
     : options(std::move(o)), random(options.seed), instance(InstanceName(random)) {}
 
+void Manager::Parts::Place(std::vector<ComponentSpec>& specs) {
+  for (ComponentSpec& spec : specs) {
+    mandates.push_back(std::make_unique<rbac::PlacedMandate>(*spec.mandate, options.ns));
+    spec.mandate = &mandates.back()->mandate();
+  }
+}
+
 void Manager::Parts::Shutdown() {
   if (loop == nullptr) return;
   if (watchdog_loop != nullptr) watchdog_loop->Stop();

@@ -22,6 +22,7 @@
 #include "manager/leader/leader_elector.h"
 #include "manager/manager.h"
 #include "manager/preflight_loop.h"
+#include "manager/rbac/placed_mandate.h"
 #include "manager/running_component.h"
 #include "manager/telemetry/access_reviewer.h"
 #include "manager/telemetry/health.h"
@@ -38,6 +39,8 @@ struct Manager::Parts {
   ~Parts() { Shutdown(); }
 
   void Shutdown();
+  // Replaces each mandate by one that names the manager's namespace.
+  void Place(std::vector<ComponentSpec>& specs);
   absl::Status BuildLoop();
   absl::Status BuildIdentities(const std::vector<ComponentSpec>& specs);
   absl::StatusOr<std::unique_ptr<ComponentClient>> NewClient(const Identity& identity,
@@ -69,6 +72,7 @@ struct Manager::Parts {
   ManagerOptions options;
   std::mt19937_64 random;
   const std::string instance;
+  std::vector<std::unique_ptr<rbac::PlacedMandate>> mandates;
   Metrics metrics;
   std::unique_ptr<EventLoop> loop;
   std::unique_ptr<LoopWatchdog> watchdog;

@@ -23,10 +23,10 @@ constexpr std::string_view kReads[] = {"list", "watch"};
 constexpr std::string_view kCore[] = {""};
 constexpr std::string_view kConfigMaps[] = {"configmaps"};
 constexpr rbac::MandateRule kRules[] = {{{kReads, kCore, kConfigMaps, {}, {}}, "", false}};
-constexpr rbac::Mandate kKeeper = {"keeper", kRules};
-constexpr rbac::Mandate kIdle = {"idle", {}};
-
 constexpr char kPath[] = "/validate--v1-configmap";
+constexpr rbac::DeclaredWebhook kWebhooks[] = {{kPath, false}};
+constexpr rbac::Mandate kKeeper = {"keeper", kRules, kWebhooks};
+constexpr rbac::Mandate kIdle = {"idle", {}};
 
 // Denies ConfigMaps in a namespace without a ConfigMap "open".
 class OpenNamespaces : public Validator<ConfigMap> {

@@ -26,8 +26,12 @@ absl::StatusOr<std::unique_ptr<RunningComponent>> RunningComponent::Create(
   if (spec.make_controllers) {
     ASSIGN_OR_RETURN(running->controllers_, spec.make_controllers(running->component_));
   }
+  Webhooks webhooks;
   if (spec.make_webhooks) {
-    ASSIGN_OR_RETURN(Webhooks webhooks, spec.make_webhooks(running->component_));
+    ASSIGN_OR_RETURN(webhooks, spec.make_webhooks(running->component_));
+  }
+  RETURN_IF_ERROR(CheckDeclared(*spec.mandate, webhooks.hooks));
+  if (spec.make_webhooks) {
     running->webhooks_ = std::make_unique<ComponentWebhooks>(
         ComponentWebhooks::Options{.component = name,
                                    .webhooks = std::move(webhooks),

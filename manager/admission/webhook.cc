@@ -1,6 +1,7 @@
 #include "manager/admission/webhook.h"
 
 #include <algorithm>
+#include <set>
 
 #include "absl/strings/ascii.h"
 #include "manager/core/strings.h"
@@ -12,6 +13,28 @@ std::string WebhookPath(WebhookType type, const KindInfo& kind) {
   std::replace(group.begin(), group.end(), '.', '-');
   return StrCat(type == WebhookType::kMutating ? "/mutate-" : "/validate-", group, "-",
                 kind.version, "-", absl::AsciiStrToLower(AsAbsl(kind.kind)));
+}
+
+absl::Status CheckDeclared(const rbac::Mandate& mandate, const std::vector<Webhook>& served) {
+  std::set<std::string_view> declared, paths;
+  for (const rbac::DeclaredWebhook& webhook : mandate.webhooks) declared.insert(webhook.path);
+  for (const Webhook& webhook : served) paths.insert(webhook.path);
+  for (const std::string_view path : paths) {
+    if (declared.contains(path)) continue;
+    return absl::InvalidArgumentError(
+        StrCat("component ", mandate.component, " serves the webhook ", path,
+               ", which no marker of the component declares, so that the API server does not call "
+               "it; write // +kubebuilder:webhook:path=",
+               path, ",… below its component marker"));
+  }
+  for (const std::string_view path : declared) {
+    if (paths.contains(path)) continue;
+    return absl::InvalidArgumentError(
+        StrCat("component ", mandate.component, " does not serve the webhook ", path,
+               ", which its marker declares, so that the API server calls it; serve it, or remove "
+               "the marker and run make manifests"));
+  }
+  return absl::OkStatus();
 }
 
 absl::Status UnknownOperation(std::string_view operation) {

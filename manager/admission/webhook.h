@@ -11,6 +11,7 @@
 #include "manager/admission/admission_call.h"
 #include "manager/cache/cache_view.h"
 #include "manager/object/kind.h"
+#include "manager/rbac/mandate.h"
 
 namespace mandate {
 
@@ -31,6 +32,10 @@ struct Webhooks {
 // The path that controller-runtime gives to the kind:
 // "/validate-operators-coreos-com-v1alpha1-scopetemplate", "/mutate--v1-pod".
 std::string WebhookPath(WebhookType type, const KindInfo& kind);
+
+// OK if the component serves exactly the webhooks that its markers declare, and the API server
+// therefore calls. kInvalidArgument names those that differ, and the next step.
+absl::Status CheckDeclared(const rbac::Mandate& mandate, const std::vector<Webhook>& served);
 
 // For a review whose operation no typed webhook has.
 absl::Status UnknownOperation(std::string_view operation);

@@ -16,5 +16,24 @@ TEST(WebhookPath, IsThatOfControllerRuntime) {
             "/validate-operators-coreos-com-v1alpha1-scopetemplate");
 }
 
+TEST(CheckDeclared, MarkersAndHandlersAgree) {
+  static constexpr rbac::DeclaredWebhook kDeclared[] = {{"/a", false}, {"/b", true}};
+  constexpr rbac::Mandate kMandate{"c", {}, kDeclared};
+  const auto check = [&](const rbac::Mandate& mandate, const std::vector<std::string>& paths) {
+    std::vector<Webhook> served;
+    for (const std::string& path : paths) served.push_back({path, nullptr});
+    return std::string(CheckDeclared(mandate, served).message());
+  };
+  EXPECT_EQ(check(kMandate, {"/b", "/a"}), "");
+  EXPECT_EQ(check({"c", {}}, {}), "");
+  EXPECT_EQ(check(kMandate, {"/a"}),
+            "component c does not serve the webhook /b, which its marker declares, so that the API "
+            "server calls it; serve it, or remove the marker and run make manifests");
+  EXPECT_EQ(check(kMandate, {"/a", "/b", "/x"}),
+            "component c serves the webhook /x, which no marker of the component declares, so that "
+            "the API server does not call it; write // +kubebuilder:webhook:path=/x,… below its "
+            "component marker");
+}
+
 }  // namespace
 }  // namespace mandate

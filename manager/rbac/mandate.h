@@ -10,6 +10,10 @@
 
 namespace mandate::rbac {
 
+// The namespace of a rule that applies in the manager's own namespace, which is known only at run
+// time (placed_mandate.h). No namespace can have this name.
+inline constexpr std::string_view kManagerNamespace = "$(NAMESPACE)";
+
 struct MandateRule {
   RuleView rule;
   // If empty, the rules apply to every namespace and to cluster scope (a ClusterRole); otherwise
@@ -19,10 +23,19 @@ struct MandateRule {
   bool external = false;
 };
 
+// A webhook that the component's markers declare, and that the API server therefore calls.
+struct DeclaredWebhook {
+  std::string_view path;
+  bool mutating = false;
+
+  bool operator==(const DeclaredWebhook&) const = default;
+};
+
 // Immutable; made of constants that live as long as the program.
 struct Mandate {
   std::string_view component;
   std::span<const MandateRule> rules;
+  std::span<const DeclaredWebhook> webhooks = {};
 };
 
 // Whether any rule allows `verb` on the kind in any namespace, for any name. The compiler checks

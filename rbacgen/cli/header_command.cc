@@ -6,6 +6,7 @@
 
 #include "manager/core/strings.h"
 #include "rbacgen/cli/command.h"
+#include "rbacgen/cli/read_webhooks.h"
 #include "rbacgen/emit/header_writer.h"
 #include "rbacgen/markers/mandates.h"
 
@@ -28,6 +29,13 @@ int Run(const Flags& flags) {
     return exit_code;
   }
   std::vector<ComponentMandate> mandates = BuildMandates(sources);
+  Webhooks webhooks;
+  Diagnostics found;
+  if (const int misuse = ReadWebhookSources(flags.sources, Severity::kError, &webhooks, &found)) {
+    return misuse;
+  }
+  if (const int errors = Conclude(found)) return errors;
+  NoteWebhooks(webhooks, &mandates);
   if (flags.base != "none") {
     ComponentMandate base = BuildBaseMandate(mandates, flags.base_name, flags.ns);
     if (flags.base == "only") mandates.clear();

@@ -152,7 +152,8 @@ class Maker {
            "above the rules of a component");
       return;
     }
-    const std::vector<ComponentMandate> mandates = BuildMandates(sources_);
+    std::vector<ComponentMandate> mandates = BuildMandates(sources_);
+    NoteWebhooks(webhooks_, &mandates);
     if (config_.chart) AddChart(mandates);
     if (config_.header) AddHeader(mandates);
     if (config_.roles) AddRoles();

@@ -1,5 +1,6 @@
 #include "rbacgen/cli/read_webhooks.h"
 
+#include <algorithm>
 #include <iostream>
 #include <string>
 #include <vector>
@@ -28,6 +29,16 @@ int ReadWebhookSources(const SourceFlags& flags, Severity severity, Webhooks* we
   }
   CheckWebhooks(*webhooks, severity, diagnostics);
   return 0;
+}
+
+void NoteWebhooks(const Webhooks& webhooks, std::vector<ComponentMandate>* components) {
+  for (const Webhook& webhook : webhooks.webhooks) {
+    const Json::Value& path = webhook.object["clientConfig"]["service"]["path"];
+    const auto component =
+        std::ranges::find(*components, webhook.component, &ComponentMandate::name);
+    if (component == components->end() || !path.isString()) continue;
+    component->webhooks.push_back({path.asString(), webhook.mutating});
+  }
 }
 
 int AddWebhookSources(const SourceFlags& flags, const ChartOptions& options,

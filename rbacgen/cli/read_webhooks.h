@@ -16,6 +16,10 @@ namespace mandate::rbacgen {
 int ReadWebhookSources(const SourceFlags& flags, Severity severity, Webhooks* webhooks,
                        Diagnostics* diagnostics);
 
+// Adds the webhooks to the components that serve them. A webhook without a component, or one that
+// the API server does not call by a path, is skipped.
+void NoteWebhooks(const Webhooks& webhooks, std::vector<ComponentMandate>* components);
+
 // Reads the webhooks for a chart, where every mistake is an error, and adds them to the chart's
 // files. If components are named after paths, webhooks without a component marker are skipped, and
 // their number is reported. 0, or the exit code, after the report.

@@ -31,6 +31,19 @@ TEST(WriteHeader, EqualListsShareOneArray) {
   EXPECT_THAT(*header, testing::Not(HasSubstr("kCList2")));
 }
 
+TEST(WriteHeader, NamesTheWebhooks) {
+  const auto header = WriteHeader(
+      {{.name = "a", .grants = {}},
+       {.name = "b", .grants = {}, .webhooks = {{"/validate-x", false}, {"/mutate-x", true}}}},
+      "c.h");
+  ASSERT_TRUE(header.ok());
+  EXPECT_THAT(*header, HasSubstr("kBWebhooks[] = {\n    {\"/validate-x\", false},\n"
+                                 "    {\"/mutate-x\", true},\n};"));
+  EXPECT_THAT(*header, HasSubstr("kA{\"a\", mandates_internal::kARules};"));
+  EXPECT_THAT(*header, HasSubstr("kB{\"b\", mandates_internal::kBRules, "
+                                 "mandates_internal::kBWebhooks};"));
+}
+
 TEST(WriteHeader, TwoComponentsWithOneConstantAreAnError) {
   const auto header = WriteHeader({{"a-b1", {}}, {"a-b-1", {}}}, "c.h");
   EXPECT_EQ(header.status().code(), absl::StatusCode::kInvalidArgument);

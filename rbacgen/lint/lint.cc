@@ -7,6 +7,7 @@
 #include "absl/strings/ascii.h"
 #include "manager/core/strings.h"
 #include "manager/object/names.h"
+#include "manager/rbac/mandate.h"
 #include "rbacgen/lint/builtin_lint.h"
 #include "rbacgen/lint/risk.h"
 #include "rbacgen/markers/parallel.h"
@@ -113,7 +114,7 @@ void LintVerbs(const rbac::Rule& rule, Strings* found) {
 }
 
 void LintNames(const Declaration& d, Strings* found) {
-  if (!d.ns.empty()) {
+  if (!d.ns.empty() && d.ns != rbac::kManagerNamespace) {
     if (const absl::Status valid = CheckDnsLabel(d.ns); !valid.ok()) {
       found->push_back(StrCat("namespace: ", AsStd(valid.message())));
     }

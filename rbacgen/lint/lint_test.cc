@@ -7,6 +7,7 @@
 
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
+#include "manager/rbac/mandate.h"
 
 namespace mandate::rbacgen {
 namespace {
@@ -71,6 +72,12 @@ TEST(Lint, ReportsRulesThatAreRejectedOrIgnored) {
   for (const auto& [arguments, want] : cases) {
     EXPECT_THAT(Lint(Of(arguments)), ElementsAre(HasSubstr(want))) << arguments;
   }
+}
+
+TEST(Lint, AcceptsTheManagersNamespace) {
+  Declaration own = Of("groups=\"\",resources=secrets,verbs=get");
+  own.ns = rbac::kManagerNamespace;
+  EXPECT_THAT(Lint(own), testing::IsEmpty());
 }
 
 TEST(Doubts, WarnAboutListsWithResourceNames) {

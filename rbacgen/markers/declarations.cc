@@ -9,6 +9,7 @@
 #include "manager/core/near_name.h"
 #include "manager/core/strings.h"
 #include "manager/object/names.h"
+#include "manager/rbac/mandate.h"
 #include "rbacgen/markers/marker_arguments.h"
 #include "rbacgen/markers/source_comments.h"
 #include "rbacgen/markers/text.h"
@@ -173,14 +174,19 @@ class FileReader {
       }
       sources_.without_events.insert(name);
     }
-    if (!arguments->Has("value")) return;
-    const std::string value = arguments->String("value");
-    if (!IsValuePath(value)) {
-      return Misread(StrCat("component ", name,
-                            ": value must be the path of a chart's value, such as ",
-                            "\"metrics.secure\", got ", Quoted(value)));
+    if (arguments->Has("unless") && !arguments->Has("value")) {
+      return Misread(StrCat("component ", name, ": unless needs a value that enables it"));
     }
-    AddValue(name, {value, place_}, &sources_, &diagnostics_);
+    for (const char* path : {"value", "unless"}) {
+      if (arguments->Has(path) && !IsValuePath(arguments->String(path))) {
+        return Misread(StrCat("component ", name, ": ", path,
+                              " must be the path of a chart's value, such as ",
+                              "\"metrics.secure\", got ", Quoted(arguments->String(path))));
+      }
+    }
+    if (!arguments->Has("value")) return;
+    AddValue(name, {arguments->String("value"), arguments->String("unless"), place_}, &sources_,
+             &diagnostics_);
   }
 
   void ReadFenceMarker(std::string_view text) {
@@ -219,6 +225,10 @@ class FileReader {
                               " is given twice and only the last one is used: remove the first"));
     }
     d.ns = arguments->String("namespace");
+    if (d.ns == rbac::kManagerNamespace && (!ours || arguments->Has("granted"))) {
+      return Misread(StrCat("namespace=", rbac::kManagerNamespace,
+                            " is supported only in +mandate:rbac markers without granted"));
+    }
     d.selects_by_name = arguments->Has("fieldSelector");
     if (d.selects_by_name && arguments->String("fieldSelector") != "metadata.name") {
       return Misread(StrCat("+mandate:rbac: fieldSelector must be \"metadata.name\", got ",
@@ -287,16 +297,19 @@ class FileReader {
 
 std::span<const ArgumentSpec> ComponentArguments() {
   static constexpr ArgumentSpec kArguments[] = {
-      {"name", kString, true}, {"value", kString}, {"events", kString}};
+      {"name", kString, true}, {"value", kString}, {"unless", kString}, {"events", kString}};
   return kArguments;
 }
 
 void AddValue(const std::string& component, ChartValue value, Sources* sources,
               Diagnostics* diagnostics) {
   const ChartValue& known = sources->values.emplace(component, value).first->second;
-  if (known.path == value.path) return;
-  diagnostics->Error(value.place, StrCat("component ", component, " already has value=", known.path,
-                                         "; it cannot also have value=", value.path));
+  if (known.path == value.path && known.unless == value.unless) return;
+  const auto words = [](const ChartValue& v) {
+    return StrCat("value=", v.path, v.unless.empty() ? "" : ",unless=", v.unless);
+  };
+  diagnostics->Error(value.place, StrCat("component ", component, " already has ", words(known),
+                                         "; it cannot also have ", words(value)));
 }
 
 void ReadDeclarations(const std::string& file, std::string_view text, Severity misplaced,

@@ -35,8 +35,10 @@ namespace mandate::rbacgen {
 
 // One rbac marker.
 struct Declaration {
-  rbac::Rule rule;        // as written: not normalised
-  std::string ns;         // one of `namespaces`; empty: every namespace and cluster scope
+  rbac::Rule rule;  // as written: not normalised
+  // One of `namespaces`; empty: every namespace and cluster scope; rbac::kManagerNamespace: the
+  // manager's.
+  std::string ns;
   std::string role_name;  // empty: the generator chooses it
   bool ours = false;      // a +mandate:rbac marker, which controller-gen does not support
   bool external = false;
@@ -57,7 +59,8 @@ struct FenceDeclaration {
 
 // The chart's value that enables a component without a controller, and the place of its marker.
 struct ChartValue {
-  std::string path;  // the path of the chart's value, "metrics.secure"
+  std::string path;    // the path of the chart's value, "metrics.secure"
+  std::string unless;  // the path of a value that disables the component again; empty: none
   Place place;
 };
 

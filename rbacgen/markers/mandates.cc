@@ -8,6 +8,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "manager/rbac/events_rule.h"
+#include "manager/rbac/mandate.h"
 #include "manager/rbac/normalize.h"
 
 namespace mandate::rbacgen {
@@ -91,12 +92,23 @@ std::vector<ComponentMandate> BuildMandates(const Sources& sources) {
           return d.component == name && WritesEvents(d.rule);
         });
     const auto value = sources.values.find(name);
-    if (value != sources.values.end()) mandates.back().value = value->second.path;
+    if (value != sources.values.end()) {
+      mandates.back().value = value->second.path;
+      mandates.back().unless = value->second.unless;
+    }
     for (const FenceDeclaration& f : sources.fences) {
       if (f.component == name) mandates.back().fences.push_back(f.fence);
     }
   }
   return mandates;
+}
+
+void PlaceIn(const std::string& ns, std::vector<ComponentMandate>* components) {
+  for (ComponentMandate& component : *components) {
+    for (Grant& grant : component.grants) {
+      if (grant.ns == rbac::kManagerNamespace) grant.ns = ns;
+    }
+  }
 }
 
 ComponentMandate BuildBaseMandate(const std::vector<ComponentMandate>& components,

@@ -14,11 +14,18 @@ namespace mandate::rbacgen {
 
 // The rules of one role of a component.
 struct Grant {
-  std::string ns;                 // empty: every namespace and cluster scope
+  // Empty: every namespace and cluster scope. rbac::kManagerNamespace: the manager's.
+  std::string ns;
   bool external = false;          // an administrator binds it later
   std::vector<rbac::Rule> rules;  // normalised, not empty
   // "verbs of resources: reason" for each rule with a reason; sorted.
   std::vector<std::string> justifications;
+};
+
+// A webhook that the component serves.
+struct ServedWebhook {
+  std::string path;
+  bool mutating = false;
 };
 
 struct ComponentMandate {
@@ -31,11 +38,16 @@ struct ComponentMandate {
   bool own_events = false;
   // If not empty, this value of the chart enables the component, instead of `controllers`.
   std::string value = {};
+  std::string unless = {};  // if not empty, this value disables it again
+  std::vector<ServedWebhook> webhooks = {};  // in the order of the source
 };
 
 // All components that the sources name, sorted by name, with EventsRule() in their
 // EventNamespaces().
 std::vector<ComponentMandate> BuildMandates(const Sources& sources);
+
+// Replaces rbac::kManagerNamespace in the grants by a namespace.
+void PlaceIn(const std::string& ns, std::vector<ComponentMandate>* components);
 
 // The rule that the runtime needs to record events (manager/controller/rest_event_recorder.h).
 rbac::Rule EventsRule();

@@ -40,7 +40,8 @@ void NameComponents(const TreeOptions& options, Sources* sources) {
 World TreeWorld(const Sources& sources, const TreeOptions& options) {
   World world;
   world.knows_later = true;
-  const std::vector<ComponentMandate> mandates = BuildMandates(sources);
+  std::vector<ComponentMandate> mandates = BuildMandates(sources);
+  PlaceIn(options.ns, &mandates);
   for (const ComponentMandate& mandate : mandates) {
     Add(mandate, ServiceAccountName(options.base_name, mandate.name), options, &world);
   }

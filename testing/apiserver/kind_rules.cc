@@ -1,5 +1,6 @@
 #include "testing/apiserver/kind_rules.h"
 
+#include <algorithm>
 #include <string>
 
 #include "absl/strings/ascii.h"
@@ -103,6 +104,25 @@ void CheckSecret(const Json::Value& object, std::vector<Cause>& causes) {
   }
 }
 
+constexpr std::string_view kWebhooksGroup = "admissionregistration.k8s.io";
+
+void DefaultWebhooks(const ResourceType& type, Json::Value& object) {
+  for (Json::Value& webhook : object["webhooks"]) {
+    const auto set = [](Json::Value& at, const char* key, Json::Value value) {
+      if (at[key].isNull()) at[key] = std::move(value);
+    };
+    set(webhook, "failurePolicy", "Fail");
+    set(webhook, "matchPolicy", "Equivalent");
+    set(webhook, "namespaceSelector", Json::objectValue);
+    set(webhook, "objectSelector", Json::objectValue);
+    set(webhook, "timeoutSeconds", 10);
+    if (type.kind == "MutatingWebhookConfiguration") set(webhook, "reinvocationPolicy", "Never");
+    Json::Value& client = webhook["clientConfig"];
+    if (client.isMember("service")) set(client["service"], "port", 443);
+  }
+  if (object["webhooks"].isNull()) object.removeMember("webhooks");
+}
+
 // Validates an update of a Namespace's status.
 void CheckPhase(const Json::Value& object, std::vector<Cause>& causes) {
   const bool deleting = IsDeleting(object);
@@ -160,6 +180,13 @@ void KeepAllButStatus(const ResourceType& type, const Json::Value& old, Json::Va
 
 }  // namespace
 
+bool HasWebhookRules(const ResourceType& type, const Json::Value& object) {
+  if (!type.kind.ends_with("WebhookConfiguration")) return false;
+  const Json::Value& webhooks = object["webhooks"];
+  return std::any_of(webhooks.begin(), webhooks.end(),
+                     [](const Json::Value& webhook) { return !webhook["rules"].empty(); });
+}
+
 bool AllowsCreateOnUpdate(const ResourceType& type) {
   return type.name.group == "rbac.authorization.k8s.io" || Is(type, "Lease") || Is(type, "Event") ||
          Is(type, "Endpoints") || Is(type, "Service");
@@ -167,7 +194,7 @@ bool AllowsCreateOnUpdate(const ResourceType& type) {
 
 bool AllowsUnconditionalUpdate(const ResourceType& type) {
   return !type.custom() && type.kind != "Lease" && type.kind != "CustomResourceDefinition" &&
-         type.name.group != "admissionregistration.k8s.io";
+         type.name.group != kWebhooksGroup;
 }
 
 void SetDefaults(const ResourceType& type, Json::Value& object) {
@@ -179,6 +206,8 @@ void SetDefaults(const ResourceType& type, Json::Value& object) {
     DefaultBinding(object);
   } else if (Is(type, "CustomResourceDefinition")) {
     DefaultDefinition(object);
+  } else if (type.name.group == kWebhooksGroup && type.kind.ends_with("WebhookConfiguration")) {
+    DefaultWebhooks(type, object);
   } else if (Is(type, "Namespace") && !MetaString(object, "name").empty()) {
     MutableMetadata(object)["labels"]["kubernetes.io/metadata.name"] = MetaString(object, "name");
   }

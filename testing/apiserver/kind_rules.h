@@ -12,6 +12,9 @@
 
 namespace mandate::apiserver {
 
+// Whether the object is a webhook configuration whose webhooks an API server calls.
+bool HasWebhookRules(const ResourceType& type, const Json::Value& object);
+
 // Whether a PUT of an absent object creates it.
 bool AllowsCreateOnUpdate(const ResourceType& type);
 // Whether a PUT without a resourceVersion replaces the object.

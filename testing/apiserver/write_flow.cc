@@ -250,7 +250,7 @@ absl::Status WriteFlow::Complete(Json::Value& object) {
   DropEmptyLists(type_, object);
   if (creating()) PrepareForCreate(type_, object);
   if (type_.kind == "CustomResourceDefinition") RETURN_IF_ERROR(Definitions::Check(object));
-  if (type_.kind.ends_with("WebhookConfiguration")) return Unsupported("admission webhooks");
+  if (HasWebhookRules(type_, object)) return Unsupported("admission webhooks with rules");
   if (core_.hooks != nullptr) {
     // The permission is checked before a name is generated.
     const std::string name = MetaString(request().method == "POST" ? body_ : object, "name");

@@ -65,7 +65,7 @@ void AddScopeTemplate(ObjectMaker& maker, const std::string& name, const Grant& 
 }
 
 void AddGrant(ObjectMaker& maker, const Grant& grant) {
-  const Yaml ns = grant.ns.empty() ? Yaml() : Yaml(grant.ns);
+  const Yaml ns = maker.NamespaceOf(grant.ns);
   const Yaml rules = RulesYaml(grant.rules);
   if (!grant.external) {
     maker.Role(maker.account(), ns, rules, grant.justifications);

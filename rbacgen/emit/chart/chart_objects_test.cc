@@ -104,6 +104,18 @@ TEST(BuildChart, EveryComponentHasItsOwnIdentityAndGrants) {
                           "ValidatingAdmissionPolicyBinding /mm-b-events"));
 }
 
+TEST(BuildChart, ARuleMayBeForTheManagersNamespace) {
+  ChartOptions options = Options();
+  options.settings.identity_mode = "impersonate";
+  EXPECT_THAT(
+      Names(Chart("// +mandate:component:name=a,events=none\n"
+                  "// +mandate:rbac:groups=\"\",resources=secrets,resourceNames=x,verbs=update,"
+                  "namespace=$(NAMESPACE)\n",
+                  options)),
+      IsSupersetOf({"Role sys/mm-a", "RoleBinding sys/mm-a", "Role sys/mm-a-impersonate-on",
+                    "RoleBinding sys/mm-a-impersonate-on"}));
+}
+
 TEST(BuildChart, OnlyBasesTokenIsMountedInPods) {
   const auto chart = Chart(kA);
   EXPECT_EQ(Find(chart, "ServiceAccount", "mm-a")["automountServiceAccountToken"].Write(),
@@ -222,6 +234,21 @@ TEST(BuildChart, AComponentWithoutAControllerIsEnabledByItsValue) {
   options.settings.with = {"x"};
   EXPECT_EQ(BuildChart(Components(text), options).status().message(),
             "--with: no component has value=x in its marker");
+}
+
+TEST(BuildChart, AValueMayDisableAComponentAgain) {
+  const std::string text =
+      std::string(kA) + "// +mandate:component:name=side,value=w.enabled,unless=w.secret\n";
+  EXPECT_THAT(Names(Chart(text)), Contains("ServiceAccount sys/mm-side"));
+  ChartOptions options = Options();
+  options.settings.with = {"w.enabled"};
+  EXPECT_THAT(Names(Chart(text, options)), Contains("ServiceAccount sys/mm-side"));
+  options.settings.with = {"w.enabled", "w.secret"};
+  const auto chart = Chart(text, options);
+  EXPECT_THAT(Names(chart), Not(Contains("ServiceAccount sys/mm-side")));
+  EXPECT_THAT(chart.back().condition.helm,
+              HasSubstr("and (dig \"w\" \"enabled\" false $.Values.AsMap) (not (dig \"w\" "
+                        "\"secret\" false $.Values.AsMap))"));
 }
 
 TEST(BuildChart, AComponentThatIsCutOffHasNoObjects) {

@@ -119,6 +119,11 @@ std::vector<std::string> NamesOf(const std::vector<ComponentMandate>& components
   return names;
 }
 
+// The condition of a template that the value with the path, such as "metrics.secure", is set.
+std::string IsSet(const std::string& value) {
+  return StrCat("dig \"", absl::StrReplaceAll(value, {{".", "\" \""}}), "\" false $.Values.AsMap");
+}
+
 // The names as arguments of a template function: `"a" "b"`.
 std::string HelmArguments(const std::vector<std::string>& names) {
   return names.empty() ? "" : StrCat("\"", AsStd(absl::StrJoin(names, "\" \"")), "\"");
@@ -144,8 +149,9 @@ absl::Status ChartSwitches::Check(const std::vector<ComponentMandate>& component
   }
   for (const std::string& value : settings_.with) {
     const bool of_some =
-        value == "*" || std::any_of(components.begin(), components.end(),
-                                    [&](const auto& c) { return c.value == value; });
+        value == "*" || std::any_of(components.begin(), components.end(), [&](const auto& c) {
+          return c.value == value || c.unless == value;
+        });
     if (!of_some) {
       return absl::InvalidArgumentError(
           StrCat("--with: no component has value=", value, " in its marker"));
@@ -192,9 +198,11 @@ Condition ChartSwitches::Enabled(const ComponentMandate& component) const {
     return {StrCat("include \"mandate.enabled\" (list $ \"", component.name, "\")"),
             IsEnabled(settings_.controllers, component.name)};
   }
-  return {StrCat("dig \"", absl::StrReplaceAll(component.value, {{".", "\" \""}}),
-                 "\" false $.Values.AsMap"),
-          Has(settings_.with, component.value) || Has(settings_.with, "*")};
+  const Condition enabled = {IsSet(component.value),
+                             Has(settings_.with, component.value) || Has(settings_.with, "*")};
+  if (component.unless.empty()) return enabled;
+  // "*" enables components; it disables none.
+  return enabled && !Condition{IsSet(component.unless), Has(settings_.with, component.unless)};
 }
 
 Condition ChartSwitches::Granted(const ComponentMandate& component) const {

@@ -38,7 +38,7 @@ void AddImpersonation(ObjectMaker& maker, const ComponentMandate& component) {
   }
   const std::string on = maker.account() + "-impersonate-on";
   for (const auto& [name, rules] : rbac::WhatToImpersonateOn(declared)) {
-    const Yaml where = name.empty() ? Yaml() : Yaml(name);
+    const Yaml where = maker.NamespaceOf(name);
     maker.Role(on, where, RulesYaml(rbac::NormalizeRules(rules)), why, constrained);
     maker.Binding(on, where, base, constrained);
   }

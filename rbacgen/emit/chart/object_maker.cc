@@ -1,6 +1,7 @@
 #include "rbacgen/emit/chart/object_maker.h"
 
 #include "absl/strings/str_join.h"
+#include "manager/rbac/mandate.h"
 
 namespace mandate::rbacgen {
 namespace {
@@ -46,6 +47,11 @@ void ObjectMaker::Binding(const std::string& role, const Yaml& ns, Yaml::List su
   object["roleRef"] = Yaml::Map{{"apiGroup", kRbacGroup}, {"kind", kind}, {"name", role}};
   object["subjects"] = std::move(subjects);
   Add(std::move(object), condition);
+}
+
+Yaml ObjectMaker::NamespaceOf(const std::string& grant_ns) const {
+  if (grant_ns == rbac::kManagerNamespace) return switches_.Namespace();
+  return grant_ns.empty() ? Yaml() : Yaml(grant_ns);
 }
 
 Yaml ObjectMaker::Subject(const std::string& account) const {

@@ -46,6 +46,8 @@ class ObjectMaker {
   // Adds a binding of the role with that name to the subjects.
   void Binding(const std::string& role, const Yaml& ns, Yaml::List subjects,
                const Yaml::Condition& condition = {});
+  // The namespace of a Grant; null if it is for the whole cluster.
+  Yaml NamespaceOf(const std::string& grant_ns) const;
   // A ServiceAccount of the manager's namespace, as a subject.
   Yaml Subject(const std::string& account) const;
   // The account that makes the component's requests; it depends on the identity mode.

@@ -1,0 +1,70 @@
+// The parts of a component that keeps webhooks' certificates, for any mandate:
+//
+//   // +mandate:component:name=webhook-certificates,…
+//   // +mandate:rbac:groups="",resources=secrets,resourceNames=…,verbs=list;watch;update,…
+//   //
+//   +mandate:rbac:groups=admissionregistration.k8s.io,resources=validatingwebhookconfigurations,…
+//
+//   ComponentSpec spec{&kWebhookCertificates, make controllers, make webhooks};
+#ifndef CONTROLLERS_CERTIFICATES_MAKE_H_
+#define CONTROLLERS_CERTIFICATES_MAKE_H_
+
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "controllers/certificates/reconciler.h"
+#include "manager/admission/webhook.h"
+#include "manager/client/client.h"
+#include "manager/component.h"
+#include "manager/controller/builder_for.h"
+#include "manager/core/status_macros.h"
+#include "manager/serving/serving_certificate.h"
+
+namespace mandate::certificates {
+
+// The controller of the Secret and the configurations. A mandate without mutating, or validating,
+// configurations has none of them.
+template <const rbac::Mandate& kMandate>
+absl::StatusOr<std::unique_ptr<Controller>> MakeController(const Component& component,
+                                                           const CertificateOptions& options) {
+  using admissionregistrationv1::MutatingWebhookConfiguration;
+  using admissionregistrationv1::ValidatingWebhookConfiguration;
+  RETURN_IF_ERROR(CheckLives(options.lives));
+  ASSIGN_OR_RETURN(auto client, Client<kMandate>::Create(component.client));
+  const auto to_secret = [key = ObjectKey{std::string(component.ns), options.secret}](
+                             const ObjectEvent&) { return std::vector<Request>{{key}}; };
+  BuilderFor<kMandate> builder(component.runtime);
+  builder.Named("webhook-certificates")
+      .template For<corev1::Secret>(OneObject{std::string(component.ns), options.secret});
+  CertificateWrites writes;
+  writes.secret = [client](const CallContext& context, corev1::Secret secret) mutable {
+    return client.template Update<corev1::Secret>(context, std::move(secret)).status();
+  };
+  const auto add = [&]<class T>(const std::vector<std::string>& names, auto& write) {
+    if constexpr (rbac::Permits(kMandate, "update", KindOf<T>::value.group,
+                                KindOf<T>::value.plural)) {
+      write = [client](const CallContext& context, T configuration) mutable {
+        return client.template Update<T>(context, std::move(configuration)).status();
+      };
+      for (const std::string& name : names) {
+        builder.template Watches<T>(OneObject{"", name}, to_secret);
+      }
+    }
+  };
+  add.template operator()<ValidatingWebhookConfiguration>(options.validating, writes.validating);
+  add.template operator()<MutatingWebhookConfiguration>(options.mutating, writes.mutating);
+  return builder.Complete(
+      std::make_unique<CertificateReconciler>(component, options, std::move(writes)));
+}
+
+// The demand with which every replica, leader or not, gets the serving certificate of the Secret.
+// It serves no webhook.
+Webhooks MakeServing(const Component& component, const CertificateOptions& options,
+                     std::shared_ptr<ServingCertificate> serving);
+
+}  // namespace mandate::certificates
+
+#endif  // CONTROLLERS_CERTIFICATES_MAKE_H_

@@ -1,0 +1,332 @@
+// Runs the reconciler with exactly its mandate's permissions, on the double of the API server.
+#include "controllers/certificates/reconciler.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "controllers/certificates/make.h"
+#include "controllers/certificates/webhook_certificates.h"
+#include "manager/cache/testing/fake_cache_view.h"
+#include "manager/client/testing/fake_rest_client.h"
+#include "manager/client/testing/mandate_server.h"
+#include "manager/core/strings.h"
+#include "manager/core/testing/simulated_loop.h"
+#include "manager/core/x509.h"
+#include "manager/rbac/placed_mandate.h"
+#include "testing/apiserver/admin_request.h"
+#include "testing/apiserver/sim_server.h"
+
+namespace mandate::certificates {
+namespace {
+
+using admissionregistrationv1::ValidatingWebhookConfiguration;
+using corev1::Secret;
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::IsEmpty;
+
+constexpr char kNamespace[] = "kube-system";
+constexpr char kName[] = "mandate-manager-webhook-certificate";
+constexpr char kSecrets[] = "/api/v1/namespaces/kube-system/secrets";
+constexpr char kConfigurations[] =
+    "/apis/admissionregistration.k8s.io/v1/validatingwebhookconfigurations";
+constexpr char kConfiguration[] = "mandate-manager-scope-webhook-validating";
+
+std::string ConfigurationJson() {
+  std::string webhooks;
+  for (const char* name : {"a.example.com", "b.example.com"}) {
+    StrAppend(&webhooks, webhooks.empty() ? "" : ",", R"({"name":")", name,
+              R"(","sideEffects":"None","admissionReviewVersions":["v1"],"failurePolicy":"Ignore",
+              "clientConfig":{"service":{"name":"s","namespace":"n","path":"/p"}}})");
+  }
+  return StrCat(R"({"apiVersion":"admissionregistration.k8s.io/v1",
+                    "kind":"ValidatingWebhookConfiguration","metadata":{"name":")",
+                kConfiguration, R"("},"webhooks":[)", webhooks, "]}");
+}
+
+CertificateOptions Options() {
+  return {.names = {"DNS:webhook.ns.svc"},
+          .validating = {kConfiguration},
+          .mutating = {},
+          .lives = {.authority = absl::Hours(400), .serving = absl::Hours(40)}};
+}
+
+// A process, which sees the objects as they were at its last CatchUp().
+class Replica {
+ public:
+  Replica(SimulatedLoop& loop, apiserver::SimServer& server)
+      : loop_(loop),
+        server_(server),
+        view_(loop),
+        client_(loop, "webhook-certificates"),
+        component_{placed_.mandate(), client_, events_,
+                   ControllerRuntime{"webhook-certificates", loop, pool_, view_, metrics_, {}},
+                   kNamespace} {
+    demands_.push_back(view_.Demand({KindOf<Secret>::value, kNamespace, kName}, nullptr));
+    demands_.push_back(
+        view_.Demand({KindOf<ValidatingWebhookConfiguration>::value, "", kConfiguration}, nullptr));
+    serving_ = MakeServing(component_, Options(), certificate_);
+    client_.HandleLate([this](const RestRequest& request, const FakeRestClient::Reply& reply) {
+      const std::string target = request.target.substr(0, request.target.find('?'));
+      writes_.push_back(StrCat(request.method, " ", target.substr(target.rfind('/') + 1)));
+      if (auto denied = rights_.Refuse(request)) return reply(*denied);
+      if (unavailable == writes_.back()) {
+        HttpResponse response;
+        response.code = 503;
+        return reply(response);
+      }
+      HttpRequest http = apiserver::AdminRequest(request.method, request.target, request.body,
+                                                 request.content_type);
+      http.accept = request.accept;
+      server_.transport().Call({}, std::move(http), reply);
+    });
+    auto client = Client<kWebhookCertificates>::Create(client_);
+    EXPECT_TRUE(client.ok());
+    CertificateWrites writes;
+    writes.secret = [client = *client](const CallContext& context, Secret secret) mutable {
+      return client.Update<Secret>(context, std::move(secret)).status();
+    };
+    writes.validating = [client = *client](const CallContext& context,
+                                           ValidatingWebhookConfiguration object) mutable {
+      return client.Update<ValidatingWebhookConfiguration>(context, std::move(object)).status();
+    };
+    reconciler_ = std::make_unique<CertificateReconciler>(component_, Options(), std::move(writes));
+    loop_.RunReady();
+  }
+
+  void CatchUp() {
+    Copy(KindOf<Secret>::value, {kNamespace, kName}, StrCat(kSecrets, "/", kName));
+    Copy(KindOf<ValidatingWebhookConfiguration>::value, {"", kConfiguration},
+         StrCat(kConfigurations, "/", kConfiguration));
+    loop_.RunReady();
+  }
+  absl::StatusOr<Result> Reconcile() {
+    writes_.clear();
+    std::optional<absl::StatusOr<Result>> result;
+    pool_.Post([&] {
+      result = reconciler_->Reconcile({loop_.clock().TimeNow() + absl::Minutes(1), {}},
+                                      {{kNamespace, kName}});
+    });
+    loop_.RunUntil([&] { return result.has_value(); });
+    return *std::move(result);
+  }
+  const std::vector<std::string>& writes() const { return writes_; }
+  ServingCertificate& certificate() { return *certificate_; }
+  double Expiry(const char* certificate) {
+    return metrics_
+        .Gauge("mandate_webhook_certificate_expiration_timestamp_seconds", "",
+               {{"identity", "webhook-certificates"}, {"certificate", certificate}})
+        .Value();
+  }
+
+  std::string unavailable;  // a write that fails
+
+ private:
+  void Copy(const KindInfo& kind, const ObjectKey& key, const std::string& target) {
+    std::optional<absl::StatusOr<HttpResponse>> answer;
+    HttpRequest request = apiserver::AdminRequest("GET", target, "", "");
+    request.accept = "application/vnd.kubernetes.protobuf";
+    server_.transport().Call({}, std::move(request), [&](auto r) { answer = std::move(r); });
+    loop_.RunUntil([&] { return answer.has_value(); });
+    ASSERT_TRUE(answer->ok());
+    if ((*answer)->code != 200) return view_.Remove(kind, key);
+    view_.Put(kind, *ParseRawObject((*answer)->body, Encoding::kProtobuf));
+  }
+
+  SimulatedLoop& loop_;
+  apiserver::SimServer& server_;
+  SimulatedPool pool_{loop_, 1};
+  const rbac::PlacedMandate placed_{kWebhookCertificates, kNamespace};
+  const MandateServer rights_{placed_.mandate()};
+  FakeCacheView view_;
+  FakeRestClient client_;
+  Metrics metrics_;
+  NoEvents events_;
+  Component component_;
+  const std::shared_ptr<ServingCertificate> certificate_ =
+      ServingCertificate::WithoutCertificate({});
+  Webhooks serving_;
+  std::vector<std::unique_ptr<DemandHandle>> demands_;
+  std::unique_ptr<CertificateReconciler> reconciler_;
+  std::vector<std::string> writes_;
+};
+
+class CertificatesTest : public testing::Test {
+ protected:
+  CertificatesTest() : server_(loop_, {}), one_(loop_, server_), two_(loop_, server_) {
+    Send("POST", kSecrets,
+         StrCat(R"({"apiVersion":"v1","kind":"Secret","metadata":{"name":")", kName, R"("}})"));
+    const HttpResponse created = Send("POST", kConfigurations, ConfigurationJson());
+    EXPECT_EQ(created.code, 201) << created.body;
+  }
+
+  HttpResponse Send(const std::string& method, const std::string& target, const std::string& body,
+                    const std::string& type = "application/json") {
+    std::optional<absl::StatusOr<HttpResponse>> answer;
+    server_.transport().Call({}, apiserver::AdminRequest(method, target, body, type),
+                             [&](auto result) { answer = std::move(result); });
+    loop_.RunUntil([&] { return answer.has_value(); });
+    return answer->ok() ? **std::move(answer) : HttpResponse{};
+  }
+  template <class T>
+  T Stored(const std::string& target) {
+    HttpResponse answer = Send("GET", target, "");
+    EXPECT_EQ(answer.code, 200);
+    return *(*ParseRawObject(answer.body, Encoding::kJson))->Decode<T>();
+  }
+  std::string Data(const char* key) {
+    return Stored<Secret>(StrCat(kSecrets, "/", kName)).data().at(key);
+  }
+  std::vector<std::string> Bundles() {
+    std::vector<std::string> bundles;
+    const auto stored =
+        Stored<ValidatingWebhookConfiguration>(StrCat(kConfigurations, "/", kConfiguration));
+    for (const auto& webhook : stored.webhooks()) {
+      bundles.push_back(webhook.clientconfig().cabundle());
+      EXPECT_EQ(webhook.clientconfig().service().path(), "/p");
+    }
+    return bundles;
+  }
+  void Settle(Replica& replica) {
+    replica.CatchUp();
+    EXPECT_TRUE(replica.Reconcile().ok());
+    replica.CatchUp();
+  }
+  void Pass(absl::Duration time) { loop_.RunFor(time); }
+
+  SimulatedLoop loop_;
+  apiserver::SimServer server_;
+  Replica one_, two_;
+};
+
+TEST_F(CertificatesTest, FillsTheSecretThenTheConfiguration) {
+  one_.CatchUp();
+  EXPECT_FALSE(one_.certificate().Ready().ok());
+  const auto result = one_.Reconcile();
+  ASSERT_TRUE(result.ok()) << result.status();
+  EXPECT_THAT(one_.writes(), ElementsAre(StrCat("PUT ", kName), StrCat("PUT ", kConfiguration)));
+  EXPECT_EQ(result->requeue_after, absl::Hours(1)) << "wall clocks may jump";
+  EXPECT_THAT(Bundles(), ElementsAre(Data(kAuthorities), Data(kAuthorities)));
+  EXPECT_TRUE(x509::IsIssuedBy(Data(kServing), Data(kAuthorities)));
+  EXPECT_TRUE(x509::IsFor(Data(kServing), "DNS:webhook.ns.svc"));
+  const double now = absl::ToDoubleSeconds(loop_.clock().WallTimeNow() - absl::UnixEpoch());
+  EXPECT_NEAR(one_.Expiry("serving"), now + 40 * 3600, 60);
+  EXPECT_NEAR(one_.Expiry("authority"), now + 400 * 3600, 60);
+  // Both replicas serve it, whichever wrote it.
+  for (Replica* replica : {&one_, &two_}) {
+    replica->CatchUp();
+    EXPECT_TRUE(replica->certificate().Ready().ok());
+  }
+}
+
+TEST_F(CertificatesTest, AConvergedReconcileWritesNothing) {
+  Settle(one_);
+  ASSERT_TRUE(one_.Reconcile().ok());
+  EXPECT_THAT(one_.writes(), IsEmpty());
+  two_.CatchUp();
+  ASSERT_TRUE(two_.Reconcile().ok());
+  EXPECT_THAT(two_.writes(), IsEmpty());
+}
+
+TEST_F(CertificatesTest, ReplicasDoNotOverwriteEachOther) {
+  one_.CatchUp();
+  two_.CatchUp();
+  ASSERT_TRUE(one_.Reconcile().ok());
+  const std::string serving = Data(kServing);
+  EXPECT_TRUE(absl::IsAborted(two_.Reconcile().status()));
+  EXPECT_THAT(two_.writes(), ElementsAre(StrCat("PUT ", kName)));
+  EXPECT_EQ(Data(kServing), serving);
+  EXPECT_THAT(Bundles(), ElementsAre(Data(kAuthorities), Data(kAuthorities)));
+}
+
+TEST_F(CertificatesTest, RotatesBoth) {
+  Settle(one_);
+  std::vector<std::string> serving, authorities;
+  for (int day = 0; day < 40; ++day) {
+    Pass(absl::Hours(24));
+    Settle(day % 2 == 0 ? one_ : two_);
+    if (serving.empty() || serving.back() != Data(kServing)) serving.push_back(Data(kServing));
+    for (const std::string& authority : x509::SplitPem(Data(kAuthorities))) {
+      if (std::ranges::find(authorities, authority) == authorities.end()) {
+        authorities.push_back(authority);
+      }
+    }
+    EXPECT_THAT(Bundles(), ElementsAre(Data(kAuthorities), Data(kAuthorities)));
+  }
+  EXPECT_GE(serving.size(), 20);
+  EXPECT_EQ(authorities.size(), 4);
+}
+
+TEST_F(CertificatesTest, AFailedPublicationIsRetried) {
+  one_.CatchUp();
+  one_.unavailable = StrCat("PUT ", kConfiguration);
+  EXPECT_TRUE(absl::IsUnavailable(one_.Reconcile().status()));
+  one_.unavailable.clear();
+  const std::string authority = Data(kAuthorities);
+  Settle(one_);
+  EXPECT_EQ(Data(kAuthorities), authority);
+  EXPECT_THAT(Bundles(), ElementsAre(authority, authority));
+}
+
+TEST_F(CertificatesTest, NothingIsPublishedThatIsNotStored) {
+  one_.CatchUp();
+  one_.unavailable = StrCat("PUT ", kName);
+  EXPECT_TRUE(absl::IsUnavailable(one_.Reconcile().status()));
+  EXPECT_THAT(Bundles(), ElementsAre("", ""));
+}
+
+TEST_F(CertificatesTest, AnotherBundleIsReplaced) {
+  Settle(one_);
+  Send("PUT", StrCat(kConfigurations, "/", kConfiguration), ConfigurationJson());
+  Settle(one_);
+  EXPECT_THAT(Bundles(), ElementsAre(Data(kAuthorities), Data(kAuthorities)));
+}
+
+TEST_F(CertificatesTest, AnAbsentConfigurationIsPublishedWhenItComes) {
+  Send("DELETE", StrCat(kConfigurations, "/", kConfiguration), "");
+  Settle(one_);
+  EXPECT_THAT(Data(kAuthorities), HasSubstr("BEGIN CERTIFICATE"));
+  Send("POST", kConfigurations, ConfigurationJson());
+  Settle(one_);
+  EXPECT_THAT(Bundles(), ElementsAre(Data(kAuthorities), Data(kAuthorities)));
+}
+
+TEST_F(CertificatesTest, AnAbsentSecretIsReported) {
+  Settle(one_);
+  Send("DELETE", StrCat(kSecrets, "/", kName), "");
+  one_.CatchUp();
+  const absl::Status status = one_.Reconcile().status();
+  EXPECT_TRUE(absl::IsFailedPrecondition(status));
+  EXPECT_THAT(std::string(status.message()),
+              HasSubstr("the Secret kube-system/mandate-manager-webhook-certificate for the "
+                        "webhooks' certificates does not exist; create an empty one"));
+  EXPECT_TRUE(one_.certificate().Ready().ok()) << "its certificate is still valid";
+}
+
+TEST_F(CertificatesTest, KeepsOtherKeysOfTheSecret) {
+  Send("PATCH", StrCat(kSecrets, "/", kName), R"({"data":{"other":"eA=="}})",
+       "application/merge-patch+json");
+  Settle(one_);
+  EXPECT_EQ(Data("other"), "x");
+}
+
+TEST(NameConfigurations, AreThoseOfTheChart) {
+  static constexpr rbac::DeclaredWebhook kBoth[] = {{"/a", false}, {"/b", true}, {"/c", true}};
+  static constexpr rbac::DeclaredWebhook kOne[] = {{"/d", false}};
+  static constexpr rbac::Mandate kFirst{"first", {}, kBoth}, kSecond{"second", {}, kOne},
+      kNone{"none", {}};
+  CertificateOptions options;
+  NameConfigurations({{&kFirst}, {&kSecond}, {&kNone}}, options);
+  EXPECT_THAT(options.validating,
+              ElementsAre("mandate-manager-first-validating", "mandate-manager-second-validating"));
+  EXPECT_THAT(options.mutating, ElementsAre("mandate-manager-first-mutating"));
+}
+
+}  // namespace
+}  // namespace mandate::certificates

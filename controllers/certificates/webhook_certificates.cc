@@ -1,0 +1,40 @@
+#include "controllers/certificates/webhook_certificates.h"
+
+#include <algorithm>
+#include <string>
+#include <utility>
+
+#include "controllers/certificates/make.h"
+#include "manager/core/status_macros.h"
+#include "manager/core/strings.h"
+
+namespace mandate::certificates {
+
+void NameConfigurations(const std::vector<ComponentSpec>& components, CertificateOptions& options) {
+  for (const ComponentSpec& component : components) {
+    const auto add = [&](bool mutating, const char* suffix, std::vector<std::string>& names) {
+      if (std::ranges::any_of(component.mandate->webhooks, [&](const rbac::DeclaredWebhook& w) {
+            return w.mutating == mutating;
+          })) {
+        names.push_back(StrCat("mandate-manager-", component.mandate->component, suffix));
+      }
+    };
+    add(false, "-validating", options.validating);
+    add(true, "-mutating", options.mutating);
+  }
+}
+
+ComponentSpec WebhookCertificates(std::shared_ptr<const Settings> settings) {
+  const auto controllers = [settings](const Component& component) -> absl::StatusOr<Controllers> {
+    ASSIGN_OR_RETURN(auto made, MakeController<kWebhookCertificates>(component, settings->options));
+    Controllers all;
+    all.push_back(std::move(made));
+    return all;
+  };
+  const auto webhooks = [settings](const Component& component) -> absl::StatusOr<Webhooks> {
+    return MakeServing(component, settings->options, settings->serving);
+  };
+  return {&kWebhookCertificates, controllers, webhooks};
+}
+
+}  // namespace mandate::certificates

@@ -1,0 +1,35 @@
+// The component webhook-certificates: keeps the certificates of this project's webhooks.
+//
+// +mandate:component:name=webhook-certificates,value=webhooks.enabled,unless=webhooks.certificateSecret,events=none
+// +mandate:justify:reason="The Secret holds the certificates that this component makes."
+// +mandate:rbac:groups=core,resources=secrets,resourceNames=mandate-manager-webhook-certificate,verbs=list;watch;update,namespace=$(NAMESPACE),fieldSelector=metadata.name
+// +mandate:justify:reason="API servers verify the webhooks by the caBundle that this component writes."
+// +mandate:rbac:groups=admissionregistration.k8s.io,resources=validatingwebhookconfigurations,resourceNames=mandate-manager-scope-webhook-validating,verbs=list;watch;update,fieldSelector=metadata.name
+#ifndef CONTROLLERS_CERTIFICATES_WEBHOOK_CERTIFICATES_H_
+#define CONTROLLERS_CERTIFICATES_WEBHOOK_CERTIFICATES_H_
+
+#include <memory>
+#include <vector>
+
+#include "controllers/certificates/mandates.h"
+#include "controllers/certificates/reconciler.h"
+#include "manager/component.h"
+#include "manager/serving/serving_certificate.h"
+
+namespace mandate::certificates {
+
+// What the component needs beyond its mandate. Set it before the Manager is made.
+struct Settings {
+  CertificateOptions options;
+  std::shared_ptr<ServingCertificate> serving;
+};
+
+// The names of the configurations of the components' webhooks, in which the authorities are
+// published: mandate-manager-COMPONENT-validating and -mutating.
+void NameConfigurations(const std::vector<ComponentSpec>& components, CertificateOptions& options);
+
+ComponentSpec WebhookCertificates(std::shared_ptr<const Settings> settings);
+
+}  // namespace mandate::certificates
+
+#endif  // CONTROLLERS_CERTIFICATES_WEBHOOK_CERTIFICATES_H_

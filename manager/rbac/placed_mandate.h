@@ -1,0 +1,35 @@
+// A mandate in a namespace: its rules for the manager's own namespace name it.
+#ifndef MANAGER_RBAC_PLACED_MANDATE_H_
+#define MANAGER_RBAC_PLACED_MANDATE_H_
+
+#include <string_view>
+#include <vector>
+
+#include "manager/rbac/mandate.h"
+
+namespace mandate::rbac {
+
+// Immutable.
+class PlacedMandate {
+ public:
+  // The mandate's tables and `ns` outlive this.
+  PlacedMandate(const Mandate& mandate, std::string_view ns)
+      : rules_(mandate.rules.begin(), mandate.rules.end()),
+        mandate_{mandate.component, rules_, mandate.webhooks} {
+    for (MandateRule& rule : rules_) {
+      if (rule.ns == kManagerNamespace) rule.ns = ns;
+    }
+  }
+  PlacedMandate(const PlacedMandate&) = delete;
+  PlacedMandate& operator=(const PlacedMandate&) = delete;
+
+  const Mandate& mandate() const { return mandate_; }
+
+ private:
+  std::vector<MandateRule> rules_;
+  const Mandate mandate_;
+};
+
+}  // namespace mandate::rbac
+
+#endif  // MANAGER_RBAC_PLACED_MANDATE_H_
