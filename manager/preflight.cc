@@ -161,7 +161,7 @@ absl::Status NoConstraints(const PreflightOptions& options, const std::string& b
   const Grantee grantee = ToBase(options, "-impersonate", base_user);
   return absl::FailedPreconditionError(
       StrCat("the server rejects constrained impersonation (", AsStd(refusal.message()),
-             "); enable its feature gate ConstrainedImpersonation, or apply the role for classic "
+             "). Enable its feature gate ConstrainedImpersonation, or apply the role for classic "
              "impersonation:\n",
              GrantManifest({.ns = options.ns,
                             .role = grantee.role,

@@ -265,7 +265,7 @@ TEST_F(PreflightModesTest, DistinguishesADisabledFeatureGateFromAMissingGrant) {
   server_impersonates = false;
   base_grants = Constrained();
   const std::string says = Says(IdentityMode::kImpersonate);
-  EXPECT_THAT(says, HasSubstr("enable its feature gate ConstrainedImpersonation"));
+  EXPECT_THAT(says, HasSubstr("Enable its feature gate ConstrainedImpersonation"));
   EXPECT_THAT(says, HasSubstr("resourceNames: [\"mm-scope\"]\n  resources: [\"serviceaccounts\"]\n"
                               "  verbs: [\"impersonate\"]\n"));
 }

@@ -2,6 +2,7 @@
 
 #include <utility>
 
+#include "manager/core/log_reason.h"
 #include "manager/core/status_macros.h"
 #include "manager/core/strings.h"
 
@@ -55,7 +56,7 @@ void RunningComponent::OnTokenStatus(const TokenStatus& status) {
   const absl::StatusCode before = std::exchange(told_, now.code());
   if (now.code() == before) return;
   if (!now.ok()) {
-    log_.Error("The component has no token that the server accepts", {{"reason", now}});
+    log_.Error("The component has no token that the server accepts", {{"reason", LogReason(now)}});
     cache_.CutOff(component_.client.component(), now);
   } else {
     log_.Info("The component has a token again");
@@ -65,20 +66,23 @@ void RunningComponent::OnTokenStatus(const TokenStatus& status) {
 
 void RunningComponent::OnPreflight(absl::Status result) {
   absl::Status before;
+  bool has_token = false;
   {
     MutexLock lock(mutex_);
+    has_token = token_.ok();
     before = preflight_.value_or(absl::OkStatus());
     preflight_ = result;
   }
   if (before == result) return;
+  if (!result.ok() && !has_token) return;  // the missing token is logged, and it is the reason
   if (result.ok()) {
     log_.Info("Every declared permission is granted");
     // The API server may grant now what it denied before: its watches try again at once.
     cache_.Poke(component_.client.component());
   } else if (absl::IsFailedPrecondition(result)) {
-    log_.Error("Permissions are missing", {{"reason", result}});
+    log_.Error("Permissions are missing", {{"reason", LogReason(result)}});
   } else {
-    log_.Error("The permissions could not be checked", {{"reason", result}});
+    log_.Error("The permissions could not be checked", {{"reason", LogReason(result)}});
   }
 }
 

@@ -17,6 +17,8 @@
 namespace mandate {
 namespace {
 
+using testing::AllOf;
+using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::Not;
 
@@ -134,8 +136,7 @@ TEST_F(RunningComponentTest, MakesItsControllersFromItsOwnParts) {
          return Controllers();
        }},
       Options());
-  ASSERT_TRUE(running.ok()) << running.status();
-  EXPECT_TRUE(made);
+  ASSERT_TRUE(made) << running.status();
   EXPECT_EQ((*running)->name(), "reader");
   EXPECT_EQ(&(*running)->client(), &a_);
   EXPECT_EQ(&(*running)->mandate(), &kReader);
@@ -209,9 +210,7 @@ TEST_F(RunningComponentTest, EndsReadsWithoutAnAcceptedToken) {
   running_->OnTokenStatus(Token(true, absl::OkStatus()));
   Settle();
   EXPECT_EQ(read(), absl::OkStatus());
-  EXPECT_EQ(log_->Count("has no token that the server accepts component=a"), 0) << "it is reader";
   EXPECT_EQ(log_->Count("has no token that the server accepts component=reader reason="), 2);
-  EXPECT_EQ(log_->Count("INFO The component has a token again component=reader"), 1);
 }
 
 // What was refused for want of a token is asked for at once, and not when its own backoff says so.
@@ -247,17 +246,6 @@ TEST_F(RunningComponentTest, ProvesAccessAtOnceWhenNothingIsMissing) {
   EXPECT_TRUE(view_->GetRaw({}, kWidget, {"default", "x"}).ok());
 }
 
-TEST_F(RunningComponentTest, LogsAFirstTokenThatFails) {
-  Run(Options());
-  running_->OnTokenStatus(Token(false, absl::OkStatus()));
-  EXPECT_EQ(log_->Count("has no token"), 0);
-  running_->OnTokenStatus(Token(false, absl::UnavailableError("connection refused")));
-  running_->OnTokenStatus(Token(false, absl::UnavailableError("connection refused")));
-  EXPECT_EQ(log_->Count("has no token that the server accepts component=reader"), 1);
-  running_->OnTokenStatus(Token(true, absl::OkStatus()));
-  EXPECT_EQ(log_->Count("INFO The component has a token again component=reader"), 1);
-}
-
 TEST_F(RunningComponentTest, NeedsAThreadForEachConcurrentReconciler) {
   Run(Options());
   EXPECT_EQ(running_->concurrency(), 0);
@@ -270,17 +258,28 @@ TEST_F(RunningComponentTest, ReadyNamesTheReasonOfAFailedFirstList) {
   running_->OnTokenStatus(Token(true, absl::OkStatus()));
   running_->OnPreflight(absl::OkStatus());
   server_.Grant("a");
-  server_.faults().refuse_list = 1;
-  server_.faults().refuse_watch = 1;
+  server_.faults().refuse_list = server_.faults().refuse_watch = 1;
   Start();
   loop_.RunFor(absl::Minutes(1));
-  const std::string ready(running_->Ready().message());
-  EXPECT_THAT(ready, HasSubstr("waits for widgets.example.com: "));
-  EXPECT_THAT(ready, Not(HasSubstr("not asked yet")));
+  EXPECT_THAT(std::string(running_->Ready().message()),
+              AllOf(HasSubstr("waits for widgets.example.com: "), Not(HasSubstr("not asked yet"))));
+}
+
+// A preflight without a token reports only that there is no token.
+TEST_F(RunningComponentTest, LogsAMissingServiceAccountOnce) {
+  Run(Options());
+  const auto missing = absl::NotFoundError("a/b does not exist. Apply it:\napiVersion: v1\n");
+  running_->OnTokenStatus(Token(false, absl::OkStatus()));
+  running_->OnTokenStatus(Token(false, missing));
+  running_->OnPreflight(missing);
+  EXPECT_THAT(log_->lines(), ElementsAre(HasSubstr("accepts component=reader reason=\"a/b does not "
+                                                   "exist; /readyz?verbose shows the manifest")));
+  running_->OnTokenStatus(Token(true, absl::OkStatus()));
+  EXPECT_EQ(log_->Count("INFO The component has a token again component=reader"), 1);
 }
 
 // Of the controller's log and the cache's together.
-TEST_F(RunningComponentTest, LogsAnUnreadableSourceOnce) {
+TEST_F(RunningComponentTest, LogsAnUnreadableSourceTwice) {
   options_.log = Logger(log_, loop_.clock());
   CacheFixture::Create();
   Run(Options(), {"one"});
@@ -288,8 +287,9 @@ TEST_F(RunningComponentTest, LogsAnUnreadableSourceOnce) {
   server_.SetServed(false);
   Start();
   loop_.RunFor(absl::Hours(1));
-  EXPECT_EQ(log_->Count("ERROR Source is not live yet component=reader controller=one"), 1);
-  EXPECT_EQ(log_->Count("widgets"), 1);
+  EXPECT_EQ(log_->Count("INFO Source is not live yet component=reader controller=one"), 1);
+  EXPECT_EQ(log_->Count("ERROR Source is still not live component=reader controller=one"), 1);
+  EXPECT_EQ(log_->Count("widgets"), 2);
 }
 
 TEST_F(RunningComponentTest, NeedsNoTokenInModesWithoutTokens) {
@@ -303,7 +303,8 @@ TEST_F(RunningComponentTest, NeedsNoTokenInModesWithoutTokens) {
 TEST_F(RunningComponentTest, ReadyFollowsThePreflightAndEachChangeIsOneLine) {
   Run(Options());
   running_->OnTokenStatus(Token(true, absl::OkStatus()));
-  const absl::Status missing = absl::FailedPreconditionError("may not list pods");
+  const absl::Status missing =
+      absl::FailedPreconditionError("may not list pods. Apply:\napiVersion: v1\n");
   const absl::Status still = absl::FailedPreconditionError("may not get pods");
   const struct {
     absl::Status found;
@@ -319,15 +320,15 @@ TEST_F(RunningComponentTest, ReadyFollowsThePreflightAndEachChangeIsOneLine) {
               row.errors);
     EXPECT_EQ(log_->Count("INFO Every declared permission is granted component=reader"), row.news);
     EXPECT_EQ(log_->lines().size(), static_cast<size_t>(row.errors + row.news));
+    EXPECT_EQ(log_->Count("apiVersion"), 0);
   }
 }
 
 TEST_F(RunningComponentTest, ReadyReportsTheTokenBeforeThePermissions) {
   Run(Options());
   running_->OnPreflight(absl::UnavailableError("cannot ask"));
-  const absl::Status error = absl::NotFoundError("no ServiceAccount");
-  running_->OnTokenStatus(Token(false, error));
-  EXPECT_EQ(running_->Ready(), error);
+  running_->OnTokenStatus(Token(false, absl::NotFoundError("no ServiceAccount")));
+  EXPECT_EQ(running_->Ready(), absl::NotFoundError("no ServiceAccount"));
   running_->OnTokenStatus(Token(true, absl::OkStatus()));
   EXPECT_EQ(running_->Ready(), absl::UnavailableError("cannot ask"));
 }

@@ -4,6 +4,7 @@
 
 #include "manager/controller/controller_core.h"
 #include "manager/controller/readiness.h"
+#include "manager/core/log_reason.h"
 #include "manager/core/status_macros.h"
 #include "manager/core/strings.h"
 #include "manager/object/names.h"
@@ -16,6 +17,9 @@ constexpr absl::Duration kMetricsPeriod = absl::Milliseconds(500);
 // How long a replay waits for other sources that cannot be read: after an outage they return one
 // after the other, and one replay is enough for all.
 constexpr absl::Duration kReplaySettle = absl::Seconds(1);
+// How long the first list of a source may fail before this is an error. The cache finds a CRD that
+// was just created within that time.
+constexpr absl::Duration kFirstListLimit = absl::Minutes(1);
 
 }  // namespace
 
@@ -70,17 +74,39 @@ void Controller::Core::OnState(size_t source, const DemandStatus& status) {
   OnUnsynced(source);
   if (!status.reason.ok() && (status.failed || status.state != DemandState::kPending) &&
       watched.logged.insert(status.reason.code()).second) {
-    log_.Error(watched.listed ? "Source was lost" : "Source is not live yet",
-               {{"source", mapper_.sources()[source].demand.ToString()}, {"error", status.reason}});
+    LogUnsynced(source);
   }
+}
+
+void Controller::Core::LogUnsynced(size_t source) {
+  Watched& watched = watched_[source];
+  const std::string demand = mapper_.sources()[source].demand.ToString();
+  const std::string reason = LogReason(watched.status.reason);
+  if (watched.listed) {
+    log_.Error("Source was lost", {{"source", demand}, {"error", reason}});
+    return;
+  }
+  log_.Info("Source is not live yet", {{"source", demand}, {"reason", reason}});
+  if (watched.late != nullptr) return;
+  watched.late = runtime_.loop.RunAt(Now() + kFirstListLimit, [this, demand, &watched] {
+    // The preflight reports missing permissions, and external grants may come later.
+    if (watched.status.reason.ok() || watched.status.state == DemandState::kForbidden) return;
+    log_.Error("Source is still not live", {{"source", demand},
+                                            {"error", LogReason(watched.status.reason)},
+                                            {"waited", kFirstListLimit}});
+  });
 }
 
 void Controller::Core::OnSynced(size_t source, bool again) {
   Watched& watched = watched_[source];
   watched.patience.reset();
   watched.denied = false;
+  const bool was_late = std::exchange(watched.late, nullptr) != nullptr;
+  if (again && (watched.listed || was_late)) {
+    log_.Info(watched.listed ? "Source is live again" : "Source is live now",
+              {{"source", mapper_.sources()[source].demand.ToString()}});
+  }
   if (again && (watched.listed || watched.given_up)) {
-    log_.Info("Source is live again", {{"source", mapper_.sources()[source].demand.ToString()}});
     // Requests that failed because of it need not wait for their retry.
     queue_.RetryNow(Now());
     ArmMetricsTimer();
@@ -253,6 +279,7 @@ void Controller::Core::StopOnLoop(absl::Time deadline) {
   phase_ = Phase::kStopped;
   for (Watched& watched : watched_) {
     watched.patience.reset();
+    watched.late.reset();
     std::unique_ptr<DemandHandle> handle;
     MutexLock lock(mutex_);
     handle.swap(watched.handle);

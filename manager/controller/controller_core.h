@@ -85,6 +85,7 @@ class Controller::Core : public std::enable_shared_from_this<Core> {
     // Workers started without its initial list.
     bool given_up = false;
     std::unique_ptr<Loop::Timer> patience;  // its first list fails
+    std::unique_ptr<Loop::Timer> late;      // its first list was logged as failed
     bool denied = false;  // since it was last live, it was forbidden or its kind absent
     // Since it was last live, not even its last known objects could be read: maps may have missed
     // them.
@@ -128,6 +129,7 @@ class Controller::Core : public std::enable_shared_from_this<Core> {
   void OnState(size_t source, const DemandStatus& status);
   void OnSynced(size_t source, bool again);
   void OnUnsynced(size_t source);
+  void LogUnsynced(size_t source);
   // Workers start without the source.
   void GiveUp(size_t source);
   // Whether the objects that a replay would reconcile are known.

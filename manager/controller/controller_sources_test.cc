@@ -123,7 +123,7 @@ TEST_F(ControllerSourcesTest, RequestsThatFailedWithoutAKindAreRetriedWhenItIsLi
   cache_.SetState(kRole, DemandState::kSynced);
   loop_.RunFor(absl::Milliseconds(10));
   EXPECT_EQ(Counter("controller_runtime_reconcile_total", {{"result", "success"}}), 1);
-  EXPECT_EQ(log_->Count("Source is live again"), 1);
+  EXPECT_EQ(log_->Count("Source is live now"), 1);
 }
 
 // This includes objects without events, because their status depends on objects that cannot be read
@@ -175,10 +175,37 @@ TEST_F(ControllerSourcesTest, OnlyAFirstListThatFailsIsLogged) {
   EXPECT_EQ(log_->Count("Source is not live yet"), 0);
   EXPECT_THAT(NotReady(), HasSubstr("the first list"));
   cache_.SetStatus(kLease, {DemandState::kPending, reason, /*failed=*/true});
-  EXPECT_EQ(log_->Count("Source is not live yet"), 1);
+  EXPECT_EQ(log_->Count("INFO Source is not live yet"), 1);
   cache_.SetState(kLease, DemandState::kSynced);
+  EXPECT_EQ(log_->Count("INFO Source is live now"), 1);
   cache_.SetStatus(kLease, {DemandState::kStale, reason});
   EXPECT_EQ(log_->Count("Source was lost"), 1) << "whatever comes next";
+}
+
+// A CRD that was created a second ago is served soon.
+TEST_F(ControllerSourcesTest, AnAbsentKindIsAnErrorAfterAMinute) {
+  const absl::Status why = absl::NotFoundError("the server does not serve leases");
+  cache_.SetStatus(kLease, {DemandState::kKindAbsent, why, /*failed=*/true});
+  Start({Of(kLease)});
+  loop_.RunFor(absl::Seconds(59));
+  EXPECT_EQ(log_->Count("INFO Source is not live yet"), 1);
+  EXPECT_EQ(log_->Count("ERROR"), 0);
+  loop_.RunFor(absl::Hours(1));
+  EXPECT_EQ(log_->Count("ERROR Source is still not live"), 1);
+  EXPECT_THAT(log_->Last("still not live"), HasSubstr("the server does not serve leases"));
+  cache_.SetState(kLease, DemandState::kSynced);
+  EXPECT_EQ(log_->Count("INFO Source is live now"), 1);
+  EXPECT_EQ(log_->Count("leases.coordination.k8s.io"), 3) << "one line for each transition";
+}
+
+TEST_F(ControllerSourcesTest, AnErrorWithAManifestIsOneShortLine) {
+  const absl::Status why = absl::UnavailableError(
+      "no token: ServiceAccount a/b does not exist. Apply it:\napiVersion: v1\nkind: "
+      "ServiceAccount\n");
+  cache_.SetStatus(kLease, {DemandState::kPending, why, /*failed=*/true});
+  Start({Of(kLease)});
+  EXPECT_THAT(log_->Last("Source is not live yet"),
+              HasSubstr("does not exist; /readyz?verbose shows the manifest to apply"));
 }
 
 // Other controllers exit, or hang without a log line, when one permission is missing.
@@ -190,7 +217,8 @@ TEST_F(ControllerSourcesTest, ReportsWhyASourceIsForbidden) {
   loop_.RunFor(absl::Hours(1));
   EXPECT_TRUE(absl::IsPermissionDenied(controller_->Ready()));
   EXPECT_THAT(NotReady(), HasSubstr("scope-instance may not list and watch roles"));
-  EXPECT_EQ(log_->Count("Source is not live yet"), 1);
+  EXPECT_EQ(log_->Count("INFO Source is not live yet"), 1);
+  EXPECT_EQ(log_->Count("ERROR"), 0) << "the preflight reports it";
   EXPECT_EQ(log_->Count("Starting workers"), 1);
 
   cache_.SetState(kRole, DemandState::kSynced);

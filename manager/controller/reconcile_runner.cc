@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "absl/strings/str_format.h"
+#include "manager/core/log_reason.h"
 #include "manager/core/strings.h"
 #include "manager/object/api_error.h"
 
@@ -113,7 +114,7 @@ void ReconcileRunner::LogError(const Request& request, const absl::Status& statu
     any_failing_ = true;
   }
   const Logger::Fields fields = {{"namespace", request.key.ns},    {"name", request.key.name},
-                                 {"reconcileID", NewId()},         {"error", status},
+                                 {"reconcileID", NewId()},         {"error", LogReason(status)},
                                  {"terminal", IsTerminal(status)}, {"duration", took}};
   if (news) {
     options_.log.Error("Reconciler error", fields);
