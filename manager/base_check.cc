@@ -91,6 +91,19 @@ absl::StatusOr<std::string> AskBaseUser(const CallContext& context, RestClient& 
              "ClusterRole system:basic-user grants every user the SelfSubjectReview"));
 }
 
+absl::Status CheckNamespace(const CallContext& context, RestClient& base, std::string_view user,
+                            std::string_view ns, const rbac::Rule& needed) {
+  const auto account = rbac::ParseServiceAccountUser(user);
+  if (!account.has_value() || account->ns == ns) return absl::OkStatus();
+  const auto answer = MayI(context, base, ns, needed);
+  if (!answer.ok() || answer->status().allowed()) return absl::OkStatus();
+  return absl::InvalidArgumentError(
+      StrCat("--namespace: the manager looks for its Lease and its components' ServiceAccounts in "
+             "namespace \"",
+             ns, "\", where its own ServiceAccount ", account->ns, "/", account->name, " may not ",
+             needed.verbs[0], " ", needed.resources[0], "; use --namespace=", account->ns));
+}
+
 absl::Status RefuseAdministrator(const ClusterConfig& cluster) {
   const auto* client = std::get_if<ClientCertificate>(&cluster.base);
   return client == nullptr ? absl::OkStatus() : RefuseAdministrator(*client);

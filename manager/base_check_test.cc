@@ -133,6 +133,41 @@ TEST_F(AskBaseUserTest, DoesNotRetryADenial) {
   EXPECT_EQ(client_.requests().size(), 1u);
 }
 
+TEST(CheckNamespaceTest, RejectsOnlyAnotherNamespaceWithoutThePermission) {
+  const rbac::Rule needed{.verbs = {"get"},
+                          .api_groups = {"coordination.k8s.io"},
+                          .resources = {"leases"},
+                          .resource_names = {"mandate-manager"}};
+  const auto allowed = FakeRestClient::Json(201, R"({"status":{"allowed":true}})");
+  const auto denied = FakeRestClient::Json(201, R"({"status":{"allowed":false}})");
+  const struct {
+    const char* name;
+    const char* user;
+    absl::StatusOr<HttpResponse> answer;
+    bool ok;
+  } rows[] = {
+      {"the same namespace", "system:serviceaccount:ns:base", denied, true},
+      {"not a ServiceAccount", "base", denied, true},
+      {"a grant across namespaces", "system:serviceaccount:home:base", allowed, true},
+      {"no answer", "system:serviceaccount:home:base", absl::InternalError("etcd"), true},
+      {"another namespace", "system:serviceaccount:home:base", denied, false},
+  };
+  for (const auto& row : rows) {
+    SimulatedLoop loop;
+    FakeRestClient client(loop, "base");
+    client.Handle([&](const RestRequest&) { return row.answer; });
+    const absl::Status status = CheckNamespace({loop.clock().TimeNow() + absl::Seconds(15), {}},
+                                               client, row.user, "ns", needed);
+    EXPECT_EQ(status.ok(), row.ok) << row.name << ": " << status;
+    if (status.ok()) continue;
+    EXPECT_TRUE(absl::IsInvalidArgument(status)) << status;
+    EXPECT_THAT(
+        std::string(status.message()),
+        AllOf(HasSubstr("namespace \"ns\", where its own ServiceAccount home/base may not get "
+                        "leases; use --namespace=home")));
+  }
+}
+
 ClusterConfig WithCertificate(const std::string& pem) {
   ClusterConfig config;
   config.base = ClientCertificate{pem, std::make_shared<const Secret>("key")};

@@ -124,13 +124,20 @@ TEST_F(ManagerBaseTest, LogsPermissionsThatBaseDoesNotNeed) {
 }
 
 // The manager would look for its Lease and its components' ServiceAccounts in the wrong namespace.
-TEST_F(ManagerBaseTest, LogsThatBaseIsInAnotherNamespace) {
-  constexpr char kOther[] = "is not in --namespace";
-  ASSERT_TRUE(Create().ok());
-  EXPECT_EQ(test_.log().Count(kOther), 0);
+TEST_F(ManagerBaseTest, RejectsANamespaceInWhichBaseHasNoPermissions) {
   test_.options.ns = "othr";
-  ASSERT_TRUE(Create().ok());
-  EXPECT_EQ(test_.log().Count(kOther), 1);
+  for (const bool elects : {true, false}) {
+    test_.options.leader_elect = elects;
+    const absl::Status status = Create().status();
+    EXPECT_TRUE(absl::IsInvalidArgument(status)) << status;
+    EXPECT_THAT(std::string(status.message()),
+                AllOf(HasSubstr("--namespace: "), HasSubstr("\"othr\""),
+                      HasSubstr(elects ? "may not get leases" : "create serviceaccounts/token"),
+                      HasSubstr("; use --namespace=default")));
+  }
+  // Without a Lease and tokens, base needs nothing in the namespace.
+  test_.options.identity_mode = IdentityMode::kSingle;
+  EXPECT_EQ(Create().status(), absl::OkStatus());
 }
 
 TEST_F(ManagerBaseTest, EndsWhenTheTokenBecomesAnotherUsers) { ReplaceTokenWhileItRuns(); }

@@ -12,7 +12,6 @@
 #include "manager/loop_call.h"
 #include "manager/preflight.h"
 #include "manager/rbac/events_rule.h"
-#include "manager/rbac/user.h"
 
 namespace mandate {
 namespace {
@@ -191,6 +190,24 @@ absl::Status Manager::Parts::BuildComponents(const std::vector<ComponentSpec>& s
   return absl::OkStatus();
 }
 
+std::optional<rbac::Rule> Manager::Parts::NeededByBase() {
+  if (options.leader_elect) {
+    return rbac::Rule{.verbs = {"get"},
+                      .api_groups = {"coordination.k8s.io"},
+                      .resources = {"leases"},
+                      .resource_names = {options.lease_name}};
+  }
+  if (options.identity_mode != IdentityMode::kToken || clients.empty()) return std::nullopt;
+  return CallOnLoop(*loop, [&]() -> std::optional<rbac::Rule> {
+    const auto identity = identities->Component(kHome, clients[0]->component());
+    if (!identity.ok()) return std::nullopt;
+    return rbac::Rule{.verbs = {"create"},
+                      .api_groups = {""},
+                      .resources = {"serviceaccounts/token"},
+                      .resource_names = {(*identity)->service_account()}};
+  });
+}
+
 absl::Status Manager::Parts::CheckBase() {
   const bool plugin = std::holds_alternative<ExecPlugin>(options.cluster.base);
   const absl::Duration patience =
@@ -199,12 +216,8 @@ absl::Status Manager::Parts::CheckBase() {
   RETURN_IF_ERROR(CheckServer(context, *base_client, options.cluster.endpoint));
   options.log.Info("Connected", {{"server", options.cluster.endpoint.server}});
   ASSIGN_OR_RETURN(base_user, AskBaseUser(context, *base_client));
-  const auto account = rbac::ParseServiceAccountUser(base_user);
-  if (account.has_value() && account->ns != options.ns) {
-    options.log.Error(
-        "The manager's own ServiceAccount is not in --namespace, where its Lease and its "
-        "components' ServiceAccounts must be",
-        {{"user", base_user}, {"namespace", options.ns}});
+  if (const auto needed = NeededByBase()) {
+    RETURN_IF_ERROR(CheckNamespace(context, *base_client, base_user, options.ns, *needed));
   }
   CallOnLoop(*loop, [&] {
     base_user_check = std::make_unique<BaseUserCheck>(

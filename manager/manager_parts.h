@@ -5,6 +5,7 @@
 #include <functional>
 #include <map>
 #include <memory>
+#include <optional>
 #include <random>
 #include <string>
 #include <string_view>
@@ -23,6 +24,7 @@
 #include "manager/manager.h"
 #include "manager/preflight_loop.h"
 #include "manager/rbac/placed_mandate.h"
+#include "manager/rbac/rule.h"
 #include "manager/running_component.h"
 #include "manager/telemetry/access_reviewer.h"
 #include "manager/telemetry/health.h"
@@ -47,6 +49,8 @@ struct Manager::Parts {
                                                              const rbac::Mandate& mandate);
   absl::Status BuildComponents(const std::vector<ComponentSpec>& specs);
   absl::Status CheckBase();
+  // A permission that base needs in the manager's namespace; nullopt if it needs none there.
+  std::optional<rbac::Rule> NeededByBase();
   // Handles base's permissions, or the reason why they are unknown. An error means that the manager
   // must not run with this credential.
   absl::Status JudgeBasePower(const absl::StatusOr<BasePower>& power);
