@@ -7,8 +7,10 @@
 #include "absl/strings/ascii.h"
 #include "absl/strings/escaping.h"
 #include "absl/strings/match.h"
+#include "absl/strings/str_join.h"
 #include "absl/strings/str_split.h"
 #include "absl/strings/strip.h"
+#include "manager/core/near_name.h"
 #include "manager/core/status_macros.h"
 #include "manager/core/strings.h"
 #include "manager/kubeconfig/kubeconfig_exec.h"
@@ -24,17 +26,21 @@ absl::Status Invalid(const KubeconfigEntry& entry, std::string_view what, std::s
   return absl::InvalidArgumentError(StrCat(entry.file, ": ", what, " \"", name, "\" ", problem));
 }
 
-// The entry that `name` points to.
+// The entry that `name` points to. An error lists the names of the entries that exist.
 absl::StatusOr<const KubeconfigEntry*> Find(
     const std::map<std::string, KubeconfigEntry, std::less<>>& entries, std::string_view what,
     std::string_view name, std::string_view said_by) {
-  if (name.empty()) {
-    return absl::InvalidArgumentError(StrCat(said_by, " names no ", what));
-  }
   const auto at = entries.find(name);
   if (at != entries.end()) return &at->second;
+  std::vector<std::string> names;
+  for (const auto& [existing, entry] : entries) names.push_back(existing);
+  const std::string problem =
+      name.empty() ? StrCat("names no ", what)
+                   : StrCat("names the ", what, " \"", name, "\", which does not exist");
+  const std::string known =
+      names.empty() ? "there are none" : StrCat("known: ", absl::StrJoin(names, ", "));
   return absl::InvalidArgumentError(
-      StrCat(said_by, " names the ", what, " \"", name, "\", which does not exist"));
+      StrCat(said_by, " ", problem, "; ", known, DidYouMean(name, names)));
 }
 
 // `member`-data decoded from base64, or else the file that `member` names. Empty if neither is set.
@@ -49,7 +55,11 @@ absl::StatusOr<std::string> Material(const KubeconfigEntry& entry, const std::st
     return decoded;
   }
   if (entry.Get(member).empty()) return std::string();
-  return reader(entry.Path(member));
+  absl::StatusOr<std::string> text = reader(entry.Path(member));
+  if (text.ok()) return text;
+  return absl::Status(text.status().code(),
+                      StrCat(entry.file, ": ", member, ": ", AsStd(text.status().message()),
+                             "; correct the path, or use ", member, "-data"));
 }
 
 absl::Status FillEndpoint(const KubeconfigEntry& cluster, const std::string& name,
@@ -80,7 +90,8 @@ absl::Status FillEndpoint(const KubeconfigEntry& cluster, const std::string& nam
   if (!absl::StrContains(endpoint.ca_pem, "-----BEGIN CERTIFICATE-----")) {
     return Invalid(cluster, "cluster", name,
                    endpoint.ca_pem.empty()
-                       ? "names no certificate-authority; the server could not be verified"
+                       ? "has no CA to verify the server with; add certificate-authority-data, or "
+                         "certificate-authority with the path of its file"
                        : "has a certificate-authority that is not a PEM certificate");
   }
   endpoint.tls_server_name = cluster.Get("tls-server-name");
@@ -160,13 +171,18 @@ absl::StatusOr<ClusterConfig> LoadKubeconfig(const std::vector<std::string>& pat
   for (const std::string& path : paths) {
     absl::StatusOr<std::string> text = options.reader(path);
     if (absl::IsNotFound(text.status()) && paths.size() > 1) continue;
-    RETURN_IF_ERROR(text.status());
+    if (!text.ok()) {
+      return absl::Status(text.status().code(),
+                          StrCat(AsStd(text.status().message()),
+                                 "; give the path of a kubeconfig that the manager may read"));
+    }
     ++found;
     const Secret secret(*std::move(text));
     RETURN_IF_ERROR(AddKubeconfig(secret.Reveal(), path, file));
   }
   if (found == 0) {
-    return absl::NotFoundError("no kubeconfig was found: set --kubeconfig");
+    return absl::NotFoundError(
+        StrCat("none of these files exists: ", absl::StrJoin(paths, ", "), "; set --kubeconfig"));
   }
   const std::string& files = paths.size() == 1 ? paths[0] : "the kubeconfig";
   const std::string context_name = options.context.empty() ? file.current_context : options.context;

@@ -90,7 +90,10 @@ absl::Status AddEntries(const YAML::Node& list, const std::string& member, const
 
 absl::Status Add(std::string_view text, const std::string& path, KubeconfigFile& file) {
   const YAML::Node root = YAML::Load(std::string(text));
-  if (!root.IsMap()) return absl::InvalidArgumentError(StrCat(path, " is not a kubeconfig"));
+  if (!root.IsMap()) {
+    return absl::InvalidArgumentError(
+        StrCat(path, " is not a kubeconfig: it has no clusters, users and contexts"));
+  }
   if (const YAML::Node kind = root["kind"];
       kind.IsDefined() && kind.IsScalar() && kind.Scalar() != "Config") {
     return absl::InvalidArgumentError(
@@ -128,8 +131,9 @@ absl::Status AddKubeconfig(std::string_view text, const std::string& path, Kubec
     return Add(text, path, file);
   } catch (const YAML::Exception& e) {
     // The parser's message quotes single characters of the text at most.
-    return absl::InvalidArgumentError(
-        StrCat(path, " is not YAML: ", e.msg, " in line ", e.mark.line + 1));
+    return absl::InvalidArgumentError(StrCat(
+        path, " is not a kubeconfig, because it is not valid YAML (line ", e.mark.line + 1, ": ",
+        e.msg, "); `kubectl config view --kubeconfig=", path, "` must be able to read it"));
   }
 }
 

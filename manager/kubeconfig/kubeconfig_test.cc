@@ -138,8 +138,12 @@ TEST_F(KubeconfigTest, RejectsUnsafeAndUnsupportedSettings) {
   const std::string ca = "certificate-authority: pki/ca.crt";
   EXPECT_THAT(ErrorWith(ca, "insecure-skip-tls-verify: true"),
               HasSubstr("cluster \"c\" sets insecure-skip-tls-verify"));
-  EXPECT_THAT(ErrorWith(ca, "tls-server-name: x"), HasSubstr("names no certificate-authority"));
-  EXPECT_THAT(ErrorWith(ca, "certificate-authority: ../config2"), HasSubstr("/etc/config2"));
+  EXPECT_THAT(ErrorWith(ca, "tls-server-name: x"),
+              HasSubstr("cluster \"c\" has no CA to verify the server with; add "
+                        "certificate-authority-data, or"));
+  EXPECT_EQ(ErrorWith(ca, "certificate-authority: ../config2"),
+            "/etc/mandate/config: certificate-authority: cannot open /etc/config2; correct the "
+            "path, or use certificate-authority-data");
   EXPECT_THAT(ErrorWith(ca, "certificate-authority-data: sEcReT!"), HasSubstr("not base64"));
   EXPECT_THAT(ErrorWith(ca, "certificate-authority-data: QUFB"),
               HasSubstr("not a PEM certificate"));
@@ -234,23 +238,33 @@ TEST_F(KubeconfigTest, RejectsAnExecPluginThatCannotBeRun) {
 
 TEST_F(KubeconfigTest, ErrorsNameMissingAndMalformedEntries) {
   EXPECT_THAT(ErrorWith("current-context: here", "current-context: gone"),
-              HasSubstr("names the current-context \"gone\", which does not exist"));
-  EXPECT_THAT(ErrorWith("current-context: here", ""), HasSubstr("names no current-context"));
+              HasSubstr("names the current-context \"gone\", which does not exist; known: here, "
+                        "there"));
+  EXPECT_THAT(ErrorWith("current-context: here", "current-context: hre"),
+              HasSubstr("did you mean here?"));
+  EXPECT_THAT(ErrorWith("current-context: here", ""),
+              HasSubstr("names no current-context; known: here, there"));
+  EXPECT_THAT(ErrorWith("contexts:", "old:"), HasSubstr("does not exist; there are none"));
   EXPECT_THAT(ErrorWith("cluster: c,", "cluster: e,"),
-              HasSubstr("context \"here\" names the cluster \"e\""));
+              HasSubstr("context \"here\" names the cluster \"e\", which does not exist; known: c, "
+                        "d"));
   EXPECT_THAT(ErrorWith("user: u,", ""), HasSubstr("names no user"));
   EXPECT_THAT(ErrorWith("- name: d\n", "- name: c\n"), HasSubstr("two clusters named \"c\""));
   EXPECT_THAT(ErrorWith("kind: Config", "kind: Pod"), HasSubstr("its kind is \"Pod\""));
   EXPECT_THAT(ErrorWith("users:", "users: {a: 1}\nx:"), HasSubstr("users is not a list"));
   EXPECT_THAT(ErrorWith("- name: u\n", "- nme: u\n"), HasSubstr("has no name"));
   files["/etc/mandate/config"] = "token: [sEcReT\n";
-  EXPECT_THAT(Load().status().ToString(), HasSubstr("/etc/mandate/config is not YAML"));
+  EXPECT_THAT(Load().status().ToString(),
+              AllOf(HasSubstr("/etc/mandate/config is not a kubeconfig, because it is not valid "
+                              "YAML (line 2: "),
+                    HasSubstr("`kubectl config view --kubeconfig=/etc/mandate/config` must")));
   EXPECT_THAT(Load().status().ToString(), Not(HasSubstr("sEcReT")));
   for (const char* text : {"", "just words", "[1]"}) {
     files["/etc/mandate/config"] = text;
     EXPECT_EQ(Load().status().code(), absl::StatusCode::kInvalidArgument) << text;
   }
-  EXPECT_EQ(Load({"/nowhere"}).status().message(), "cannot open /nowhere");
+  EXPECT_EQ(Load({"/nowhere"}).status().message(),
+            "cannot open /nowhere; give the path of a kubeconfig that the manager may read");
 }
 
 TEST_F(KubeconfigTest, SeveralFilesAreMergedTheFirstWins) {
