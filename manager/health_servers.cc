@@ -4,10 +4,15 @@
 #include <utility>
 
 #include "manager/core/status_macros.h"
+#include "manager/core/strings.h"
 #include "manager/telemetry/endpoints.h"
 
 namespace mandate {
 namespace {
+
+absl::Status OfFlag(std::string_view flag, const absl::Status& status) {
+  return absl::Status(status.code(), StrCat(flag, ": ", AsStd(status.message())));
+}
 
 bool IsServed(const std::string& address) { return !address.empty() && address != "0"; }
 
@@ -31,12 +36,16 @@ absl::Status HealthServers::ServeHttp(const Options& options) {
   if (IsServed(options.metrics_address)) {
     HttpServer::Options server = ServerOf(options, options.metrics_address, metrics);
     if (options.metrics_secure) {
-      ASSIGN_OR_RETURN(certificate_, ServingCertificate::Create(options.metrics_certificate));
+      auto certificate = ServingCertificate::Create(options.metrics_certificate);
+      if (!certificate.ok()) return OfFlag("--metrics-cert-path", certificate.status());
+      certificate_ = *std::move(certificate);
       server.certificate = certificate_.get();
       server.judge = options.metrics_judge;
     }
     if (options.metrics_address != options.health_address) {
-      ASSIGN_OR_RETURN(metrics_, HttpServer::Create(std::move(server)));
+      auto served = HttpServer::Create(std::move(server));
+      if (!served.ok()) return OfFlag("--metrics-bind-address", served.status());
+      metrics_ = *std::move(served);
       options.log.Info("Serving metrics",
                        {{"address", metrics_->address()}, {"secure", options.metrics_secure}});
     } else if (options.metrics_secure) {
@@ -47,17 +56,19 @@ absl::Status HealthServers::ServeHttp(const Options& options) {
     }
   }
   if (!IsServed(options.health_address)) return absl::OkStatus();
-  ASSIGN_OR_RETURN(
-      health_, HttpServer::Create(ServerOf(options, options.health_address, std::move(health))));
+  auto served = HttpServer::Create(ServerOf(options, options.health_address, std::move(health)));
+  if (!served.ok()) return OfFlag("--health-probe-bind-address", served.status());
+  health_ = *std::move(served);
   options.log.Info("Serving health probes", {{"address", health_->address()}});
   return absl::OkStatus();
 }
 
 absl::Status HealthServers::ServeGrpc(const Options& options) {
   if (!IsServed(options.grpc_address)) return absl::OkStatus();
-  ASSIGN_OR_RETURN(
-      grpc_, GrpcHealthServer::Create(
-                 {.address = options.grpc_address, .checks = options.ready, .loop = options.loop}));
+  auto served = GrpcHealthServer::Create(
+      {.address = options.grpc_address, .checks = options.ready, .loop = options.loop});
+  if (!served.ok()) return OfFlag("--grpc-health-address", served.status());
+  grpc_ = *std::move(served);
   options.log.Info("Serving gRPC health", {{"address", grpc_->address()}});
   return absl::OkStatus();
 }

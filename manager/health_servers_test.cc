@@ -27,6 +27,7 @@ namespace asio = boost::asio;
 namespace http = boost::beast::http;
 using testing::HasSubstr;
 using testing::Not;
+using testing::StartsWith;
 
 struct Answer {
   unsigned code = 0;
@@ -193,11 +194,22 @@ TEST_F(HealthServersTest, StopsTheOtherServersIfOneCannotListen) {
   ASSERT_EQ(Serve(kAnyPort, "0"), absl::OkStatus());
   const std::unique_ptr<HealthServers> first = std::move(servers_);
   const std::string taken = AddressOf("health probes");
-  EXPECT_TRUE(absl::IsUnavailable(Serve(taken, "0")));
-  EXPECT_TRUE(absl::IsUnavailable(Serve("0", taken)));
-  EXPECT_TRUE(absl::IsInvalidArgument(Serve("no address", "0")));
-  EXPECT_TRUE(absl::IsInvalidArgument(Serve("0", "no address")));
-  EXPECT_TRUE(absl::IsUnavailable(Serve("0", kAnyPort, taken)));
+  constexpr char kInvalid[] = "no address";
+  const struct {
+    absl::Status status;
+    absl::StatusCode code;
+    const char* flag;
+  } rows[] = {
+      {Serve(taken, "0"), absl::StatusCode::kUnavailable, "--health-probe-bind-address: "},
+      {Serve("0", taken), absl::StatusCode::kUnavailable, "--metrics-bind-address: "},
+      {Serve(kInvalid, "0"), absl::StatusCode::kInvalidArgument, "--health-probe-bind-address: "},
+      {Serve("0", kInvalid), absl::StatusCode::kInvalidArgument, "--metrics-bind-address: "},
+      {Serve("0", kAnyPort, taken), absl::StatusCode::kUnavailable, "--grpc-health-address: "},
+  };
+  for (const auto& row : rows) {
+    EXPECT_EQ(row.status.code(), row.code) << row.status;
+    EXPECT_THAT(std::string(row.status.message()), StartsWith(row.flag));
+  }
   EXPECT_EQ(Get(AddressOf("metrics"), "/metrics").code, 0u);
   EXPECT_EQ(Get(taken, "/healthz").code, 200u);
 }
@@ -220,7 +232,9 @@ TEST_F(HealthServersTest, SecureMetricsHaveAnAddressOfTheirOwnAndNoPlainText) {
 
   options.metrics_address = "127.0.0.2:0";
   options.metrics_certificate.dir = "/nonexistent";
-  EXPECT_EQ(HealthServers::Create(options).status().code(), absl::StatusCode::kInvalidArgument);
+  EXPECT_EQ(HealthServers::Create(options).status(),
+            absl::InvalidArgumentError("--metrics-cert-path: cannot open /nonexistent/tls.crt: No "
+                                       "such file or directory"));
 
   options.metrics_certificate.dir = "";
   servers_ = *HealthServers::Create(options);

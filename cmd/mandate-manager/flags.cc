@@ -176,7 +176,12 @@ void Declare(CLI::App& app, CommandLine& line, ManagerOptions& options, const st
 
 absl::StatusOr<ClusterConfig> FindCluster(const std::string& kubeconfig) {
   const auto paths = KubeconfigPaths(kubeconfig, ProcessEnvironment());
-  if (!paths.empty()) return LoadKubeconfig(paths);
+  if (!paths.empty()) {
+    auto loaded = LoadKubeconfig(paths);
+    if (loaded.ok()) return loaded;
+    return absl::InvalidArgumentError(StrCat(
+        kubeconfig.empty() ? "$KUBECONFIG: " : "--kubeconfig: ", AsStd(loaded.status().message())));
+  }
   auto pod = InClusterConfig();
   if (pod.ok()) return pod;
   return absl::InvalidArgumentError(

@@ -164,7 +164,9 @@ TEST_F(FlagsTest, AMistakeIsOneLineWithItsFlag) {
       {{kubeconfig, "--max-watch-size=99999999999999999999"}, "\" is not a quantity from 1Mi"},
       {{kubeconfig, "--credential-plugin-timeout=0s"},
        "--credential-plugin-timeout: \"0s\" is not a duration from 1s to 1h; write 30s"},
-      {{"--kubeconfig=/nonexistent/kubeconfig"}, "/nonexistent/kubeconfig"},
+      {{"--kubeconfig=/nonexistent/kubeconfig"},
+       "--kubeconfig: cannot open /nonexistent/kubeconfig: No such file or directory; give the "
+       "path of a kubeconfig that the manager may read"},
       {{}, "--kubeconfig: required, because $KUBECONFIG is not set"},
   };
   for (const Row& row : rows) {
@@ -175,6 +177,14 @@ TEST_F(FlagsTest, AMistakeIsOneLineWithItsFlag) {
     EXPECT_THAT(message, HasSubstr("mandate-manager --help"));
     EXPECT_EQ(message.find('\n'), std::string::npos) << message;
   }
+}
+
+TEST_F(FlagsTest, AnErrorOfAFileFromTheEnvironmentNamesTheVariable) {
+  setenv("KUBECONFIG", "/nonexistent/kubeconfig", 1);
+  const auto flags = Parse({});
+  unsetenv("KUBECONFIG");
+  EXPECT_THAT(std::string(flags.status().message()),
+              HasSubstr("$KUBECONFIG: cannot open /nonexistent/kubeconfig"));
 }
 
 TEST_F(FlagsTest, HelpNamesEveryController) {

@@ -2,14 +2,22 @@
 
 #include <utility>
 
-#include "manager/core/status_macros.h"
 #include "manager/core/strings.h"
 
 namespace mandate {
+namespace {
+
+absl::Status OfFlag(std::string_view flag, const absl::Status& status) {
+  return absl::Status(status.code(), StrCat(flag, ": ", AsStd(status.message())));
+}
+
+}  // namespace
 
 absl::StatusOr<std::unique_ptr<WebhookServer>> WebhookServer::Create(const Options& options) {
   std::unique_ptr<WebhookServer> webhooks(new WebhookServer());
-  ASSIGN_OR_RETURN(webhooks->certificate_, ServingCertificate::Create(options.certificate));
+  auto certificate = ServingCertificate::Create(options.certificate);
+  if (!certificate.ok()) return OfFlag("--webhook-cert-path", certificate.status());
+  webhooks->certificate_ = *std::move(certificate);
   HttpServer::Options http;
   http.address = options.address;
   for (ComponentWebhooks* component : options.components) {
@@ -26,7 +34,9 @@ absl::StatusOr<std::unique_ptr<WebhookServer>> WebhookServer::Create(const Optio
   http.idle_timeout = absl::Minutes(5);
   http.metrics = &options.metrics;
   http.log = options.log;
-  ASSIGN_OR_RETURN(webhooks->server_, HttpServer::Create(std::move(http)));
+  auto server = HttpServer::Create(std::move(http));
+  if (!server.ok()) return OfFlag("--webhook-bind-address", server.status());
+  webhooks->server_ = *std::move(server);
   options.log.Info("Serving webhooks", {{"address", webhooks->address()}});
   return webhooks;
 }

@@ -69,7 +69,9 @@ TEST_F(WebhookServerTest, RejectsInvalidOptions) {
   const absl::Status same = Serve({one.get(), two.get()}, "127.0.0.1:0").status();
   EXPECT_TRUE(absl::IsInvalidArgument(same)) << same;
   EXPECT_THAT(std::string(same.message()), HasSubstr("two components have the webhook /validate"));
-  EXPECT_TRUE(absl::IsInvalidArgument(Serve({one.get()}, "nowhere").status()));
+  const absl::Status nowhere = Serve({one.get()}, "nowhere").status();
+  EXPECT_TRUE(absl::IsInvalidArgument(nowhere)) << nowhere;
+  EXPECT_THAT(std::string(nowhere.message()), HasSubstr("--webhook-bind-address: "));
 }
 
 }  // namespace

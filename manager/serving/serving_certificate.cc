@@ -15,9 +15,8 @@ using boost::system::error_code;
 
 absl::StatusOr<std::string> ReadPem(const std::string& path) {
   absl::StatusOr<std::string> text = ReadFile(path, size_t{4} << 20);
-  if (!text.ok() || text->empty()) {
-    return absl::InvalidArgumentError(StrCat(path, " cannot be read or is empty"));
-  }
+  if (!text.ok()) return absl::InvalidArgumentError(text.status().message());
+  if (text->empty()) return absl::InvalidArgumentError(StrCat(path, " is empty"));
   return text;
 }
 
