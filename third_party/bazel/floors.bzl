@@ -1,6 +1,6 @@
 """The floors of the house (docs/architecture.md), lowest first: who may use whom.
 
-A room is visible to the floors above it, and to the tools and tests beside the house.
+A room is visible to the floors above it, and to the tools and tests that stand next to them.
 """
 
 _FLOORS = [
@@ -50,8 +50,12 @@ def _above(label, floors):
     fail("floors.bzl knows no room " + label)
 
 def above(room):
-    """The visibility of `room`, such as "manager/rbac": every floor above its own."""
+    """The visibility of `room`, such as "manager/rbac": every floor above its own.
+
+    A repository that uses Mandate as a library may use every room.
+    """
+    user = [] if native.repository_name() == "@" else ["@//:__subpackages__"]
     if room.startswith("rbacgen"):
         own = ["//" + room + "/testing:__subpackages__"]
-        return _above("//" + room, _RBACGEN_FLOORS) + own + _BESIDE_RBACGEN
-    return _above("//" + room, _FLOORS) + _BESIDE
+        return _above("//" + room, _RBACGEN_FLOORS) + own + _BESIDE_RBACGEN + user
+    return _above("//" + room, _FLOORS) + _BESIDE + user

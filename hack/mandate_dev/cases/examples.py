@@ -32,6 +32,7 @@ class Operator(unittest.TestCase):
         done = subprocess.run(["bazel", f"--output_base={cache('examples', 'operator')}", "test", f"--disk_cache={cache('bazel')}",
                                "//..."], cwd=OPERATOR, text=True, capture_output=True, timeout=bazel.BUILD_SECONDS)
         self.assertEqual(0, done.returncode, f"{done.stdout}{done.stderr[-6000:]}")
+        self.assertNotIn("violates visibility", done.stderr)
 
     def test_its_chart_is_up_to_date(self) -> None:
         done = rbacgen("check", OPERATOR)
