@@ -59,7 +59,8 @@ struct ManagerOptions {
 
   // "host:port"; "0": webhooks are not served. They are served on every replica, leader or not.
   std::string webhook_address = "0";
-  ServingCertificate::Options webhook_certificate = {};
+  // Required if webhooks are served. The manager is not ready before it has a certificate.
+  std::shared_ptr<ServingCertificate> webhook_certificate = nullptr;
   WebhookBounds webhook_bounds = {};
   // How long webhooks are served after the stop was requested, so that the API server has stopped
   // sending reviews here when the process ends. Each answer then ends its connection.

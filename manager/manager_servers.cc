@@ -36,6 +36,9 @@ absl::Status Manager::Parts::ServeHealth() {
     ready.Add(std::string(component->name()),
               [running = component.get()] { return running->Ready(); });
   }
+  if (options.webhook_certificate != nullptr) {
+    ready.Add("webhook-certificate", [this] { return options.webhook_certificate->Ready(); });
+  }
   ready.AddWarning("base", [this] { return BasePowerWarning(); });
   if (elector != nullptr) {
     ready.Add("leader-election", [this] { return elector->status(); });
@@ -65,12 +68,15 @@ absl::Status Manager::Parts::ServeWebhooks() {
     if (component->webhooks() != nullptr) served.push_back(component->webhooks());
   }
   if (served.empty() || options.webhook_address == "0") return absl::OkStatus();
+  if (options.webhook_certificate == nullptr) {
+    return absl::InvalidArgumentError(
+        "webhooks are served over HTTPS: ManagerOptions::webhook_certificate must be set");
+  }
   WebhookServer::Options serve{.address = options.webhook_address,
-                               .certificate = options.webhook_certificate,
+                               .certificate = *options.webhook_certificate,
                                .components = std::move(served),
                                .metrics = metrics,
                                .log = options.log};
-  serve.certificate.log = options.log;
   ASSIGN_OR_RETURN(webhooks, WebhookServer::Create(serve));
   return absl::OkStatus();
 }

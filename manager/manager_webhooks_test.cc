@@ -61,6 +61,7 @@ class ManagerWebhooksTest : public testing::Test {
  protected:
   ManagerWebhooksTest() {
     test_.options.webhook_address = "127.0.0.1:0";
+    test_.options.webhook_certificate = ServingCertificate::Create({}).value();
     test_.options.webhook_drain = absl::Milliseconds(10);
   }
 

@@ -1,5 +1,7 @@
 #include "cmd/mandate-manager/components.h"
 
+#include <utility>
+
 #include "controllers/scope/instance_reconciler.h"
 #include "controllers/scope/template_reconciler.h"
 #include "manager/telemetry/mandates.h"
@@ -7,12 +9,14 @@
 
 namespace mandate {
 
-std::vector<ComponentSpec> AllComponents() {
+std::vector<ComponentSpec> AllComponents(
+    std::shared_ptr<const certificates::Settings> certificates) {
   return {
       {&kScopeTemplate, SingleController<scope::MakeTemplateController>},
       {&kScopeInstance, SingleController<scope::MakeInstanceController>},
       {&kMetricsAuth},
       {&kScopeWebhook, {}, scope::MakeScopeWebhooks},
+      certificates::WebhookCertificates(std::move(certificates)),
   };
 }
 

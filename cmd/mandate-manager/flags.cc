@@ -6,6 +6,7 @@
 
 #include "absl/strings/str_join.h"
 #include "cmd/mandate-manager/base_mandate.h"
+#include "cmd/mandate-manager/certificate_flags.h"
 #include "manager/core/command_line.h"
 #include "manager/core/help_formatter.h"
 #include "manager/core/near_name.h"
@@ -30,6 +31,11 @@ bool IsController(const ComponentSpec& component) {
   return component.mandate != &kMetricsAuth && !component.make_webhooks;
 }
 
+// Whether the component makes the certificates that --webhook-cert-path would name.
+bool MakesCertificates(const ComponentSpec& component) {
+  return component.mandate == &kWebhookCertificates;
+}
+
 // The values of flags before they are parsed.
 struct CommandLine {
   std::string kubeconfig;
@@ -40,27 +46,11 @@ struct CommandLine {
   std::string token_check_period = "10s";
   std::string plugin_timeout = "30s";
   std::string max_watch_size;
+  WebhookFlags webhooks;
   std::string log_format = "text";
   int verbosity = 0;
   bool allow_core_dumps = false;
 };
-
-// --OWNER-cert-path, -cert-name and -cert-key.
-void DeclareCertificate(CLI::App& app, const std::string& owner,
-                        ServingCertificate::Options& certificate, const std::string& help) {
-  const std::string path = StrCat("--", owner, "-cert-path");
-  // The older name of --metrics-cert-path.
-  const std::string names = owner == "metrics" ? path + ",--metrics-cert-dir" : path;
-  app.add_option(names, certificate.dir, help)->type_name("DIR");
-  const auto file = [&](const char* suffix, std::string& name, const char* what) {
-    app.add_option(StrCat("--", owner, "-cert-", suffix), name,
-                   StrCat("File of the ", what, " in ", path, "."))
-        ->type_name("FILE")
-        ->capture_default_str();
-  };
-  file("name", certificate.cert_name, "certificate");
-  file("key", certificate.key_name, "private key");
-}
 
 void DeclareServers(CLI::App& app, ManagerOptions& options) {
   app.add_option("--health-probe-bind-address,--health-address", options.health_address,
@@ -81,17 +71,6 @@ void DeclareServers(CLI::App& app, ManagerOptions& options) {
   DeclareCertificate(app, "metrics", options.metrics_certificate,
                      "Folder of the serving certificate of /metrics, reloaded when it changes. "
                      "Default: a self-signed certificate.");
-}
-
-void DeclareWebhooks(CLI::App& app, ManagerOptions& options) {
-  app.add_option("--webhook-bind-address", options.webhook_address,
-                 "Address of the webhooks, over HTTPS; 0 disables them. Requires "
-                 "--webhook-cert-path.")
-      ->type_name("HOST:PORT")
-      ->capture_default_str();
-  DeclareCertificate(
-      app, "webhook", options.webhook_certificate,
-      "Folder of the serving certificate of the webhooks, reloaded when it changes.");
 }
 
 void DeclareIdentities(CLI::App& app, CommandLine& line, ManagerOptions& options) {
@@ -147,7 +126,7 @@ void Declare(CLI::App& app, CommandLine& line, ManagerOptions& options, const st
                "Run controllers only while holding the Lease mandate-manager. On by default; "
                "--leader-elect=false disables leader election.");
   DeclareServers(app, options);
-  DeclareWebhooks(app, options);
+  DeclareWebhooks(app, line.webhooks, options);
   DeclareIdentities(app, line, options);
   app.add_option(
          "--guard-mode,--guard", line.guard,
@@ -219,11 +198,6 @@ absl::Status CheckServers(const ManagerOptions& options) {
     return Usage("--metrics-cert-path: the certificate is used only with --metrics-secure; add it");
   }
   RETURN_IF_ERROR(IsLoopback("--webhook-bind-address", options.webhook_address).status());
-  if (options.webhook_address != "0" && options.webhook_certificate.dir.empty()) {
-    return Usage(
-        "--webhook-bind-address: the API server must be able to verify the webhooks; add "
-        "--webhook-cert-path");
-  }
   return absl::OkStatus();
 }
 
@@ -266,7 +240,8 @@ absl::Status ResolveIdentities(const CommandLine& line, ManagerOptions& options)
 }
 
 absl::StatusOr<Flags> Resolve(const CommandLine& line, ManagerOptions options,
-                              std::vector<ComponentSpec> all) {
+                              std::vector<ComponentSpec> all,
+                              certificates::Settings& certificates) {
   Flags flags;
   flags.allow_core_dumps = line.allow_core_dumps;
   std::vector<std::string> known;
@@ -275,8 +250,10 @@ absl::StatusOr<Flags> Resolve(const CommandLine& line, ManagerOptions options,
   }
   auto selected = SelectControllers(line.controllers, known);
   if (!selected.ok()) return Usage(StrCat("--controllers: ", AsStd(selected.status().message())));
+  const bool serves = options.webhook_address != "0";
   for (ComponentSpec& component : all) {
-    const bool enabled = component.make_webhooks   ? options.webhook_address != "0"
+    const bool enabled = MakesCertificates(component) ? serves && line.webhooks.files.dir.empty()
+                         : component.make_webhooks    ? serves
                          : IsController(component) ? std::find(selected->begin(), selected->end(),
                                                                Name(component)) != selected->end()
                                                    : options.metrics_secure;
@@ -304,6 +281,9 @@ absl::StatusOr<Flags> Resolve(const CommandLine& line, ManagerOptions options,
       Logger(StderrLogSink(line.log_format == "json" ? LogFormat::kJson : LogFormat::kText,
                            line.verbosity),
              Clock::Real());
+  const absl::Status resolved =
+      ResolveCertificate(line.webhooks, flags.components, options, certificates);
+  if (!resolved.ok()) return Usage(AsStd(resolved.message()));
   flags.manager = std::move(options);
   return flags;
 }
@@ -337,7 +317,8 @@ absl::StatusOr<std::vector<std::string>> SelectControllers(const std::vector<std
   return selected;
 }
 
-absl::StatusOr<Flags> ParseFlags(int argc, char** argv, std::vector<ComponentSpec> all) {
+absl::StatusOr<Flags> ParseFlags(int argc, char** argv, std::vector<ComponentSpec> all,
+                                 certificates::Settings& certificates) {
   CLI::App app(
       "Runs the controllers of this project, each under its own ServiceAccount with exactly the "
       "permissions that its source declares.",
@@ -366,7 +347,7 @@ absl::StatusOr<Flags> ParseFlags(int argc, char** argv, std::vector<ComponentSpe
     flags.exit_now = true;
     return flags;
   }
-  return Resolve(line, std::move(options), std::move(all));
+  return Resolve(line, std::move(options), std::move(all), certificates);
 }
 
 }  // namespace mandate

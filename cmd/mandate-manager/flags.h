@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
+#include "controllers/certificates/webhook_certificates.h"
 #include "manager/manager.h"
 
 namespace mandate {
@@ -17,9 +18,11 @@ struct Flags {
   bool allow_core_dumps = false;
 };
 
-// Also reads the kubeconfig. kInvalidArgument, with one line that names the flag, the reason and
-// the command that prints help.
-absl::StatusOr<Flags> ParseFlags(int argc, char** argv, std::vector<ComponentSpec> all);
+// Also reads the kubeconfig and the certificate files, and fills in `certificates`, the settings of
+// the component webhook-certificates. kInvalidArgument, with one line that names the flag, the
+// reason and the command that prints help.
+absl::StatusOr<Flags> ParseFlags(int argc, char** argv, std::vector<ComponentSpec> all,
+                                 certificates::Settings& certificates);
 
 // Like kube-controller-manager's --controllers: '*' enables all components, 'foo' enables foo,
 // '-foo' disables it. A name takes precedence over '*'. kInvalidArgument for a name that is not in

@@ -8,6 +8,7 @@
 
 #include "manager/core/strings.h"
 #include "manager/telemetry/mandates.h"
+#include "manager/transport/testing/test_pki.h"
 
 namespace mandate {
 namespace {
@@ -18,10 +19,12 @@ using ::testing::HasSubstr;
 constexpr rbac::Mandate kA{.component = "a", .rules = {}};
 constexpr rbac::Mandate kB{.component = "b", .rules = {}};
 
-constexpr rbac::Mandate kHook = {"hook", {}};
+constexpr rbac::DeclaredWebhook kHooks[] = {{"/validate", false}};
+constexpr rbac::Mandate kHook = {"hook", {}, kHooks};
 std::vector<ComponentSpec> Known() {
   const auto webhooks = [](const Component&) -> absl::StatusOr<Webhooks> { return Webhooks(); };
-  return {{&kA}, {&kB}, {&kMetricsAuth}, {&kHook, {}, webhooks}};
+  return {
+      {&kA}, {&kB}, {&kMetricsAuth}, {&kHook, {}, webhooks}, {&kWebhookCertificates, {}, webhooks}};
 }
 
 class FlagsTest : public testing::Test {
@@ -44,8 +47,10 @@ contexts: [{name: x, context: {cluster: c, user: u, namespace: from-context}}]
     arguments.insert(arguments.begin(), "mandate-manager");
     std::vector<char*> argv;
     for (std::string& a : arguments) argv.push_back(a.data());
-    return ParseFlags(static_cast<int>(argv.size()), argv.data(), Known());
+    return ParseFlags(static_cast<int>(argv.size()), argv.data(), Known(), certificates_);
   }
+
+  certificates::Settings certificates_;
 
   std::string path_;
 };
@@ -106,13 +111,34 @@ TEST_F(FlagsTest, AcceptsTheFieldsNamesOfFlags) {
 }
 
 TEST_F(FlagsTest, AWebhookAddressEnablesComponentsWithWebhooks) {
-  const auto flags = Parse({"--kubeconfig", path_, "--webhook-bind-address=:9443",
-                            "--webhook-cert-path=/certs", "--controllers=a"});
+  const auto flags =
+      Parse({"--kubeconfig", path_, "--webhook-bind-address=:9443", "--webhook-service-name=svc",
+             "--webhook-certificate-duration=1h", "--webhook-ca-duration=4h", "--controllers=a"});
   ASSERT_TRUE(flags.ok()) << flags.status();
   EXPECT_EQ(flags->manager.webhook_address, ":9443");
-  EXPECT_EQ(flags->manager.webhook_certificate.dir, "/certs");
-  ASSERT_EQ(flags->components.size(), 2u);
+  ASSERT_EQ(flags->components.size(), 3u);
   EXPECT_EQ(flags->components[1].mandate, &kHook);
+  EXPECT_EQ(flags->components[2].mandate, &kWebhookCertificates);
+  ASSERT_NE(flags->manager.webhook_certificate, nullptr);
+  EXPECT_EQ(certificates_.serving, flags->manager.webhook_certificate);
+  EXPECT_FALSE(certificates_.serving->Ready().ok());
+  EXPECT_THAT(certificates_.options.names,
+              ElementsAre("DNS:svc.from-context.svc", "DNS:localhost", "IP:127.0.0.1"));
+  EXPECT_THAT(certificates_.options.validating, ElementsAre("mandate-manager-hook-validating"));
+  EXPECT_EQ(certificates_.options.lives.serving, absl::Hours(1));
+  EXPECT_EQ(certificates_.options.lives.authority, absl::Hours(4));
+}
+
+TEST_F(FlagsTest, AWebhookCertificateMayComeFromFiles) {
+  const KeyPair pair = TestCa().IssueServer({"DNS:localhost"});
+  std::ofstream(StrCat(testing::TempDir(), "/tls.crt")) << pair.certificate_pem;
+  std::ofstream(StrCat(testing::TempDir(), "/tls.key")) << pair.key_pem;
+  const auto flags = Parse({"--kubeconfig", path_, "--webhook-bind-address=:9443",
+                            StrCat("--webhook-cert-path=", testing::TempDir()), "--controllers=a"});
+  ASSERT_TRUE(flags.ok()) << flags.status();
+  ASSERT_EQ(flags->components.size(), 2u) << "nobody makes certificates";
+  EXPECT_EQ(flags->components[1].mandate, &kHook);
+  EXPECT_TRUE(flags->manager.webhook_certificate->Ready().ok());
 }
 
 TEST_F(FlagsTest, AMistakeIsOneLineWithItsFlag) {
@@ -147,7 +173,11 @@ TEST_F(FlagsTest, AMistakeIsOneLineWithItsFlag) {
       {{kubeconfig, "--controllers=metrics-auth"},
        "unknown controller \"metrics-auth\"; known: a, b"},
       {{kubeconfig, "--webhook-bind-address=nowhere"}, "--webhook-bind-address: \"nowhere\""},
-      {{kubeconfig, "--webhook-bind-address=:9443"}, "add --webhook-cert-path"},
+      {{kubeconfig, "--webhook-bind-address=:9443", "--webhook-cert-path=/nonexistent"},
+       "--webhook-cert-path: cannot open /nonexistent/tls.crt: No such file or directory"},
+      {{kubeconfig, "--webhook-ca-duration=1y"}, "--webhook-ca-duration: \"1y\" is not a duration"},
+      {{kubeconfig, "--webhook-ca-duration=100h"},
+       "--webhook-certificate-duration: the life of a serving certificate (168h) must be"},
       {{kubeconfig, "--controllers=hook"}, "unknown controller \"hook\"; known: a, b"},
       {{kubeconfig, "--metrics-cert-path=/x"},
        "--metrics-cert-path: the certificate is used only with --metrics-secure"},

@@ -2,6 +2,7 @@
 #include <csignal>
 #include <cstdio>
 #include <cstdlib>
+#include <memory>
 #include <random>
 #include <stop_token>
 #include <thread>
@@ -57,7 +58,8 @@ int Main(int argc, char** argv) {
   static SignalStop signals;
   signals.Start();
 
-  absl::StatusOr<Flags> flags = ParseFlags(argc, argv, AllComponents());
+  const auto certificates = std::make_shared<certificates::Settings>();
+  absl::StatusOr<Flags> flags = ParseFlags(argc, argv, AllComponents(certificates), *certificates);
   if (!flags.ok()) return Fail(flags.status());
   if (flags->exit_now) return 0;
   if (flags->allow_core_dumps) AllowCoreDumps();

@@ -1,11 +1,5 @@
-// The parts of a component that keeps webhooks' certificates, for any mandate:
-//
-//   // +mandate:component:name=webhook-certificates,…
-//   // +mandate:rbac:groups="",resources=secrets,resourceNames=…,verbs=list;watch;update,…
-//   //
-//   +mandate:rbac:groups=admissionregistration.k8s.io,resources=validatingwebhookconfigurations,…
-//
-//   ComponentSpec spec{&kWebhookCertificates, make controllers, make webhooks};
+// The parts of a component that keeps webhooks' certificates, for any mandate. Its markers are those
+// of webhook_certificates.h, with the names of the program's Secret and configurations.
 #ifndef CONTROLLERS_CERTIFICATES_MAKE_H_
 #define CONTROLLERS_CERTIFICATES_MAKE_H_
 

@@ -5,19 +5,8 @@
 #include "manager/core/strings.h"
 
 namespace mandate {
-namespace {
-
-absl::Status OfFlag(std::string_view flag, const absl::Status& status) {
-  return absl::Status(status.code(), StrCat(flag, ": ", AsStd(status.message())));
-}
-
-}  // namespace
-
 absl::StatusOr<std::unique_ptr<WebhookServer>> WebhookServer::Create(const Options& options) {
   std::unique_ptr<WebhookServer> webhooks(new WebhookServer());
-  auto certificate = ServingCertificate::Create(options.certificate);
-  if (!certificate.ok()) return OfFlag("--webhook-cert-path", certificate.status());
-  webhooks->certificate_ = *std::move(certificate);
   HttpServer::Options http;
   http.address = options.address;
   for (ComponentWebhooks* component : options.components) {
@@ -28,14 +17,17 @@ absl::StatusOr<std::unique_ptr<WebhookServer>> WebhookServer::Create(const Optio
       }
     }
   }
-  http.certificate = webhooks->certificate_.get();
+  http.certificate = &options.certificate;
   // The API server opens as many connections as it has reviews in flight.
   http.max_connections = 1024;
   http.idle_timeout = absl::Minutes(5);
   http.metrics = &options.metrics;
   http.log = options.log;
   auto server = HttpServer::Create(std::move(http));
-  if (!server.ok()) return OfFlag("--webhook-bind-address", server.status());
+  if (!server.ok()) {
+    return absl::Status(server.status().code(),
+                        StrCat("--webhook-bind-address: ", AsStd(server.status().message())));
+  }
   webhooks->server_ = *std::move(server);
   options.log.Info("Serving webhooks", {{"address", webhooks->address()}});
   return webhooks;

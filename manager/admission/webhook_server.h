@@ -20,14 +20,14 @@ class WebhookServer {
  public:
   struct Options {
     std::string address;  // "host:port", where port 0 means any free port
-    ServingCertificate::Options certificate = {};
-    std::vector<ComponentWebhooks*> components;  // all outlive this
-    Metrics& metrics;
+    ServingCertificate& certificate;
+    std::vector<ComponentWebhooks*> components;
+    Metrics& metrics;  // all outlive this
     Logger log = {};
   };
 
-  // kInvalidArgument: the address or the certificate is invalid, or two components have a webhook
-  // with the same path. kUnavailable: the server cannot listen on the address.
+  // kInvalidArgument: the address is invalid, or two components have a webhook with the same path.
+  // kUnavailable: the server cannot listen on the address.
   static absl::StatusOr<std::unique_ptr<WebhookServer>> Create(const Options& options);
 
   // See HttpServer::Drain().
@@ -39,7 +39,6 @@ class WebhookServer {
  private:
   WebhookServer() = default;
 
-  std::unique_ptr<ServingCertificate> certificate_;
   std::unique_ptr<HttpServer> server_;
 };
 

@@ -37,12 +37,15 @@ class WebhookServerTest : public testing::Test {
   }
   absl::StatusOr<std::unique_ptr<WebhookServer>> Serve(std::vector<ComponentWebhooks*> components,
                                                        const std::string& address) {
-    return WebhookServer::Create(
-        {.address = address, .components = std::move(components), .metrics = metrics_});
+    return WebhookServer::Create({.address = address,
+                                  .certificate = *certificate_,
+                                  .components = std::move(components),
+                                  .metrics = metrics_});
   }
 
   std::unique_ptr<EventLoop> loop_ = EventLoop::Create({}).value();
   ThreadPool workers_{2};
+  const std::unique_ptr<ServingCertificate> certificate_ = ServingCertificate::Create({}).value();
   Metrics metrics_;
 };
 

@@ -34,6 +34,11 @@ true
 @BASE@
 {{- end -}}
 
+{{- /* The names of all components, with blanks between them. */ -}}
+{{- define "mandate.components" -}}
+{{- join " " (list @ALL@) -}}
+{{- end -}}
+
 {{- define "mandate.identityMode" -}}
 {{- .Values.identityMode | default "token" -}}
 {{- end -}}

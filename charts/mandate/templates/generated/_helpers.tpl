@@ -16,6 +16,11 @@ true
 mandate-manager
 {{- end -}}
 
+{{- /* The names of all components, with blanks between them. */ -}}
+{{- define "mandate.components" -}}
+{{- join " " (list "metrics-auth" "scope-instance" "scope-template" "scope-webhook" "webhook-certificates") -}}
+{{- end -}}
+
 {{- define "mandate.identityMode" -}}
 {{- .Values.identityMode | default "token" -}}
 {{- end -}}
@@ -45,10 +50,10 @@ true
 {{- fail (printf "controllers: %q is not one of scope-instance, scope-template" (trimPrefix "-" .)) -}}
 {{- end -}}
 {{- end -}}
-{{- $all := list "metrics-auth" "scope-instance" "scope-template" "scope-webhook" -}}
+{{- $all := list "metrics-auth" "scope-instance" "scope-template" "scope-webhook" "webhook-certificates" -}}
 {{- range .Values.cutOff -}}
 {{- if not (has . $all) -}}
-{{- fail (printf "cutOff: %q is not one of metrics-auth, scope-instance, scope-template, scope-webhook" .) -}}
+{{- fail (printf "cutOff: %q is not one of metrics-auth, scope-instance, scope-template, scope-webhook, webhook-certificates" .) -}}
 {{- end -}}
 {{- end -}}
 {{- $enabled := list -}}

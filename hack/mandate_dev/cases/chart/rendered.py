@@ -1,12 +1,13 @@
 """The chart's rendering: the server accepts it, invalid values are rejected, and helm and rbacgen generate the same
 objects."""
+import base64
 import json
 import os
 import re
 from typing import Any
 
 from mandate_dev.cases.chart.chart_world import BARE, CHART, ChartCase, RELEASE
-from mandate_dev.world import NAMESPACE
+from mandate_dev.world import BASE, NAMESPACE
 
 RENDERED = {
     "the defaults": {"image": "example.com/m:1"},
@@ -18,6 +19,9 @@ RENDERED = {
     "one component": {"image": "example.com/m:1", "controllers": '["scope-template"]'},
     "impersonate": {"image": "example.com/m:1", "identityMode": "impersonate"},
     "impersonate, classic": {"image": "example.com/m:1", "identityMode": "impersonate", "impersonation": "classic"},
+    "webhooks": {"image": "example.com/m:1", "webhooks.enabled": "true"},
+    "webhooks with a certificate of others": {"image": "example.com/m:1", "webhooks.enabled": "true",
+                                              "webhooks.certificateSecret": "tls"},
     "single": {"image": "example.com/m:1", "identityMode": "single"},
     "grants alone": BARE,
 }
@@ -29,7 +33,7 @@ REFUSED: dict[str, tuple[dict[str, str], str]] = {
     "an unknown mode": ({**BARE, "identityMode": "root"}, "identityMode"),
     "an empty list of controllers": ({**BARE, "controllers": "[]"}, "controllers"),
     "an unknown component to cut off": ({**BARE, "cutOff": '["scope"]'},
-                                        "cutOff: \"scope\" is not one of metrics-auth, scope-instance, scope-template, scope-webhook"),
+                                        "cutOff: \"scope\" is not one of metrics-auth, scope-instance, scope-template, scope-webhook, webhook-certificates"),
     "all components cut off": ({**BARE, "cutOff": '["scope-instance", "scope-template"]'},
                                "cutOff: every enabled component is cut off"),
     "a kill switch without tokens": ({**BARE, "killSwitch": "true", "identityMode": "single"},
@@ -121,12 +125,32 @@ class Rendered(ChartCase):
         for mode, switches in modes.items():
             theirs = listed(world.helm("template", RELEASE, CHART, values={
                 **BARE, "identityMode": mode, "killSwitch": "true" if switches else "false", "flowSchemas": "true",
-                "auditPolicy": "true", "metrics.enabled": "true"}))
+                "auditPolicy": "true", "metrics.enabled": "true", "webhooks.enabled": "true"}))
+            # The Secret that the component fills; the plain manifests do not have it.
+            theirs = {key: thing for key, thing in theirs.items() if key[2] != f"{BASE}-webhook-certificate"}
             world.identity_mode = mode
-            ours = listed(world.chart(*switches, "--flow-schemas", "--audit-policy"))
+            ours = listed(world.chart(*switches, "--flow-schemas", "--audit-policy", "--with=metrics.enabled,webhooks.enabled"))
             world.identity_mode = "token"
             differing = [key for key in {**ours, **theirs} if ours.get(key) != theirs.get(key)]
             self.expect(f"{mode}: {len(ours)} objects, the same", not differing, differing)
+
+    def test_an_upgrade_keeps_the_certificates(self) -> None:
+        """The data of the webhooks' Secret, and each caBundle, are the component's: helm leaves them alone."""
+        world = self.world
+        world.upgrade(**{"webhooks.enabled": "true"})
+        configuration, secret = f"{BASE}-scope-webhook-validating", f"{BASE}-webhook-certificate"
+        with open(world.cluster.ca_file, "rb") as f:
+            bundle = base64.b64encode(f.read()).decode()
+        world.kubectl("patch", "secret", secret, "-n", NAMESPACE, "-p", json.dumps({"data": {"ca.crt": bundle}}))
+        names = [w["name"] for w in world.get("validatingwebhookconfiguration", configuration)["webhooks"]]
+        world.kubectl("patch", "validatingwebhookconfiguration", configuration, "-p", json.dumps(
+            {"webhooks": [{"name": name, "clientConfig": {"caBundle": bundle}} for name in names]}))
+        world.upgrade(**{"webhooks.enabled": "true", "flowSchemas": "true"})
+        kept = world.get("secret", secret, "-n", NAMESPACE).get("data", {}).get("ca.crt")
+        self.expect("the Secret's data", kept == bundle, kept)
+        kept = [w["clientConfig"].get("caBundle") for w in world.get("validatingwebhookconfiguration", configuration)["webhooks"]]
+        self.expect("each caBundle", kept == [bundle] * len(names), kept)
+        world.upgrade()
 
     def test_definitions_are_upgraded(self) -> None:
         """helm installs the CRDs once and never changes them; the command in docs/chart.md updates them."""

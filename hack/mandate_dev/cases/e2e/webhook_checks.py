@@ -1,8 +1,6 @@
 """The checks of hack/e2e/run about webhooks. Each leaves the cluster as it found it."""
 import base64
 import json
-import os
-import subprocess
 from typing import Any
 
 from mandate_dev.cases import WorldCase
@@ -10,44 +8,55 @@ from mandate_dev.cases.e2e.checks import apply, audit_events, instance, ours, sc
 from mandate_dev.cases.e2e.grants import restart
 from mandate_dev.cases.e2e.tenant_checks import Tenant
 from mandate_dev.controlplane.components import new_port
-from mandate_dev.world import BASE, World
+from mandate_dev.world import BASE, NAMESPACE, World
 
 COMPONENT = "scope-webhook"
+CERTIFICATES = "webhook-certificates"
+SECRET = f"{BASE}-webhook-certificate"
 CONFIGURATION = f"{BASE}-{COMPONENT}-validating"
 OBJECTS = "scopeinstances.operators.coreos.com,scopetemplates.operators.coreos.com"
 NOT_HELD = "attempting to grant RBAC permissions not currently held"
 
 
-def issue(folder: str) -> str:
-    """A certificate for the loopback address, as a file that also verifies it."""
-    os.makedirs(folder, exist_ok=True)
-    path = os.path.join(folder, "tls.crt")
-    subprocess.run(["openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes", "-days", "1",
-                    "-subj", "/CN=e2e", "-addext", "subjectAltName=IP:127.0.0.1", "-keyout", os.path.join(folder, "tls.key"),
-                    "-out", path], check=True, capture_output=True)
-    return path
-
-
-def serve(world: World, *flags: str) -> None:
-    """Restarts the manager with its webhooks, and configures them by URL."""
-    folder = os.path.join(world.folder, "webhook-certificate")
-    certificate = issue(folder)
-    port = new_port([world.health_port, world.metrics_port])
+def install(world: World, port: int) -> None:
+    """Installs the webhooks' identities and an empty Secret, and their configuration by URL."""
     world.kubectl("apply", "-f", "-", stdin=world.chart("--with=metrics.enabled,webhooks.enabled"))
+    if not world.kubectl("get", "secret", SECRET, "-n", NAMESPACE, "--ignore-not-found", "-o", "name"):
+        world.kubectl("create", "secret", "generic", SECRET, "-n", NAMESPACE)
     configuration = world.get("validatingwebhookconfiguration", CONFIGURATION)
-    with open(certificate, "rb") as f:
-        bundle = base64.b64encode(f.read()).decode()
     for webhook in configuration["webhooks"]:
-        path = webhook["clientConfig"]["service"]["path"]
-        webhook["clientConfig"] = {"url": f"https://127.0.0.1:{port}{path}", "caBundle": bundle}
-    restart(world, f"--webhook-bind-address=127.0.0.1:{port}", f"--webhook-cert-path={folder}", "-v=1", *flags)
-    world.await_ready()
+        client = webhook["clientConfig"]
+        webhook["clientConfig"] = {"url": f"https://127.0.0.1:{port}{client['service']['path']}"}
     world.kubectl("replace", "-f", "-", stdin=json.dumps(configuration))
 
 
+def bundles(world: World) -> list[str]:
+    """The certificates by which the API server verifies each webhook, in PEM."""
+    configuration = world.get("validatingwebhookconfiguration", CONFIGURATION)
+    return [base64.b64decode(w["clientConfig"].get("caBundle", "")).decode() for w in configuration["webhooks"]]
+
+
+def serve(world: World, *flags: str) -> int:
+    """Restarts the manager with its webhooks, and waits until the API server trusts them. Returns their port."""
+    port = new_port([world.health_port, world.metrics_port])
+    install(world, port)
+    restart(world, f"--webhook-bind-address=127.0.0.1:{port}", "-v=1", *flags)
+    world.await_ready()
+
+    def trusted() -> tuple[bool, list[str]]:
+        found = bundles(world)
+        return all(found), found
+    world.eventually("the API server trusts the webhooks' authority", trusted)
+    return port
+
+
 def end(world: World) -> None:
-    world.kubectl("delete", f"validatingwebhookconfiguration/{CONFIGURATION}", f"clusterrole/{BASE}-{COMPONENT}",
-                  f"clusterrolebinding/{BASE}-{COMPONENT}", "--ignore-not-found")
+    for component in (COMPONENT, CERTIFICATES):
+        world.kubectl("delete", f"clusterrole/{BASE}-{component}", f"clusterrolebinding/{BASE}-{component}",
+                      "--ignore-not-found")
+    world.kubectl("delete", f"validatingwebhookconfiguration/{CONFIGURATION}", "--ignore-not-found")
+    world.kubectl("delete", "-n", NAMESPACE, f"role/{BASE}-{CERTIFICATES}", f"rolebinding/{BASE}-{CERTIFICATES}",
+                  f"secret/{SECRET}", "--ignore-not-found")
     world.kubectl("apply", "-f", "-", stdin=world.chart())
     restart(world)
     world.await_ready()

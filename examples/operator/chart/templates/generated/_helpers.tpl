@@ -16,6 +16,11 @@ true
 mandate-manager
 {{- end -}}
 
+{{- /* The names of all components, with blanks between them. */ -}}
+{{- define "mandate.components" -}}
+{{- join " " (list "greeting") -}}
+{{- end -}}
+
 {{- define "mandate.identityMode" -}}
 {{- .Values.identityMode | default "token" -}}
 {{- end -}}
