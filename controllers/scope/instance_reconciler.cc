@@ -181,7 +181,7 @@ InstanceReconciler::InstanceReconciler(const Component& component, Client<kScope
           "mandate_scope_portions_total",
           "Reconciles that postponed writes of a ScopeInstance to the next one",
           {{"identity", std::string(component.name())}})),
-      put_off_(component.runtime.metrics.Counter("mandate_scope_slow_reconciles_put_off_total",
+      put_off_(component.runtime.metrics.Counter("mandate_scope_slow_reconciles_deferred_total",
                                                  "Reconciles that waited because their earlier "
                                                  "writes, and those of other objects, were slow",
                                                  {{"identity", std::string(component.name())}})) {}

@@ -92,7 +92,7 @@ class InstanceReconciler : public Reconciler {
   UnavailableSince unavailable_;
   prometheus::Counter& over_bound_;  // mandate_scope_bindings_over_bound_total
   prometheus::Counter& portions_;    // mandate_scope_portions_total
-  prometheus::Counter& put_off_;     // mandate_scope_slow_reconciles_put_off_total
+  prometheus::Counter& put_off_;     // mandate_scope_slow_reconciles_deferred_total
 };
 
 // The controller of ScopeInstances. It also watches their bindings, and the objects that determine

@@ -68,7 +68,7 @@ class TemplateReconciler : public Reconciler {
   FixLimits fixes_;
   UnavailableSince unavailable_;
   prometheus::Counter& portions_;  // mandate_scope_portions_total
-  prometheus::Counter& put_off_;   // mandate_scope_slow_reconciles_put_off_total
+  prometheus::Counter& put_off_;   // mandate_scope_slow_reconciles_deferred_total
 };
 
 // The controller of ScopeTemplates. It also watches their ClusterRoles, the ScopeInstances that

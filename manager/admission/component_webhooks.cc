@@ -25,7 +25,7 @@ ServedResponse Answered(std::string_view api_version, const AdmissionResponse& r
 class ComponentWebhooks::Load {
  public:
   Load(Metrics& metrics, const std::string& component)
-      : refused_(metrics.Counter("mandate_webhook_refused_total",
+      : refused_(metrics.Counter("mandate_webhook_rejected_requests_total",
                                  "Reviews answered with 429 because too many were in flight",
                                  {{"identity", component}})),
         in_flight_gauge_(metrics.Gauge("mandate_webhook_in_flight", "Reviews in flight",

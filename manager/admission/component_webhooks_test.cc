@@ -190,7 +190,8 @@ TEST_F(ComponentWebhooksTest, BoundsReviewsAndTheirBytes) {
   EXPECT_EQ((*first)->code, 200);
   EXPECT_EQ((*second)->code, 200);
   EXPECT_EQ(Gauge("mandate_webhook_in_flight", {{"identity", "scope"}}), 0);
-  EXPECT_EQ(metrics_.Counter("mandate_webhook_refused_total", "", {{"identity", "scope"}}).Value(),
+  EXPECT_EQ(metrics_.Counter("mandate_webhook_rejected_requests_total", "", {{"identity", "scope"}})
+                .Value(),
             2);
 }
 

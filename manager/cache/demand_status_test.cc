@@ -173,14 +173,14 @@ TEST_P(DemandStatusByListTest, AComponentOverItsByteLimitFailsAndOthersGoOn) {
   Demanded narrow = Demand(view_b, "baz");
   PutAndSettle("baz/1");
   EXPECT_EQ(narrow.state(), DemandState::kSynced);
-  EXPECT_LE(Gauge("mandate_cache_budget_bytes", {{"identity", "b"}}), 2000);
+  EXPECT_LE(Gauge("mandate_cache_budget_used_bytes", {{"identity", "b"}}), 2000);
   for (int i = 20; i < 90; ++i) server_.Delete(StrCat("bar/", i));
   loop_.RunFor(absl::Minutes(2));
   EXPECT_EQ(all.state(), DemandState::kSynced) << all.handle->status().reason;
   for (int i = 10; i < 20; ++i) server_.Delete(StrCat("foo/", i));
   server_.Delete("baz/1");
   Settle();
-  EXPECT_EQ(Gauge("mandate_cache_budget_bytes", {{"identity", "a"}}), 0);
+  EXPECT_EQ(Gauge("mandate_cache_budget_used_bytes", {{"identity", "a"}}), 0);
 }
 
 }  // namespace

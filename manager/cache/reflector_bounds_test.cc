@@ -16,7 +16,7 @@ class ReflectorBoundsTest : public ReflectorFixture {
  protected:
   double Held() {
     const Labels identity = {{"identity", std::string(client_.component())}};
-    return metrics_.Gauge("mandate_cache_budget_bytes", "", identity).Value();
+    return metrics_.Gauge("mandate_cache_budget_used_bytes", "", identity).Value();
   }
   void OnFailure(const Reflector::Failure& failure) override {
     ReflectorFixture::OnFailure(failure);

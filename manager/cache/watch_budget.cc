@@ -20,7 +20,7 @@ void WatchBudget::AddComponent(std::string_view component) { Find(component); }
 WatchBudget::Component& WatchBudget::Find(std::string_view component) {
   Component& found = components_[std::string(component)];
   if (found.gauge == nullptr) {
-    found.gauge = &metrics_.Gauge("mandate_cache_budget_bytes",
+    found.gauge = &metrics_.Gauge("mandate_cache_budget_used_bytes",
                                   "Encoded objects that the watches of a component hold, in bytes",
                                   {{"identity", std::string(component)}});
   }

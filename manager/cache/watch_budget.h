@@ -19,7 +19,7 @@ namespace mandate {
 // thread only.
 class WatchBudget {
  public:
-  // Gauges: mandate_cache_budget_bytes{identity}, mandate_cache_budget_limit_bytes.
+  // Gauges: mandate_cache_budget_used_bytes{identity}, mandate_cache_budget_limit_bytes.
   WatchBudget(size_t max_bytes, Metrics& metrics);
 
   // Adds a component's share.

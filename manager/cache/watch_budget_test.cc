@@ -17,7 +17,7 @@ class WatchBudgetTest : public ::testing::Test {
     for (const char* name : {"a", "b", "c", "d", "e"}) budget_.AddComponent(name);
   }
   double Held(const std::string& component) {
-    return metrics_.Gauge("mandate_cache_budget_bytes", "", {{"identity", component}}).Value();
+    return metrics_.Gauge("mandate_cache_budget_used_bytes", "", {{"identity", component}}).Value();
   }
 
   Metrics metrics_;

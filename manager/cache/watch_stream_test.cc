@@ -78,7 +78,7 @@ TEST_F(WatchStreamTest, WaitingBytesCountInTheBudgetOfTheComponent) {
   budget.AddComponent("a");
   budget.AddComponent("quiet");
   const auto held = [&] {
-    return metrics.Gauge("mandate_cache_budget_bytes", "", {{"identity", "a"}}).Value();
+    return metrics.Gauge("mandate_cache_budget_used_bytes", "", {{"identity", "a"}}).Value();
   };
   const auto open = [&] {
     stream_ = std::make_unique<WatchStream>(client_, RestRequest(),

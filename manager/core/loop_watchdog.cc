@@ -17,11 +17,11 @@ LoopWatchdog::LoopWatchdog(Options options)
       long_turns_(
           options_.metrics == nullptr
               ? nullptr
-              : &options_.metrics->Counter("mandate_loop_long_turns_total",
+              : &options_.metrics->Counter("mandate_event_loop_long_turns_total",
                                            "Turns of the event loop that exceeded the limit", {})),
       held_(options_.metrics == nullptr
                 ? nullptr
-                : &options_.metrics->Gauge("mandate_loop_held_seconds",
+                : &options_.metrics->Gauge("mandate_event_loop_blocked_seconds",
                                            "Seconds that the event loop's current turn has taken "
                                            "so far, if it exceeds the limit",
                                            {})) {}

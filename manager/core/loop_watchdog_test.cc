@@ -37,8 +37,12 @@ class LoopWatchdogTest : public ::testing::Test {
     activity_.EndTurn();
   }
 
-  double LongTurns() { return metrics_.Counter("mandate_loop_long_turns_total", "", {}).Value(); }
-  double HeldSeconds() { return metrics_.Gauge("mandate_loop_held_seconds", "", {}).Value(); }
+  double LongTurns() {
+    return metrics_.Counter("mandate_event_loop_long_turns_total", "", {}).Value();
+  }
+  double HeldSeconds() {
+    return metrics_.Gauge("mandate_event_loop_blocked_seconds", "", {}).Value();
+  }
 
   SimulatedLoop loop_;  // the watchdog's
   Metrics metrics_;

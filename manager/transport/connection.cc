@@ -189,7 +189,7 @@ void Connection::NoteOverdue() {
   // request.
   if (dead() || doubtful_ || keepalive_.silence() < context_.options.patience) return;
   doubtful_ = true;
-  ++context_.stats.connections_doubted;
+  ++context_.stats.connections_suspected;
   keepalive_.Doubt();
   if (context_.on_doubt) context_.on_doubt();
 }

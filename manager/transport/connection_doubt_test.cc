@@ -100,7 +100,7 @@ TEST_F(ConnectionBudgetTest, AConnectionInDoubtIsClosedAfterItsLastRequest) {
   late->RunOutOfTime();
   loop_.RunReady();
   EXPECT_EQ(budget_->connections(), 0u);
-  EXPECT_EQ(stats_.connections_doubted, 1u);
+  EXPECT_EQ(stats_.connections_suspected, 1u);
   Submit("/next");
   EXPECT_TRUE(network_.codec(1).Has("/next"));
 }

@@ -59,9 +59,9 @@ struct HttpStats {
   uint64_t calls = 0;
   uint64_t streams = 0;
   uint64_t sockets_opened = 0;
-  uint64_t connections_drained = 0;  // by GOAWAY, or closed by the server while in use
-  uint64_t connections_lost = 0;     // probed without an answer
-  uint64_t connections_doubted = 0;  // a request on them timed out in silence
+  uint64_t connections_drained = 0;    // by GOAWAY, or closed by the server while in use
+  uint64_t connections_lost = 0;       // probed without an answer
+  uint64_t connections_suspected = 0;  // a request on them timed out in silence
   uint64_t probes = 0;
   uint64_t resends = 0;             // of requests that a failed connection certainly had not served
   uint64_t refused_waiting = 0;     // by max_waiting

@@ -130,7 +130,7 @@ TEST_F(HttpTransportSilenceTest, ACallThatRunsOutOfTimeHasTheWatchesProbed) {
   EXPECT_TRUE(Call(Request("/")).ok());
   EXPECT_THAT(std::string(EndOf(watch).message()), HasSubstr("not even an answer"));
   BothWork();
-  EXPECT_EQ(Stats().connections_doubted, 1u);
+  EXPECT_EQ(Stats().connections_suspected, 1u);
   EXPECT_EQ(Stats().connections_lost, 1u);
 }
 

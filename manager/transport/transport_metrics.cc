@@ -24,10 +24,10 @@ const HttpCount kHttpCounts[] = {
      "Connections that did not answer a probe",
      {},
      &HttpStats::connections_lost},
-    {"mandate_transport_connections_doubted_total",
+    {"mandate_transport_connections_suspected_total",
      "Connections suspended after a request timed out without an answer",
      {},
-     &HttpStats::connections_doubted},
+     &HttpStats::connections_suspected},
     {"mandate_transport_probes_total", "Probes of idle connections", {}, &HttpStats::probes},
     {"mandate_transport_resends_total",
      "Requests sent again: rejected before the server processed them, or a GET whose connection "
@@ -105,19 +105,19 @@ TransportMetrics::TransportMetrics(Options options) : options_(std::move(options
          .read = [this, field = row.field] { return static_cast<double>(http_.*field); }});
   }
   for (const LoopCount& row : kLoopCounts) {
-    counts_.push_back({.counter = &metrics.Counter("mandate_loop_runs_total",
+    counts_.push_back({.counter = &metrics.Counter("mandate_event_loop_runs_total",
                                                    "Tasks and callbacks that the event loop ran",
                                                    {{"kind", row.kind}}),
                        .read = [this, field = row.field] { return loop_.*field; }});
   }
+  levels_.push_back({.gauge = &metrics.Gauge("mandate_event_loop_queue_depth",
+                                             "Tasks waiting for the event loop", {}),
+                     .read = [this] { return static_cast<double>(loop_.tasks_queued); }});
   levels_.push_back(
-      {.gauge = &metrics.Gauge("mandate_loop_queue", "Tasks waiting for the event loop", {}),
-       .read = [this] { return static_cast<double>(loop_.tasks_queued); }});
-  levels_.push_back(
-      {.gauge = &metrics.Gauge("mandate_loop_queue_max",
+      {.gauge = &metrics.Gauge("mandate_event_loop_queue_depth_max",
                                "The largest number of tasks that waited at one time", {}),
        .read = [this] { return static_cast<double>(loop_.most_tasks_queued); }});
-  levels_.push_back({.gauge = &metrics.Gauge("mandate_loop_longest_run_seconds",
+  levels_.push_back({.gauge = &metrics.Gauge("mandate_event_loop_longest_run_seconds",
                                              "The longest time that one task blocked the loop", {}),
                      .read = [this] { return absl::ToDoubleSeconds(loop_.longest_run); }});
 }

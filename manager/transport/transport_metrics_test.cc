@@ -42,7 +42,7 @@ TEST_F(TransportMetricsTest, CountsGrowAndLevelsFollow) {
   loop_.RunFor(absl::Seconds(1));
   EXPECT_EQ(Count("mandate_transport_requests_total", {{"class", "call"}}), 10);
   EXPECT_EQ(Level("mandate_transport_connections", {{"class", "call"}}), 1);
-  EXPECT_EQ(Count("mandate_loop_runs_total", {{"kind", "task"}}), 7);
+  EXPECT_EQ(Count("mandate_event_loop_runs_total", {{"kind", "task"}}), 7);
 }
 
 TEST_F(TransportMetricsTest, EachCounterHasItsOwnMetric) {
@@ -51,7 +51,7 @@ TEST_F(TransportMetricsTest, EachCounterHasItsOwnMetric) {
            .sockets_opened = 3,
            .connections_drained = 4,
            .connections_lost = 5,
-           .connections_doubted = 24,
+           .connections_suspected = 24,
            .probes = 6,
            .resends = 7,
            .refused_waiting = 8,
@@ -77,7 +77,7 @@ TEST_F(TransportMetricsTest, EachCounterHasItsOwnMetric) {
   EXPECT_EQ(Count(transport + "sockets_opened_total"), 3);
   EXPECT_EQ(Count(transport + "connections_drained_total"), 4);
   EXPECT_EQ(Count(transport + "connections_lost_total"), 5);
-  EXPECT_EQ(Count(transport + "connections_doubted_total"), 24);
+  EXPECT_EQ(Count(transport + "connections_suspected_total"), 24);
   EXPECT_EQ(Count(transport + "probes_total"), 6);
   EXPECT_EQ(Count(transport + "resends_total"), 7);
   EXPECT_EQ(Count(transport + "bounds_met_total", {{"bound", "waiting"}}), 8);
@@ -90,12 +90,12 @@ TEST_F(TransportMetricsTest, EachCounterHasItsOwnMetric) {
   EXPECT_EQ(Level(transport + "connections", {{"class", "stream"}}), 23);
   EXPECT_EQ(Level(transport + "streams"), 14);
   EXPECT_EQ(Level(transport + "queue"), 15);
-  EXPECT_EQ(Count("mandate_loop_runs_total", {{"kind", "task"}}), 16);
-  EXPECT_EQ(Count("mandate_loop_runs_total", {{"kind", "timer"}}), 17);
-  EXPECT_EQ(Count("mandate_loop_runs_total", {{"kind", "descriptor"}}), 18);
-  EXPECT_EQ(Level("mandate_loop_queue"), 19);
-  EXPECT_EQ(Level("mandate_loop_queue_max"), 20);
-  EXPECT_EQ(Level("mandate_loop_longest_run_seconds"), 0.021);
+  EXPECT_EQ(Count("mandate_event_loop_runs_total", {{"kind", "task"}}), 16);
+  EXPECT_EQ(Count("mandate_event_loop_runs_total", {{"kind", "timer"}}), 17);
+  EXPECT_EQ(Count("mandate_event_loop_runs_total", {{"kind", "descriptor"}}), 18);
+  EXPECT_EQ(Level("mandate_event_loop_queue_depth"), 19);
+  EXPECT_EQ(Level("mandate_event_loop_queue_depth_max"), 20);
+  EXPECT_EQ(Level("mandate_event_loop_longest_run_seconds"), 0.021);
 }
 
 }  // namespace
