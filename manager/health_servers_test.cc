@@ -233,8 +233,10 @@ TEST_F(HealthServersTest, SecureMetricsHaveAnAddressOfTheirOwnAndNoPlainText) {
   options.metrics_address = "127.0.0.2:0";
   options.metrics_certificate.dir = "/nonexistent";
   EXPECT_EQ(HealthServers::Create(options).status(),
-            absl::InvalidArgumentError("--metrics-cert-path: cannot open /nonexistent/tls.crt: No "
-                                       "such file or directory"));
+            absl::InvalidArgumentError(
+                "--metrics-cert-path: cannot open /nonexistent/tls.crt: No such file or directory; "
+                "the folder /nonexistent must have a certificate tls.crt and its private key "
+                "tls.key"));
 
   options.metrics_certificate.dir = "";
   servers_ = *HealthServers::Create(options);

@@ -68,7 +68,14 @@ absl::StatusOr<std::unique_ptr<ServingCertificate>> ServingCertificate::Create(O
     RETURN_IF_ERROR(made->Take({std::move(pair.certificate_pem), std::move(pair.key_pem)}));
     return made;
   }
-  ASSIGN_OR_RETURN(made->seen_, made->Read());
+  absl::StatusOr<Pem> pem = made->Read();
+  if (!pem.ok()) {
+    return absl::InvalidArgumentError(StrCat(AsStd(pem.status().message()), "; the folder ",
+                                             made->options_.dir, " must have a certificate ",
+                                             made->options_.cert_name, " and its private key ",
+                                             made->options_.key_name));
+  }
+  made->seen_ = *std::move(pem);
   if (const absl::Status taken = made->Take(*made->seen_); !taken.ok()) {
     return absl::InvalidArgumentError(StrCat(made->options_.dir, "/", made->options_.cert_name,
                                              " cannot be served: ", AsStd(taken.message())));

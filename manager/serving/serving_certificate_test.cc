@@ -135,8 +135,8 @@ TEST_F(ServingCertificateTest, RejectsInvalidFilesAtTheStart) {
   const struct {
     std::string certificate, key, says;
   } rows[] = {
-      {"", pair.key_pem, "/tls.crt is empty"},
-      {pair.certificate_pem, "", "/tls.key is empty"},
+      {"", pair.key_pem, "/tls.crt is empty; the folder "},
+      {pair.certificate_pem, "", " must have a certificate tls.crt and its private key tls.key"},
       {"nonsense", pair.key_pem, "it is not a certificate in PEM"},
       {pair.certificate_pem, "nonsense", "the key is not a private key in PEM"},
       {pair.certificate_pem, other.key_pem, "does not belong to the certificate"},
