@@ -24,8 +24,8 @@ LimiterSeries SeriesOf(Metrics* metrics) {
           .had_to_wait = &BoundCounter(*metrics, {{"bound", "requests"}})};
 }
 
-// `component` is empty for base. The system and the processor have Go's names, as in other user
-// agents of an audit log.
+// Names the operating system and the processor as Go does ("linux/amd64"), as the user agents of
+// other Kubernetes clients do. `component` is empty for base.
 std::string UserAgent(std::string_view version, std::string_view component) {
 #if defined(__x86_64__)
   constexpr std::string_view kArch = "amd64";

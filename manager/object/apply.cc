@@ -60,10 +60,10 @@ absl::StatusOr<std::string> ApplyBody(const Message& object, const KindInfo& kin
         StrCat("metadata.name: missing in the ", kind.kind, " to apply"));
   }
   if (const char* field = FieldOfServer(*metadata)) {
-    return absl::InvalidArgumentError(
-        StrCat("metadata.", field, ": the ", kind.kind, " ", metadata->name(),
-               " to apply was read from the server, and apply would own each of its fields; build "
-               "one with exactly the fields to own"));
+    return absl::InvalidArgumentError(StrCat(
+        "metadata.", field, ": the ", kind.kind, " ", metadata->name(),
+        " was read from the server, and an apply would take ownership of all its fields; apply "
+        "a new object that has only the fields to own"));
   }
   if (part == ApplyPart::kStatus) {
     KeepStatus(body.get(), metadata);

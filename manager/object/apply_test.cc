@@ -65,10 +65,11 @@ TEST(ApplyTest, AnObjectThatWasReadIsRejected) {
     for (const ApplyPart part : {ApplyPart::kMain, ApplyPart::kStatus}) {
       const absl::Status status = ApplyBody(role, part).status();
       EXPECT_EQ(status.code(), absl::StatusCode::kInvalidArgument) << field;
-      EXPECT_EQ(status.message(),
-                std::string("metadata.") + field +
-                    ": the ClusterRole r to apply was read from the server, and apply would own "
-                    "each of its fields; build one with exactly the fields to own");
+      EXPECT_EQ(
+          status.message(),
+          std::string("metadata.") + field +
+              ": the ClusterRole r was read from the server, and an apply would take ownership "
+              "of all its fields; apply a new object that has only the fields to own");
     }
   }
 }

@@ -84,7 +84,8 @@ class Decoder {
     }
     RETURN_IF_ERROR(Expect(Token::kObject, path));
     if (++depth_ > kMaxRecursion) {
-      return Error(path, StrCat("nested deeper than the limit of ", kMaxRecursion, " messages"));
+      return Error(
+          path, StrCat("objects are nested deeper than the limit of ", kMaxRecursion, " levels"));
     }
     std::set<std::string_view> seen;  // in strict mode
     std::string_view key;
@@ -106,8 +107,8 @@ class Decoder {
     return json_.status();
   }
 
-  // Whether the message is an object, which may have apiVersion and kind although they are not
-  // fields of the message: the root, and every message with metadata.
+  // Whether the JSON may have apiVersion and kind, which are not fields of the message. True for
+  // the root, and for every message with metadata.
   static bool MayNameType(const MessagePlan& plan, const Path& path) {
     return plan.has_metadata || path.step == Path::Step::kRoot;
   }

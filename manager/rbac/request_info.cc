@@ -192,8 +192,8 @@ absl::StatusOr<Attributes> AttributesOf(std::string_view method, std::string_vie
   if (*at == "watch" || *at == "proxy") {
     request.verb = *at++;
     if (at == segments.end()) {
-      return BadTarget(target, StrCat("nothing follows \"", request.verb,
-                                      "\"; name the resource, or use ?watch=1"));
+      return BadTarget(
+          target, StrCat("it ends after \"", request.verb, "\"; add a resource, or use ?watch=1"));
     }
   } else {
     request.verb = VerbOf(method);

@@ -201,9 +201,9 @@ TEST(RequestInfoTest, RefusesWhatTheServerAnswersItself) {
   for (const Bad& bad :
        {Bad{"", "begin with"}, Bad{"api/v1/pods", "begin with"}, Bad{"*", "begin with"},
         Bad{"/api/v1/pods/%", "hexadecimal"}, Bad{"/api/v1/pods/%zz", "hexadecimal"},
-        Bad{"/a\nb", "control character"}, Bad{"/api/v1/watch", "nothing follows \"watch\""},
-        Bad{"/api/v1/watch/", "nothing follows \"watch\""},
-        Bad{"/apis/apps/v1/proxy", "nothing follows \"proxy\""}}) {
+        Bad{"/a\nb", "control character"}, Bad{"/api/v1/watch", "it ends after \"watch\""},
+        Bad{"/api/v1/watch/", "it ends after \"watch\""},
+        Bad{"/apis/apps/v1/proxy", "it ends after \"proxy\""}}) {
     const auto got = AttributesOf("GET", bad.target);
     EXPECT_EQ(got.status().code(), absl::StatusCode::kInvalidArgument) << bad.target;
     EXPECT_NE(got.status().message().find(bad.why), std::string::npos) << got.status();

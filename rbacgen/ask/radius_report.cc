@@ -102,8 +102,11 @@ RadiusDiff DiffRadii(const BlastRadius& before, const BlastRadius& now) {
 std::string RadiusDiffText(std::string_view lead, const RadiusDiff& diff) {
   std::string text;
   for (const Step& s : Summarised(diff.added)) {
-    StrAppend(&text, lead, "+ reaches ", Printable(s.gained), s.from.empty() ? "" : ", as ",
-              Printable(s.from), s.how.empty() ? "" : " may ", Printable(s.how),
+    StrAppend(&text, lead, "+ reaches ", Printable(s.gained));
+    if (!s.from.empty()) {
+      StrAppend(&text, s.how.empty() ? ", through " : ", because ", Printable(s.from));
+    }
+    StrAppend(&text, s.how.empty() ? "" : " may ", Printable(s.how),
               s.severity.has_value() ? StrCat(" (", SeverityWord(s), ")") : "", "\n");
   }
   text += RightsText(StrCat(lead, "+ may "), diff.gained, true);

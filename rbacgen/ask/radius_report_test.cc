@@ -59,7 +59,7 @@ TEST(RadiusReport, SortsRightsBySeverity) {
   EXPECT_EQ(json["rights"][1]["severity"], "high");
   EXPECT_FALSE(json["rights"][2].isMember("severity"));
   EXPECT_EQ(RadiusDiffText("", DiffRadii(Reached(0), radius)),
-            "+ reaches kube-system/c0, as a may create pods (critical)\n"
+            "+ reaches kube-system/c0, because a may create pods (critical)\n"
             "+ may get secrets in shop: reads credentials (critical)\n"
             "+ may get and patch pods: runs images of its choice in any pod there (high)\n");
 }
@@ -72,7 +72,7 @@ TEST(RadiusDiff, ListsAddedAndRemovedReachAndRights) {
   const RadiusDiff diff = DiffRadii(before, now);
   EXPECT_TRUE(diff.grew());
   EXPECT_EQ(RadiusDiffText("  ", diff),
-            "  + reaches 5 ServiceAccounts of kube-system, as a may create pods\n"
+            "  + reaches 5 ServiceAccounts of kube-system, because a may create pods\n"
             "  + may get pods\n");
   const Json::Value json = RadiusDiffJson(diff);
   EXPECT_EQ(json["added"].size(), 5u);

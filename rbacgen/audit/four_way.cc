@@ -295,10 +295,10 @@ const std::vector<FindingKind>& FindingKinds() {
     auto* all = new std::vector<FindingKind>{
         {"unused-write", "a rule that writes was never used", true},
         {"unused-read", "a rule that reads was never used", false},
-        {"unexercised", "a rule was never used, but the code has the call", false},
+        {"unexercised", "a rule was never used, although the program contains a call that needs it",
+         false},
         {"denied", "a request was denied", true},
-        {"refused", "a request was denied after it was authorized: by admission, such as a fence",
-         true},
+        {"refused", "RBAC allowed a request, and admission (for example, a fence) denied it", true},
         {"undeclared", "a request was allowed that no marker declares", true},
         {"undeclared-call", "the binary has a call that no marker declares", true},
         {"not-granted", "a declared rule is not granted", true},

@@ -69,8 +69,8 @@ expect 2 'no base' blast-radius shop.yaml
 says 'no base' err 'shop.yaml has no base, ServiceAccount mandate-system/mandate-manager; set the start: --as=NAMESPACE/NAME'
 expect 0 'another base' blast-radius --base-name=shop shop.yaml
 expect 1 'more reach' blast-radius old new
-says 'more reach' out 'ServiceAccounts of kube-system, as a may create and get deployments.apps'
-says 'more reach' out '  + reaches everything, as kube-system/clusterrole-aggregation-controller'
+says 'more reach' out 'ServiceAccounts of kube-system, because a may create and get deployments.apps'
+says 'more reach' out '  + reaches everything, because kube-system/clusterrole-aggregation-controller'
 says 'more reach' out '  + may do anything to every resource'
 expect 0 'no more reach' blast-radius old less
 expect 0 'of manifests' blast-radius --json chart.yaml
