@@ -222,7 +222,7 @@ class EndToEnd(WorldCase):
         world.await_ready()
 
     def test_wrong_usage(self) -> None:
-        """A wrong flag, an unknown controller and an unreachable cluster each give one clear line and exit code 2."""
+        """A wrong flag, controller, cluster or namespace gives one clear line and exit code 2."""
         world = self.world
         self.step("wrong command lines")
         kubeconfig = f"--kubeconfig={world.manager_kubeconfig}"
@@ -237,10 +237,11 @@ class EndToEnd(WorldCase):
                 ([kubeconfig, "--identity-mode=root"], "root"),
                 (["--kubeconfig=/nonexistent/kubeconfig"], "/nonexistent/kubeconfig"),
                 ([f"--kubeconfig={nobody}", f"--namespace={NAMESPACE}"], "127.0.0.1:1"),
+                ([kubeconfig, f"--namespace=x{NAMESPACE}"], f"use --namespace={NAMESPACE}"),
         ]:
             done = subprocess.run([world.manager_program, *arguments, "--health-address=0", "--metrics-address=0"],
                                   text=True, capture_output=True, timeout=PATIENCE)
-            lines = done.stderr.strip().splitlines()
+            lines = [line for line in done.stderr.strip().splitlines() if " INFO " not in line]
             self.expect(f"{arguments[-1] if len(arguments) < 3 else arguments[1]}: exit 2, one line with the reason",
                         done.returncode == 2 and len(lines) == 1 and says in lines[0], (done.returncode, done.stderr))
 
