@@ -42,7 +42,7 @@ struct ComponentSpec {
   std::function<absl::StatusOr<Webhooks>(const Component&)> make_webhooks = {};
 };
 
-// `make_controllers` of a component with one controller, which `kMake` makes.
+// The `make_controllers` of a component whose only controller `kMake` creates.
 template <auto kMake>
 absl::StatusOr<Controllers> SingleController(const Component& component) {
   auto controller = kMake(component);

@@ -103,7 +103,7 @@ struct Manager::Parts {
   HealthChecks ready;
   std::unique_ptr<HealthServers> health;
   std::unique_ptr<WebhookServer> webhooks;
-  // By component; what the identity plane's listener needs.
+  // The components by name, for the listener of the identity plane.
   std::map<std::string, RunningComponent*, std::less<>> by_name;
 
   Latch leading;

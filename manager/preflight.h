@@ -51,11 +51,12 @@ struct PreflightReport {
   absl::Status ToStatus() const;
 };
 
-// One SelfSubjectReview, then one SelfSubjectAccessReview for each declared verb of each resource,
-// some at a time; every authenticated user may. A cluster-wide rule must be granted cluster-wide.
-// In mode impersonate base's own grants come first, and while they lack something, only they are
-// reported. Errors: kFailedPrecondition when the server takes the component for somebody else, or
-// knows no constrained impersonation; RestClient's. Blocks: not on the loop.
+// Sends one SelfSubjectReview, then one SelfSubjectAccessReview for each declared verb of each
+// resource, several at a time. Every authenticated user may create these reviews. A rule without a
+// namespace must be granted in the whole cluster. In mode impersonate, base's grants are checked
+// first; if base lacks one, the report has only base's. Errors: kFailedPrecondition if the server
+// authenticates the component as another user, or if it does not support constrained impersonation;
+// those of RestClient. Blocks: not on the loop.
 absl::StatusOr<PreflightReport> Preflight(const CallContext& context, RestClient& client,
                                           const PreflightOptions& options);
 

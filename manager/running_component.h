@@ -20,7 +20,7 @@
 
 namespace mandate {
 
-// Thread-safe where said; else for the manager's own thread.
+// Thread-safe where the comment says "any thread"; otherwise for the manager's own thread.
 class RunningComponent {
  public:
   struct Options {

@@ -11,8 +11,8 @@
 
 namespace mandate {
 
-// The part of one reflector in the series of its kind, scope and identity. Loop thread only;
-// borrows from Metrics.
+// What one reflector adds to the metrics of its kind, scope and identity. Loop thread only. The
+// Metrics outlive this.
 class WatchMetrics {
  public:
   WatchMetrics(Metrics& metrics, const DemandSpec& spec, std::string_view identity);

@@ -67,8 +67,8 @@ class DemandFeed : public std::enable_shared_from_this<DemandFeed> {
   void Pause(const Content& held);
   void EndPause() { paused_ = false; }
 
-  // Delivers the status if its state, or the code of its reason, is another. kSynced waits until
-  // the feed has caught up.
+  // Delivers the status if its state or the code of its reason has changed. Delivers kSynced only
+  // when the feed has caught up.
   void SetStatus(const DemandStatus& status);
 
  private:

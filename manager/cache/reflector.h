@@ -33,7 +33,7 @@
 //
 // A pass begins with StreamingList, or Listing where that is switched off. All waits but those for
 // 403, 404 and 410 share one backoff (client-go shares it with 410). client-go can also watch again
-// after an InternalError in a stream, if it is told to.
+// after an InternalError in a stream, if an option requests it.
 #ifndef MANAGER_CACHE_REFLECTOR_H_
 #define MANAGER_CACHE_REFLECTOR_H_
 

@@ -1,4 +1,4 @@
-// The options of a reflector. The defaults are client-go's, if it has the option.
+// The options of a reflector. If client-go has the same option, the default is client-go's.
 #ifndef MANAGER_CACHE_REFLECTOR_OPTIONS_H_
 #define MANAGER_CACHE_REFLECTOR_OPTIONS_H_
 
@@ -11,10 +11,12 @@
 namespace mandate {
 
 struct ReflectorOptions {
-  // Asks for built-in kinds in protobuf, else JSON. A server may answer in JSON all the same.
+  // Whether built-in kinds are requested in protobuf instead of JSON. A server may still answer in
+  // JSON.
   bool protobuf = true;
 
-  // Initial state by a watch (KEP-3157) before falling back to LIST.
+  // Whether the initial state is requested by a watch (KEP-3157) first, and by LIST only if that
+  // fails.
   bool watch_list = true;
   // After this time without an event, the initial state is requested by LIST, because a proxy may
   // have dropped the bookmark at its end.

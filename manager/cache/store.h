@@ -59,8 +59,8 @@ class ObjectStore {
   // A copy of all objects, which later changes do not affect.
   std::shared_ptr<const ObjectSet> Snapshot() const;
 
-  // From now on ReadBy() and ListBy() answer for this index. The store knows it by the address of
-  // its definition. To add and to keep it costs the thread that changes the store almost nothing.
+  // Adds an index, which ReadBy() and ListBy() can use from now on. The address of the definition
+  // identifies the index. It costs the thread that changes the store almost nothing.
   void AddIndex(std::shared_ptr<const IndexDefinition> definition);
   void RemoveIndex(const IndexDefinition& definition);
   // The objects in `ns` (empty: in all namespaces) that have the value, and those whose values

@@ -22,8 +22,8 @@ class WatchStream {
     size_t max_frame_bytes = FrameSplitter::kDefaultMaxFrame;
     size_t max_queue_bytes = size_t{32} << 20;
     int frames_per_turn = 256;  // or more: at least half of the queue
-    // The server ends a watch after its timeoutSeconds. If it has not by this time, the connection
-    // is dead.
+    // The server ends a watch after its timeoutSeconds. If the watch is still open after this time,
+    // the connection is dead.
     absl::Duration lifetime = absl::InfiniteDuration();
     // The bytes that wait to be read count in it, from 64 KiB on; a watch that exceeds it ends like
     // one that overflows. Null: there is no budget. Outlives the stream.

@@ -56,7 +56,7 @@ class AuthLayer : public CallLayer, private WatchSession::Owner {
   HttpRequest Signed(const RestRequest& request, const Token* token) const;
   absl::StatusOr<HttpResponse> Checked(const RestRequest& request, const TokenPtr& token,
                                        absl::StatusOr<HttpResponse> answer);
-  // Ends every open watch; their sinks get `reason`, later.
+  // Closes every open watch. Each sink gets `reason` in a later task of the loop.
   void CancelWatches(const absl::Status& reason);
   void OnError(const TokenPtr& token, std::string_view method, std::string_view target,
                const absl::Status& error);

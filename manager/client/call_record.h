@@ -58,8 +58,8 @@ template <CallNoteWords w>
 namespace call_record_internal {
 
 #ifdef __clang__
-// Until clang 15, clang prints the codes of a template argument's characters, but the text of
-// literals in a call that is not a constant expression.
+// Clang 15 and older print the characters of a template argument as numbers. They print literals as
+// text in a call that is not a constant expression, so that the error has the marker there.
 template <class T>
 bool IsDeclared();
 template <class T>

@@ -38,8 +38,8 @@ struct ApplyOptions {
 enum class Propagation { kBackground, kForeground, kOrphan };
 
 struct DeleteOptions {
-  // Preconditions: an object of the same name with another UID or version is not deleted, but a
-  // conflict. Empty: no precondition.
+  // Preconditions. If the object has another UID or another version, it is not deleted, and the
+  // error is a conflict (kAborted). Empty: no precondition.
   std::string uid = {};
   std::string resource_version = {};
   Propagation propagation = Propagation::kBackground;

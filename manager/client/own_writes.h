@@ -33,8 +33,8 @@ struct OwnWrite {
 // Thread-safe. A question about a kind without writes takes no lock.
 class OwnWrites {
  public:
-  // The bound for one kind. Beyond it the oldest write is dropped and counted by `forgotten`, which
-  // may be null and outlives this otherwise.
+  // Keeps at most `most` writes of each kind. A further one replaces the oldest one, and
+  // `forgotten` counts it. `forgotten` may be null; otherwise it outlives this.
   void Limit(size_t most, prometheus::Counter* forgotten);
 
   // A version that is not a decimal number cannot be compared (KEP-5504), and is not noted.
@@ -46,7 +46,7 @@ class OwnWrites {
   // Sorted by key. Empty `ns`: all namespaces; empty `name`: all names.
   std::vector<OwnWrite> Pending(const KindInfo& kind, std::string_view ns,
                                 std::string_view name) const;
-  // Removes those of `seen` that have not been written again meanwhile.
+  // Removes the writes in `seen`, except those of objects that were written again in the meantime.
   void Forget(const KindInfo& kind, const std::vector<OwnWrite>& seen);
 
  private:
@@ -63,7 +63,7 @@ class OwnWrites {
   }
   // The writes of the kind; null: there were none.
   Kind* Of(const KindInfo& kind) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
-  // The object's entry, updated to this write.
+  // Returns the entry of the object, with the number of this write.
   OwnWrite& Touch(const KindInfo& kind, ObjectKey key) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
 
   // The number of writes of the kinds that share a slot.

@@ -39,12 +39,12 @@ std::string ResourceTarget(const KindInfo& kind, const ObjectKey& key,
                            std::string_view subresource = "",
                            const std::vector<std::pair<std::string, std::string>>& query = {});
 
-// Errors: kPermissionDenied with the marker that would allow it, when the guard refuses (nothing
-// was sent); else the server's metav1.Status (object/api_error.h) for HTTP codes other than 2xx;
-// kUnauthenticated also for a 403 that names system:anonymous; kFailedPrecondition when the
-// component has no identity (its ServiceAccount or base's grant is missing); the transport's.
-// RetryAfter() of the last answer stays on the error. WasNotSent() (core/not_sent.h) and
-// IsAmbiguous() (retry_policy.h) tell what is known of a write that failed.
+// Errors: kPermissionDenied with the marker that would allow it, when the guard rejects the request
+// (nothing was sent); otherwise the server's metav1.Status (object/api_error.h) for HTTP codes
+// other than 2xx; kUnauthenticated also for a 403 that names system:anonymous; kFailedPrecondition
+// when the component has no identity (its ServiceAccount or base's grant is missing); the
+// transport's. RetryAfter() of the last answer stays on the error. WasNotSent() (core/not_sent.h)
+// and IsAmbiguous() (retry_policy.h) tell what is known of a write that failed.
 class RestClient {
  public:
   using Done = absl::AnyInvocable<void(absl::StatusOr<HttpResponse>) &&>;
@@ -56,8 +56,9 @@ class RestClient {
   // The same, blocking the calling thread; not on the loop.
   absl::StatusOr<HttpResponse> Do(const CallContext& context, RestRequest request);
 
-  // Opens a watch as this component. Loop thread only. The sink sees only 2xx streams: any other
-  // answer and every refusal is OnClosed's status, mapped as Send's errors are.
+  // Opens a watch as this component. Loop thread only. The sink gets data only if the answer is
+  // 2xx. For every other answer, and if the watch is rejected before it is sent, the sink gets
+  // OnClosed() with the status that Send() would return.
   [[nodiscard]] virtual std::unique_ptr<Stream> Watch(RestRequest request,
                                                       std::shared_ptr<StreamSink> sink) = 0;
 

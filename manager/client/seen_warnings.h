@@ -11,13 +11,14 @@
 
 namespace mandate {
 
-// A bounded set of texts. Single-threaded.
+// A bounded set of the warnings that were reported. Single-threaded.
 class SeenWarnings {
  public:
-  // Beyond `most` texts, the oldest is dropped, and counts as new the next time.
+  // The set has at most `most` texts. A further text replaces the oldest one, which is new again
+  // the next time.
   explicit SeenWarnings(size_t most) : most_(most) {}
 
-  // Whether `text` is new; it is not new the next time.
+  // Whether `text` is not in the set. Adds it.
   bool IsNew(std::string_view text) {
     if (!seen_.insert(std::string(text)).second) return false;
     by_age_.emplace_back(text);

@@ -22,9 +22,9 @@ namespace mandate {
 RestRequest SelfReviewRequest();
 absl::StatusOr<std::string> UserOfSelfReview(const absl::StatusOr<HttpResponse>& answer);
 
-// These block: not on the loop. Errors: RestClient's.
+// The functions below block: not on the loop. Errors: RestClient's.
 
-// The same, without blocking.
+// Sends the request above, and returns the user name.
 absl::StatusOr<std::string> WhoAmI(const CallContext& context, RestClient& client);
 
 // Whether the client may do what `rule` says (SelfSubjectAccessReview, answered by the server).

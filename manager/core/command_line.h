@@ -9,8 +9,8 @@
 
 namespace mandate {
 
-// The mistake in arguments that CLI11 would misread: of `--namespace=`, as `--namespace=$UNSET`
-// becomes, CLI11 takes the next argument as the value.
+// Finds a flag with an empty value, such as `--namespace=` (from `--namespace=$UNSET`), and returns
+// the message that reports it. CLI11 would take the next argument as the value.
 std::optional<std::string> FlagWithoutValue(const std::vector<std::string>& arguments);
 
 // One line for what `app` threw. An unknown flag comes with the known flag that it probably means.

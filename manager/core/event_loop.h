@@ -98,7 +98,8 @@ class EventLoop : public Loop {
   // Runs `work` and notes how long it took.
   template <class Work>
   void Measure(Work&& work);
-  // Milliseconds for epoll_wait: until the next timer, rounded up; -1: for ever.
+  // The timeout of epoll_wait: the milliseconds until the next timer, rounded up; -1 without a
+  // timer.
   int TimeToNextTimer() const;
   // Waits for descriptors, until a task is posted or a timer is due, and runs their callbacks.
   void Poll();

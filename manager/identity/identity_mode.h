@@ -9,12 +9,12 @@
 namespace mandate {
 
 enum class IdentityMode {
-  // Each component has tokens of its own ServiceAccount, which base mints.
+  // Each component has tokens of its own ServiceAccount. Base requests them.
   kToken,
-  // Base sends each request and impersonates the component's ServiceAccount; base needs the
-  // permission (client/preflight_impersonation.h). There are no tokens, and the audit log shows
-  // both names. What base may do does not depend on the component for which it acts
-  // (docs/identity.md).
+  // Base sends each request and impersonates the component's ServiceAccount. Base needs the
+  // permission to impersonate (rbac/impersonation.h; preflight.h checks it). There are no tokens,
+  // and the audit log shows both names. The permissions of base are the same for each component for
+  // which it acts (docs/identity.md).
   kImpersonate,
   // Base sends each request; only the user agent names the component. For clusters without RBAC.
   kSingle,

@@ -102,9 +102,9 @@ class LeaderElector {
   // The Lease as it will be when we hold it.
   Lease Claimed() const;
   void Observe(const Lease& lease);
-  // Whether the Lease last observed belongs to another process. The validity of a Lease is counted
-  // from the observation of its last change, so a leader that finds its Lease taken never sees the
-  // new Lease as expired.
+  // Whether another process held the Lease when it was last read, and the Lease has not expired. A
+  // Lease expires one lease duration after this process saw its last change. So, when a leader
+  // finds another holder in the Lease, that Lease never looks expired to it.
   bool HeldByOther() const;
 
   void Release();

@@ -57,7 +57,8 @@ class JsonCursor {
   static std::string_view Describe(Token token);
 
   bool BeginObject();
-  // The next member's key, with the cursor before its value; false at the object's end, consumed.
+  // Reads the key of the next member; the cursor is then at its value. Returns false at the end of
+  // the object, which it also reads.
   bool NextMember(std::string_view* key);
   bool BeginArray();
   // Whether an element follows, with the cursor before it; false at the array's end, consumed.

@@ -55,8 +55,8 @@ class MessagePlans {
       ABSL_GUARDED_BY(mutex_);
 };
 
-// The plan of a type in the generated pool, for ever; nullptr for one of another pool.
-// Thread-safe.
+// The plan of a type in the generated pool, valid until the process ends; nullptr for a type of
+// another pool. Thread-safe.
 const MessagePlan* PlanOf(const google::protobuf::Descriptor& type);
 
 }  // namespace mandate

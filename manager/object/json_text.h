@@ -16,12 +16,12 @@ void AppendJsonString(std::string_view value, std::string& out);
 // them. Half a surrogate pair becomes U+FFFD, as in Go's decoder.
 void UnescapeJsonString(std::string_view raw, std::string& out);
 
-// The shortest text that reads back as the same double, with a ".0" if it would read as an integer;
-// null for NaN and infinities.
+// Appends the shortest text from which a reader gets the same double. Adds ".0" if the text would
+// be an integer. NaN and infinities become null.
 void AppendJsonDouble(double value, std::string& out);
 
-// `json` without white space between its tokens, otherwise to the byte; kInvalidArgument if it is
-// not one JSON value, and then `out` is unchanged.
+// Appends `json` without the white space between its tokens; all other bytes stay the same.
+// kInvalidArgument, and `out` is unchanged, if `json` is not exactly one JSON value.
 absl::Status AppendCompactJson(std::string_view json, std::string& out);
 
 }  // namespace mandate

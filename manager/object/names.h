@@ -14,7 +14,7 @@ namespace mandate {
 absl::Status CheckDnsLabel(std::string_view value);
 // A ServiceAccount's, Secret's or CRD's name: DNS labels joined by '.', at most 253.
 absl::Status CheckDnsSubdomain(std::string_view value);
-// The name of an RBAC object: whatever can be one segment of a path.
+// Checks the name of an RBAC object: any text that can be one segment of a path.
 absl::Status CheckPathSegment(std::string_view value);
 // The key of a label or annotation: "name" or "subdomain/name".
 absl::Status CheckLabelKey(std::string_view value);

@@ -37,8 +37,8 @@ class LabelSelector {
 
   LabelSelector() = default;  // everything
 
-  // From requirements as they stand: kInvalidArgument for a key, operator or value that the API
-  // server would refuse.
+  // Makes a selector of these requirements. kInvalidArgument if the API server would reject a key,
+  // an operator or a value.
   static absl::StatusOr<LabelSelector> Create(std::vector<LabelRequirement> requirements);
 
   // Errors below are kInvalidArgument and start with the field's path, `field` being the

@@ -31,8 +31,8 @@ class ServingCertificate {
     Logger log = {};
   };
 
-  // kInvalidArgument: the message names the file that is missing or does not match, and says what
-  // it must be.
+  // kInvalidArgument: the message names the file that cannot be read or that does not match the
+  // other one, and the reason.
   static absl::StatusOr<std::unique_ptr<ServingCertificate>> Create(Options options);
 
   // Without a certificate until Set(): every handshake fails.

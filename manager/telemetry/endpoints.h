@@ -17,7 +17,8 @@
 
 namespace mandate {
 
-// `path` with ?verbose and ?exclude=NAME, and `path`/NAME. `checks` outlives the server.
+// Adds the handlers of `path`, which takes ?verbose and ?exclude=NAME, and of `path`/NAME. `checks`
+// outlives the server.
 void AddHealthEndpoints(const HealthChecks& checks, const std::string& path,
                         std::map<std::string, ServeHandler>& handlers);
 

@@ -12,17 +12,17 @@
 
 namespace mandate {
 
-// While a file cannot be read, or holds no certificate, its last good content is used. Loop thread
-// only.
+// The CA files of endpoints, each with the content that was last read. If a file cannot be read, or
+// has no certificate, the last valid content is used. Loop thread only.
 class CaFiles {
  public:
-  // A file is read at most once in `refresh`, and only when Current() needs it. The clock and the
-  // stats, whose ca_… counters this increments, outlive this.
+  // A file is read only when Current() needs it, and at most once in each period of `refresh`.
+  // Counts in the ca_… counters of `stats`. The clock and the stats outlive this.
   CaFiles(const Clock& clock, absl::Duration refresh, HttpStats& stats)
       : clock_(clock), refresh_(refresh), stats_(stats) {}
 
-  // `endpoint` with the CA that its ca_file holds now. Returns the same object as long as nothing
-  // changes, and `endpoint` itself if it has that CA.
+  // Returns `endpoint` with the CA that is in its ca_file now. This is `endpoint` itself if it
+  // already has that CA, and the same object in each call until the file changes.
   std::shared_ptr<const Endpoint> Current(std::shared_ptr<const Endpoint> endpoint);
 
   size_t size() const { return entries_.size(); }
@@ -39,8 +39,8 @@ class CaFiles {
   const Clock& clock_;
   const absl::Duration refresh_;
   HttpStats& stats_;
-  // By the endpoint that was given, which the entry keeps alive. Entries that nobody else holds are
-  // removed in time.
+  // The key is the `endpoint` of Current(), which the entry keeps alive. An entry whose endpoint
+  // has no other owner is removed later.
   std::map<const Endpoint*, Entry> entries_;
 };
 

@@ -1,6 +1,5 @@
-// Carries requests on one connection, without the rules that say which and when: those are
-// connection.h's. CurlCodec is the real one; testing/fake_network.h and testing/scripted_codec.h
-// have fakes.
+// Carries requests on one connection. connection.h decides which requests are sent, and when.
+// CurlCodec is the real one; testing/fake_network.h and testing/scripted_codec.h have fakes.
 #ifndef MANAGER_TRANSPORT_CLIENT_CODEC_H_
 #define MANAGER_TRANSPORT_CLIENT_CODEC_H_
 

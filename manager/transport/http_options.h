@@ -32,7 +32,7 @@ struct HttpOptions {
   absl::Duration time_to_headers = absl::Seconds(30);
   // The longest that a call lasts, even if its context allows more.
   absl::Duration max_call_duration = absl::Minutes(5);
-  // A connection that has requests and has brought nothing for this long is probed.
+  // A connection with requests is probed if nothing has arrived on it for this time.
   absl::Duration silence_limit = absl::Seconds(30);
   // It is closed, with all its requests, when nothing comes in this time either.
   absl::Duration probe_timeout = absl::Seconds(15);

@@ -26,7 +26,8 @@ class Keepalive {
 
   Keepalive(Loop& loop, Options options, Actions actions);  // `loop` outlives this
 
-  // Requests are on the connection. Silence counts from now, unless it counts already.
+  // Call it when the connection has requests. Starts to measure the silence, unless it does
+  // already.
   void Start();
   // No request is on the connection any more.
   void Stop();

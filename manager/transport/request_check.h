@@ -7,9 +7,9 @@
 
 namespace mandate {
 
-// kInvalidArgument for a request that is not valid HTTP, or that would carry more or less than its
-// one credential: an Authorization header next to the credential, an empty token, a certificate
-// that the endpoint does not have, line breaks that would inject a header. Never prints the token.
+// kInvalidArgument if the request is not valid HTTP, or if it would not have exactly one
+// credential: it has an Authorization header as well, an empty token, a client certificate that the
+// endpoint does not have, or a line break that would add a header. The message never has the token.
 absl::Status CheckRequest(const HttpRequest& request);
 
 }  // namespace mandate

@@ -38,14 +38,14 @@ struct TraceOptions {
   std::vector<AddressRange> addresses;
   // The audiences for which the manager requests tokens (--token-audiences). Empty for the default.
   std::vector<std::string> token_audiences;
-  // Whether the manager makes missing ServiceAccounts of its components
-  // (--create-service-accounts).
+  // Whether the manager creates missing ServiceAccounts (--create-service-accounts).
   bool create_service_accounts = false;
-  // How long a token may still be used after the first use of the next one.
+  // When an identity has begun to use a new token, how long it may still use the old one.
   absl::Duration token_overlap = absl::Seconds(60);
   size_t max_identities = 1000;  // rows; further identities share one row "(others)"
   size_t max_operations = 500;   // verb × resource of one identity; further ones share "(others)"
-  // Of the manager: issued ones, and as many used ones; further ones cannot be joined.
+  // The limit of the manager's issued tokens, and separately of its used tokens. A use of a further
+  // token cannot be matched with the request that issued the token.
   size_t max_credentials = 10000;
   size_t max_elsewhere = 100;       // other namespaces that have a manager
   size_t max_findings = 1000;       // different findings; further ones are only counted
@@ -119,9 +119,10 @@ class Trace {
 
   void AddEvent(const AuditEvent& event);
   void NoteTime(const std::string& received);
-  // The component of the user; nullopt if the user is not an identity of the manager.
+  // The component that has this user name; nullopt if no identity of the manager has it.
   std::optional<std::string> ComponentOf(std::string_view username) const;
-  // Whether this event is the one that counts for its request.
+  // A request may have several events. True for exactly one of them, so that the request is counted
+  // once.
   bool Counts(const AuditEvent& event);
   // Whether the request is from a manager in another namespace; if so, counts it in elsewhere_.
   bool IsElsewhere(const AuditEvent& event);

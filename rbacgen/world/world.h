@@ -82,9 +82,9 @@ inline constexpr char kGeneratedName[] = "%";
 
 // Adds the objects of `other` after those of `world`.
 void Merge(World other, World* world);
-// If several objects have the same name, the last one counts, as with `kubectl apply`. Removes the
-// others and returns them in words. Objects with generated names are all different. Must be called
-// after the last Merge().
+// Of several objects with the same name, keeps the last one, as `kubectl apply` does, and removes
+// the others. Returns a description of each removed object. An object with a generated name has no
+// duplicates. Must be called after the last Merge().
 std::vector<std::string> RemoveRepeated(World* world);
 // Adds to each ClusterRole with selectors the rules of the roles that they match, which may be
 // aggregated roles themselves (admin selects edit, which selects view). Must be called after the

@@ -34,7 +34,8 @@ class SimulatedClock : public Clock {
   absl::Duration wall_skew_ = absl::ZeroDuration();
 };
 
-// First in, first out, as a real Loop. Single-threaded.
+// A Loop in virtual time. Its tasks run in the order in which they were posted, as in a real Loop.
+// Single-threaded.
 class SimulatedLoop : public Loop {
  public:
   SimulatedLoop();

@@ -30,7 +30,7 @@ class LeaseServer {
   void Create();
   void Delete();
   coordinationv1::LeaseSpec spec() { return lease().spec(); }
-  // As an administrator who edits it.
+  // Edits the Lease as an administrator would.
   void Edit(const std::function<void(coordinationv1::Lease&)>& change);
   // Updates that succeeded.
   int writes() const { return writes_; }
@@ -44,7 +44,7 @@ class LeaseServer {
   int writes_ = 0;
 };
 
-// The loop of one machine: the same time passes, but its wall clock has an offset.
+// The loop of one machine. Its wall clock differs from the true time by a constant offset.
 class SkewedLoop : public Loop {
  public:
   SkewedLoop(SimulatedLoop& loop, absl::Duration skew) : loop_(loop), clock_(loop, skew) {}

@@ -14,12 +14,11 @@ struct TestOutput {
   std::string report;
 };
 
-// Makes definitions from files below `folder`; they can import Kubernetes' and this project's own
-// files.
+// Makes definitions from .proto files in `folder`. The files may import those of Kubernetes and of
+// this project.
 TestOutput MakeDefinitionsOf(const std::string& folder, const std::vector<std::string>& files);
 
-// Makes definitions from one file, which is written to a folder of the test; reports call it
-// "x.proto".
+// The same for one file with the content `text`. Its name in the report is "x.proto".
 TestOutput MakeDefinitionsOfText(const std::string& text);
 
 }  // namespace mandate::rbacgen

@@ -21,11 +21,12 @@
 
 namespace mandate::rbacgen {
 
-// The required JSON of an object of the kind, with every field set except one field of each oneof.
-// It is made from the names in `kind` alone, without the codec. The same for the same seed.
+// The JSON that a correct codec must read and write for an object of the kind. It is made from the
+// names in `kind`, without the codec. All fields are set, but only one field of each oneof. The
+// same seed gives the same object.
 Json::Value MakeRandomObject(const RandomKind& kind, uint64_t seed);
 
-// A random kind that rbacgen and protobuf have read. Not thread-safe.
+// A random kind whose .proto file was read by rbacgen and by protobuf. Not thread-safe.
 class LoadedKind {
  public:
   // Writes the .proto file to `folder`; the imports are below `proto_paths`. kInvalidArgument, with
