@@ -16,12 +16,20 @@ bool AnswerBudget::HasRoomFor(size_t bytes) const {
   return held_ + std::min(bytes, options_.max_bytes / 2) <= options_.max_bytes;
 }
 
+size_t AnswerBudget::LimitOf(const Answer& answer) const {
+  if (answer.repeatable_ && !answer.is_error_) return options_.max_answer;
+  return std::min(options_.max_answer, options_.max_small_answer);
+}
+
 absl::Status AnswerBudget::Take(Answer& answer, std::string_view bytes) {
-  if (answer.body_.size() + bytes.size() > options_.max_answer) {
+  const size_t limit = LimitOf(answer);
+  if (answer.body_.size() + bytes.size() > limit) {
     answer.too_large_ = true;
     return absl::ResourceExhaustedError(
-        StrCat("the answer is larger than ", options_.max_answer,
-               " bytes, the limit of a call: request it in pages (limit=)"));
+        StrCat("the answer is larger than ", limit, " bytes, the limit of ",
+               answer.is_error_     ? "an error"
+               : answer.repeatable_ ? "a call: request it in pages (limit=)"
+                                    : "the answer to a write"));
   }
   answer.body_ += bytes;
   SetHeld(held_ + bytes.size());
@@ -72,7 +80,10 @@ AnswerBudget::Answer::~Answer() {
   budget_->answers_.erase(place_);
 }
 
-void AnswerBudget::Answer::OnHead(const HttpResponse& /*head*/) { budget_->Free(*this); }
+void AnswerBudget::Answer::OnHead(const HttpResponse& head) {
+  is_error_ = head.code >= 300;
+  budget_->Free(*this);
+}
 
 absl::Status AnswerBudget::Answer::OnBody(std::string_view bytes) {
   if (postponed_) return absl::AbortedError("the answer is postponed");

@@ -24,6 +24,9 @@ class AnswerBudget : public std::enable_shared_from_this<AnswerBudget> {
   struct Options {
     size_t max_bytes = size_t{32} << 20;   // of all answers together
     size_t max_answer = size_t{64} << 20;  // of one answer; a larger one is kResourceExhausted
+    // The same for an answer that cannot be postponed, as to a write, and for an error. API servers
+    // store objects of at most 1.5 MiB.
+    size_t max_small_answer = size_t{8} << 20;
   };
 
   // `gauge` has the number of bytes that are held, added to the numbers of other budgets. May be
@@ -45,6 +48,7 @@ class AnswerBudget : public std::enable_shared_from_this<AnswerBudget> {
  private:
   AnswerBudget(Options options, prometheus::Gauge* gauge) : options_(options), gauge_(gauge) {}
 
+  size_t LimitOf(const Answer& answer) const;
   absl::Status Take(Answer& answer, std::string_view bytes);
   void Postpone();
   void Free(Answer& answer);
@@ -83,6 +87,7 @@ class AnswerBudget::Answer : public BodySink {
   const bool repeatable_;
   std::list<Answer*>::iterator place_;
   std::string body_;
+  bool is_error_ = false;
   bool postponed_ = false;
   bool abandoned_ = false;
   bool too_large_ = false;

@@ -66,6 +66,29 @@ TEST_F(AnswerBudgetTest, NeverPostponesWhatCannotBeRequestedAgain) {
   EXPECT_EQ(budget->held(), 15u);
 }
 
+TEST_F(AnswerBudgetTest, AnEndlessAnswerToAWriteOrAnErrorEndsEarly) {
+  const auto small =
+      AnswerBudget::Create({.max_bytes = 100, .max_answer = 50, .max_small_answer = 7});
+  const auto write = small->Begin(/*repeatable=*/false);
+  EXPECT_TRUE(Bring(*write, 7));
+  const absl::Status status = write->OnBody("x");
+  EXPECT_EQ(status.code(), absl::StatusCode::kResourceExhausted);
+  EXPECT_EQ(status.message(),
+            "the answer is larger than 7 bytes, the limit of the answer to a write");
+  EXPECT_TRUE(write->too_large());
+
+  const auto read = small->Begin(/*repeatable=*/true);
+  HttpResponse error;
+  error.code = 403;
+  read->OnHead(error);
+  EXPECT_TRUE(Bring(*read, 7));
+  EXPECT_EQ(read->OnBody("x").message(),
+            "the answer is larger than 7 bytes, the limit of an error");
+  error.code = 200;
+  read->OnHead(error);
+  EXPECT_TRUE(Bring(*read, 50)) << "the next attempt succeeds";
+}
+
 TEST_F(AnswerBudgetTest, ARestartedAnswerCountsFromZero) {
   EXPECT_TRUE(Bring(*first, 5));
   first->OnHead({});
