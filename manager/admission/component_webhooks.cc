@@ -1,10 +1,10 @@
 #include "manager/admission/component_webhooks.h"
 
 #include <algorithm>
-#include <exception>
 #include <stop_token>
 #include <utility>
 
+#include "manager/admission/review_answer.h"
 #include "manager/admission/webhook_metrics.h"
 #include "manager/core/strings.h"
 
@@ -14,10 +14,6 @@ namespace {
 constexpr char kText[] = "text/plain; charset=utf-8";
 
 ServedResponse Plain(int code, std::string text) { return {code, kText, std::move(text) + "\n"}; }
-
-ServedResponse Answered(std::string_view api_version, const AdmissionResponse& response) {
-  return {200, "application/json", WriteAdmissionReview(api_version, response)};
-}
 
 }  // namespace
 
@@ -126,41 +122,14 @@ class ComponentWebhooks::Review : public std::enable_shared_from_this<Review> {
 
   ServedResponse Run() {
     if (stop_.stop_requested()) return Plain(504, "the deadline passed");
-    if (request_.content_type != "application/json") {
-      return Error(
-          StrCat("Content-Type is \"", request_.content_type, "\"; it must be application/json"));
-    }
-    const absl::StatusOr<AdmissionReview> review = ParseAdmissionReview(request_.body);
-    if (!review.ok()) return Error(AsStd(review.status().message()));
-    request_.body.clear();
-    AdmissionCall call({start_ + timeout_, stop_.get_token()}, review->request);
-    std::string what = "unknown";
-    try {
-      entry_->webhook.handler(call);
-      what.clear();
-    } catch (const std::exception& e) {
-      what = e.what();
-    } catch (...) {
-    }
-    if (!what.empty()) {
+    ReviewAnswer answer = AnswerReview(entry_->webhook, {start_ + timeout_, stop_.get_token()},
+                                       request_.content_type, request_.body);
+    if (answer.exception) {
       entry_->metrics.panics.Increment();
-      options_->log.Error("A webhook threw", {{"webhook", request_.path}, {"error", what}});
-      // Nothing of what the handler had said counts.
-      AdmissionCall failed(call.context(), review->request);
-      SetError(500, absl::InternalError("the webhook failed; its log says why"), failed);
-      failed.response().set_uid(review->request.uid());
-      return Answered(review->api_version, failed.response());
+      options_->log.Error("A webhook threw",
+                          {{"webhook", request_.path}, {"error", *answer.exception}});
     }
-    call.response().set_uid(review->request.uid());
-    return Answered(review->api_version, call.response());
-  }
-
-  // As controller-runtime answers what it cannot read: HTTP 200, and the error in the review.
-  static ServedResponse Error(std::string_view message) {
-    const AdmissionRequest none;
-    AdmissionCall call({}, none);
-    SetError(400, absl::InvalidArgumentError(AsAbsl(message)), call);
-    return Answered("admission.k8s.io/v1", call.response());
+    return {200, "application/json", std::move(answer.body)};
   }
 
   void Answer(ServedResponse response) {

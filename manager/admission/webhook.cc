@@ -18,7 +18,9 @@ std::string WebhookPath(WebhookType type, const KindInfo& kind) {
 absl::Status CheckDeclared(const rbac::Mandate& mandate, const std::vector<Webhook>& served) {
   std::set<std::string_view> declared, paths;
   for (const rbac::DeclaredWebhook& webhook : mandate.webhooks) declared.insert(webhook.path);
-  for (const Webhook& webhook : served) paths.insert(webhook.path);
+  for (const Webhook& webhook : served) {
+    if (webhook.conversions == nullptr) paths.insert(webhook.path);
+  }
   for (const std::string_view path : paths) {
     if (declared.contains(path)) continue;
     return absl::InvalidArgumentError(

@@ -11,11 +11,18 @@ namespace mandate::rbacgen {
 
 namespace {
 
-// A value of the chart below `webhooks`; without it, and in plain manifests, the member is absent.
-Yaml OptionalValue(const std::string& name) {
-  const std::string value = StrCat("dig \"webhooks\" \"", name, "\" \"\" $.Values.AsMap");
-  return Yaml::If({.helm = value, .plain = false},
-                  Yaml::Action(StrCat("{{ ", value, " | quote }}"), ""));
+// The expression of a value of the chart below `webhooks`.
+std::string ValueOf(const std::string& name) {
+  return StrCat("dig \"webhooks\" \"", name, "\" \"\" $.Values.AsMap");
+}
+
+Yaml Quoted(const std::string& value) {
+  return Yaml::Action(StrCat("{{ ", value, " | quote }}"), "");
+}
+
+// A member that is absent without the value, and in plain manifests.
+Yaml IfSet(const std::string& value, Yaml yaml) {
+  return Yaml::If({.helm = value, .plain = false}, std::move(yaml));
 }
 
 }  // namespace
@@ -45,9 +52,10 @@ void AddWebhooks(const Webhooks& webhooks, const ChartOptions& options,
     configuration.service_name = options.names.base + "-webhook";
     configuration.service_namespace = switches.Namespace();
     configuration.metadata = maker.Object("", "", name, Yaml())["metadata"];
-    configuration.metadata["annotations"]["cert-manager.io/inject-ca-from"] =
-        OptionalValue("injectCaFrom");
-    configuration.ca_bundle = OptionalValue("caBundle");
+    const std::string ca = ValueOf("injectCaFrom"), bundle = ValueOf("caBundle");
+    configuration.metadata["annotations"] =
+        IfSet(ca, Yaml::Map{{"cert-manager.io/inject-ca-from", Quoted(ca)}});
+    configuration.ca_bundle = IfSet(bundle, Quoted(bundle));
     configuration.base_name = name;
     for (Yaml& object : WebhookConfigurations(own, configuration)) {
       file.objects.push_back(std::move(object));

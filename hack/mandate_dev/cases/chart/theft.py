@@ -209,7 +209,7 @@ class Theft(ChartCase):
         renewals = [e for e in events if e.get("objectRef", {}).get("resource") == "leases" and e["verb"] == "update"]
         self.expect(f"{len(renewals)} renewals of the Lease among them", renewals, events[:1])
         self.step("rbacgen audit, of the policy and of the log")
-        done = subprocess.run([world.rbacgen, "audit", "--json", "--fail-on=none", "--sources=controllers",
+        done = subprocess.run([world.rbacgen, "audit", "--json", "--fail-on=none", "--sources=controllers/scope",
                                f"--audit-policy={world.audit_policy}", part], text=True, capture_output=True)
         hidden = [f for f in json.loads(done.stdout)["findings"] if f["kind"] == "hidden"]
         self.expect("nothing is hidden", not hidden, hidden)
