@@ -1,6 +1,5 @@
 #include "rbacgen/audit/log_bytes.h"
 
-#include <fcntl.h>
 #include <unistd.h>
 #include <zlib.h>
 
@@ -8,6 +7,7 @@
 #include <cstring>
 #include <vector>
 
+#include "manager/core/read_file.h"
 #include "manager/core/status_macros.h"
 #include "manager/core/strings.h"
 
@@ -119,12 +119,12 @@ absl::Status ReadAll(int file, const std::string& name,
 absl::Status ReadLogBytes(const std::string& path,
                           const std::function<void(std::string_view)>& chunk) {
   if (path == "-") return ReadAll(STDIN_FILENO, "standard input", chunk);
-  const int file = open(path.c_str(), O_RDONLY | O_CLOEXEC);
-  if (file < 0) {
-    return absl::NotFoundError(StrCat("cannot open ", path, ": ", std::strerror(errno)));
+  const absl::StatusOr<int> file = OpenForReading(path);
+  if (!file.ok()) {
+    return absl::NotFoundError(StrCat("cannot open ", path, ": ", AsStd(file.status().message())));
   }
-  absl::Status status = ReadAll(file, path, chunk);
-  close(file);
+  absl::Status status = ReadAll(*file, path, chunk);
+  close(*file);
   return status;
 }
 

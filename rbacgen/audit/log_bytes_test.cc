@@ -1,5 +1,6 @@
 #include "rbacgen/audit/log_bytes.h"
 
+#include <sys/stat.h>
 #include <zlib.h>
 
 #include <cstdlib>
@@ -64,6 +65,15 @@ TEST(ReadLogBytes, ErrorsNameTheReason) {
   EXPECT_TRUE(absl::IsUnavailable(status)) << status;
   ReadAll(Write("log.zst", "\x28\xb5\x2f\xfd..."), &status);
   EXPECT_THAT(std::string(status.message()), HasSubstr("the output of `zstd -dc` to LOG -"));
+}
+
+TEST(ReadLogBytes, SpecialFilesAreRejected) {
+  ASSERT_EQ(mkfifo(Path("fifo").c_str(), 0600), 0);
+  for (const std::string& path : {Path("fifo"), std::string("/dev/zero")}) {
+    absl::Status status;
+    EXPECT_EQ(ReadAll(path, &status), "");
+    EXPECT_THAT(std::string(status.message()), HasSubstr("; name a regular file")) << path;
+  }
 }
 
 TEST(ReadLogBytes, ClosesItsFiles) {

@@ -126,7 +126,7 @@ int Conclude(const Diagnostics& diagnostics) {
   if (diagnostics.errors() == 0) return 0;
   std::cerr << "rbacgen: " << diagnostics.errors()
             << (diagnostics.errors() == 1 ? " error" : " errors") << "; nothing was written\n";
-  return kExitFound;
+  return diagnostics.unreadable() ? kExitUnknown : kExitFound;
 }
 
 int Emit(const std::string& file, const std::string& text) {

@@ -68,7 +68,8 @@ void SayWhatIsBelow(const std::vector<std::string>& paths, const std::vector<Pla
 // names in the text may come from any user.
 void PrintMessage(std::string_view text);
 
-// Prints the report to standard error; kExitFound if it has errors, else 0.
+// Prints the report to standard error. 0 without errors, kExitUnknown if an input could not be
+// read, else kExitFound.
 int Conclude(const Diagnostics& diagnostics);
 
 // Writes the text to the file, and makes its folder; if `file` is empty or "-", writes it to

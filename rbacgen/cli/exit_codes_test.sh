@@ -91,6 +91,48 @@ code=0
 [ $code = 2 ] || fail "a full disk: exit code $code"
 "$rbacgen" --help | grep -q '^ *2  unknown' || fail '--help has no table of exit codes'
 
+# Inputs that never end or are too long, and an output that cannot be written: an error, with the path and the reason.
+truncate -s 1T huge.cc
+cp huge.cc huge.yaml
+mkdir protos
+mkfifo pipe.cc pipe.yaml protos/pipe.proto
+cp --sparse=always huge.cc protos/huge.proto
+for input in /dev/zero pipe.cc huge.cc; do
+  expect 2 "rbac of $input" rbac --role-name=r "$input"
+  says "rbac of $input" err "$input: error: cannot read it: it "
+  expect 2 "who-can in $input" who-can list pods --input="$input"
+  expect 2 "webhook of $input" webhook "$input"
+  expect 2 "header of $input" header --out=h.h "$input"
+done
+for input in manifests:/dev/zero pipe.yaml huge.yaml; do
+  expect 2 "diff of $input" diff good.cc "$input"
+  says "diff of $input" err "${input#manifests:}: cannot read it: it "
+done
+for input in /dev/zero pipe.cc; do
+  expect 2 "trace of $input" trace "$input"
+  says "trace of $input" err "cannot open $input: it is a "
+done
+for input in protos/pipe.proto protos/huge.proto; do
+  expect 2 "crd of $input" crd -I protos --out=- "$input"
+  says "crd of $input" err "$input: error: cannot read it: it "
+done
+printf 'import "pipe.proto";\n' >protos/importer.proto
+expect 2 'a FIFO is imported' crd -I protos --out=- protos/importer.proto
+says 'a FIFO is imported' err 'it is a FIFO'
+expect 2 'an endless standard input' who-can list pods --input=- </dev/zero
+says 'an endless standard input' err 'cannot read standard input: it has more than 268435456 bytes'
+expect 2 'a full device' rbac --role-name=r --out=/dev/full good.cc
+says 'a full device' err 'rbacgen: cannot write /dev/full: No space left on device'
+expect 2 'a FIFO as output' rbac --role-name=r --out=pipe.cc good.cc
+says 'a FIFO as output' err 'cannot write pipe.cc: it is a FIFO'
+# Descriptors of the shell are read and written.
+expect 0 'a pipe of the shell' rbac --role-name=r <(cat good.cc)
+expect 0 'a pipe with manifests' who-can list pods --input=good.cc,manifests:<("$rbacgen" chart --format=yaml good.cc)
+expect 0 'standard output by its name' rbac --role-name=r --out=/dev/stdout good.cc
+says 'standard output by its name' out 'kind: ClusterRole'
+[ "$("$rbacgen" rbac --role-name=r --out=/dev/stdout good.cc | grep -c 'kind: ClusterRole')" = 1 ] || fail 'a pipe as output'
+expect 0 'an empty input' rbac --role-name=r /dev/null
+
 # Missing folders are made, as controller-gen does, and reported.
 expect 0 'a new folder' rbac --role-name=r --out=new/deep/role.yaml good.cc
 says 'a new folder' err 'rbacgen: created the folder new/deep'

@@ -112,7 +112,7 @@ int Generate(const Flags& flags) {
   std::cerr << FindingsText(project->findings);
   if (const int errors = CountErrors(project->findings)) {
     PrintMessage(StrCat(errors, errors == 1 ? " error" : " errors", "; nothing was written"));
-    return kExitFound;
+    return project->unreadable ? kExitUnknown : kExitFound;
   }
   const absl::Status written = WriteProject(*project);
   if (written.ok()) return kExitOk;
@@ -158,6 +158,7 @@ int Check(const Flags& flags) {
                            : flags.format == "sarif" ? FindingsSarif(findings, kVersion)
                                                      : FindingsText(findings);
   if (const int failed = Emit("", text)) return failed;
+  if (project->unreadable) return kExitUnknown;
   const int errors = CountErrors(findings);
   return errors > 0 || (flags.strict && !findings.empty()) ? kExitFound : kExitOk;
 }

@@ -1,5 +1,7 @@
 #include "rbacgen/cli/inputs.h"
 
+#include <unistd.h>
+
 #include <algorithm>
 #include <filesystem>
 #include <iostream>
@@ -7,6 +9,7 @@
 #include <utility>
 
 #include "absl/strings/str_join.h"
+#include "manager/core/read_file.h"
 #include "manager/core/status_macros.h"
 #include "manager/core/strings.h"
 #include "rbacgen/cli/command.h"
@@ -29,8 +32,10 @@ bool IsManifest(std::string_view path) {
 
 absl::StatusOr<World> ReadManifestFile(const std::string& path, const InputFlags& flags) {
   if (path == "-") {
-    const std::string text{std::istreambuf_iterator<char>(std::cin), {}};
-    return ReadManifests("standard input", text, flags.tree.ns);
+    const auto text = ReadToEnd(STDIN_FILENO, kMaxFileBytes);
+    if (text.ok()) return ReadManifests("standard input", *text, flags.tree.ns);
+    return absl::UnavailableError(
+        StrCat("cannot read standard input: ", AsStd(text.status().message())));
   }
   const auto text = ReadWholeFile(path);
   if (!text.ok()) {
@@ -211,8 +216,8 @@ int ReadTree(const std::vector<std::string>& paths, const InputFlags& flags, Sou
   // If the markers have a mistake, the answer is unknown.
   if (Conclude(diagnostics) != kExitOk) return kExitUnknown;
   if (sources->declarations.empty()) {
-    std::cerr << "rbacgen: no +kubebuilder:rbac and no +mandate:rbac marker in "
-              << absl::StrJoin(paths, " and ") << "\n";
+    PrintMessage(StrCat("no +kubebuilder:rbac and no +mandate:rbac marker in ",
+                        absl::StrJoin(paths, " and ")));
     return kExitUnknown;
   }
   NameComponents(flags.tree, sources);

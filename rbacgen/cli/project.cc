@@ -43,7 +43,7 @@ bool HasComponent(const std::string& file) {
   Sources sources;
   Diagnostics diagnostics;
   ReadFiles({file}, ComponentFrom::kMarker, Severity::kWarning, &sources, &diagnostics);
-  return !sources.components.empty();
+  return !sources.components.empty() || diagnostics.unreadable();
 }
 
 absl::StatusOr<std::vector<std::string>> SourceFiles(const Config& config) {
@@ -117,6 +117,7 @@ class Maker {
 
   void Add(const Diagnostics& diagnostics, std::string_view rule) {
     errors_of_markers_ += diagnostics.errors();
+    project_.unreadable |= diagnostics.unreadable();
     AddFindings(diagnostics, rule, &project_.findings);
   }
 
@@ -246,6 +247,7 @@ class Maker {
     if (config_.crd->max_description) options.max_description = *config_.crd->max_description;
     const auto definitions = MakeDefinitions(sources, protos, options, &diagnostics);
     AddFindings(diagnostics, "crd", &project_.findings);
+    project_.unreadable |= diagnostics.unreadable();
     if (diagnostics.errors() > 0) return absl::OkStatus();
     for (const Definition& definition : definitions) {
       project_.files.push_back({config_.crd->dir + "/" + definition.file, definition.text});

@@ -19,6 +19,8 @@ struct Project {
   std::vector<std::string> stale;
   // In the order of kFindingRules, then in the order of the sources.
   std::vector<SourceFinding> findings;
+  // Whether a source could not be read; `findings` has the reason.
+  bool unreadable = false;
 };
 
 // Reads the sources, relative to the current folder, and makes every output. NotFound or

@@ -22,7 +22,7 @@ int ReadWebhookSources(const SourceFlags& flags, Severity severity, Webhooks* we
   for (const std::string& file : *files) {
     const auto text = ReadWholeFile(file);
     if (!text.ok()) {
-      diagnostics->Error({file}, std::string(text.status().message()));
+      diagnostics->Unreadable({file}, std::string(text.status().message()));
       continue;
     }
     ReadWebhooks(file, *text, severity, webhooks, diagnostics);

@@ -14,9 +14,15 @@ void Diagnostics::Add(Severity severity, Place place, std::string text) {
   if (added && severity == Severity::kError) ++errors_;
 }
 
+void Diagnostics::Unreadable(Place place, std::string text) {
+  Error(std::move(place), std::move(text));
+  unreadable_ = true;
+}
+
 void Diagnostics::Merge(Diagnostics more) {
   entries_.merge(more.entries_);
   errors_ += more.errors_;
+  unreadable_ |= more.unreadable_;
   // Entries that both sides have are counted only once.
   for (const Entry& both : more.entries_) errors_ -= both.severity == Severity::kError;
 }

@@ -29,6 +29,8 @@ class Diagnostics {
   void Warning(Place place, std::string text) {
     Add(Severity::kWarning, std::move(place), std::move(text));
   }
+  // An error: the file cannot be read, so the answer is unknown.
+  void Unreadable(Place place, std::string text);
 
   // Adds the entries of `more`.
   void Merge(Diagnostics more);
@@ -43,6 +45,8 @@ class Diagnostics {
   // Sorted by file, line and text, without duplicates.
   const std::set<Entry>& entries() const { return entries_; }
   int errors() const { return errors_; }
+  // Whether an input could not be read.
+  bool unreadable() const { return unreadable_; }
   // "file:line: error: text" lines, sorted by file, line and text, without duplicates. Control
   // characters are escaped.
   std::string Report() const;
@@ -50,6 +54,7 @@ class Diagnostics {
  private:
   std::set<Entry> entries_;
   int errors_ = 0;
+  bool unreadable_ = false;
 };
 
 }  // namespace mandate::rbacgen

@@ -40,5 +40,15 @@ TEST(Diagnostics, MergeCountsSharedEntriesOnce) {
   EXPECT_EQ(a.Report(), "f:1: error: b's\nf:2: error: both\nf:3: warning: warning\n");
 }
 
+TEST(Diagnostics, AnUnreadableFileIsAnError) {
+  Diagnostics a, b;
+  EXPECT_FALSE(a.unreadable());
+  b.Unreadable({"f"}, "cannot read it");
+  a.Merge(std::move(b));
+  EXPECT_TRUE(a.unreadable());
+  EXPECT_EQ(a.errors(), 1);
+  EXPECT_EQ(a.Report(), "f: error: cannot read it\n");
+}
+
 }  // namespace
 }  // namespace mandate::rbacgen

@@ -38,7 +38,7 @@ bool IsUnderMarker(const Declaration& rule, const Sources& sources) {
 void ReadFile(const std::string& file, ComponentFrom from, Severity misplaced, Batch* batch) {
   const auto text = ReadWholeFile(file);
   if (!text.ok()) {
-    batch->diagnostics.Error({file}, std::string(text.status().message()));
+    batch->diagnostics.Unreadable({file}, std::string(text.status().message()));
     return;
   }
   if (text->starts_with("\xFF\xFE") || text->starts_with("\xFE\xFF")) {

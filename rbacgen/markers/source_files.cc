@@ -1,7 +1,5 @@
 #include "rbacgen/markers/source_files.h"
 
-#include <fcntl.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -14,6 +12,7 @@
 
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
+#include "manager/core/read_file.h"
 #include "manager/core/status_macros.h"
 #include "manager/core/strings.h"
 #include "rbacgen/markers/source_comments.h"
@@ -79,33 +78,28 @@ absl::StatusOr<std::vector<std::string>> FindSourceFiles(std::span<const std::st
 }
 
 absl::StatusOr<std::string> ReadWholeFile(const std::string& path) {
-  std::string text;
-  const int file = open(path.c_str(), O_RDONLY | O_CLOEXEC);
-  struct stat info = {};
-  bool ok = file >= 0 && fstat(file, &info) == 0;
-  // One byte more, so that the first read also shows the end.
-  if (ok) text.resize(info.st_size + 1);
-  size_t size = 0;
-  while (ok) {
-    const ssize_t n = read(file, text.data() + size, text.size() - size);
-    if (n < 0 && errno == EINTR) continue;
-    if (n <= 0) {
-      ok = n == 0;
-      break;
-    }
-    size += n;
-    if (size == text.size()) text.resize(2 * size);
-  }
-  const int error = errno;
-  if (file >= 0) close(file);
-  if (!ok) return absl::UnavailableError(absl::StrCat("cannot read it: ", std::strerror(error)));
-  text.resize(size);
+  const auto cannot = [](const absl::Status& why) {
+    return absl::UnavailableError(StrCat("cannot read it: ", AsStd(why.message())));
+  };
+  const absl::StatusOr<int> file = OpenForReading(path);
+  if (!file.ok()) return cannot(file.status());
+  absl::StatusOr<std::string> text = ReadToEnd(*file, kMaxFileBytes);
+  close(*file);
+  if (!text.ok()) return cannot(text.status());
   return text;
 }
 
 absl::Status WriteWholeFile(const std::string& path, const std::string& text) {
-  if (const auto old = ReadWholeFile(path); old.ok() && *old == text) return absl::OkStatus();
+  const auto cannot = [&](std::string_view why) {
+    return absl::UnavailableError(StrCat("cannot write ", path, ": ", why));
+  };
   std::error_code error;
+  const fs::file_status status = fs::status(path, error);
+  // Opening a FIFO would wait for a reader.
+  if (fs::is_fifo(status) && !NamesDescriptor(path)) return cannot("it is a FIFO; name a file");
+  if (fs::is_regular_file(status)) {
+    if (const auto old = ReadWholeFile(path); old.ok() && *old == text) return absl::OkStatus();
+  }
   if (const fs::path folder = fs::path(path).parent_path(); !folder.empty()) {
     fs::create_directories(folder, error);
   }
@@ -114,8 +108,7 @@ absl::Status WriteWholeFile(const std::string& path, const std::string& text) {
   file << text;
   file.close();
   const int why = errno;
-  if (file) return absl::OkStatus();
-  return absl::UnavailableError(absl::StrCat("cannot write ", path, ": ", std::strerror(why)));
+  return file ? absl::OkStatus() : cannot(std::strerror(why));
 }
 
 }  // namespace mandate::rbacgen

@@ -2,6 +2,7 @@
 #ifndef RBACGEN_MARKERS_SOURCE_FILES_H_
 #define RBACGEN_MARKERS_SOURCE_FILES_H_
 
+#include <cstddef>
 #include <span>
 #include <string>
 #include <vector>
@@ -16,9 +17,15 @@ namespace mandate::rbacgen {
 // node_modules, *_test.* files, and links to folders. NotFound if a path does not exist.
 absl::StatusOr<std::vector<std::string>> FindSourceFiles(std::span<const std::string> paths);
 
+// The largest file that rbacgen reads. Audit logs, which are read in parts, have no bound.
+inline constexpr size_t kMaxFileBytes = size_t{256} << 20;
+
+// Unavailable, with the reason but not the path, if the file cannot be read, is longer than
+// kMaxFileBytes, or is a special file that OpenForReading() rejects.
 absl::StatusOr<std::string> ReadWholeFile(const std::string& path);
 // Replaces the file and makes its folder if needed; does not write a file that already has this
-// text.
+// text. Unavailable, with the path and the reason, if it cannot be written, or is a FIFO that is
+// not open already.
 absl::Status WriteWholeFile(const std::string& path, const std::string& text);
 
 }  // namespace mandate::rbacgen

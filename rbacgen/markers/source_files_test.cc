@@ -1,6 +1,7 @@
 #include "rbacgen/markers/source_files.h"
 
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include <cstdlib>
 #include <filesystem>
@@ -110,6 +111,41 @@ TEST_F(SourceFilesTest, AWriteErrorNamesTheReason) {
   const std::string folder = (root_ / "m").string();
   EXPECT_EQ(AsStd(WriteWholeFile(folder, "x").message()),
             StrCat("cannot write ", folder, ": Is a directory"));
+}
+
+TEST_F(SourceFilesTest, SpecialFilesAreNeitherReadNorWritten) {
+  const std::string fifo = (root_ / "m/pipe").string();
+  ASSERT_EQ(mkfifo(fifo.c_str(), 0600), 0);
+  const std::string next = "; name a regular file, or use the shell's <(…)";
+  EXPECT_EQ(AsStd(ReadWholeFile(fifo).status().message()), "cannot read it: it is a FIFO" + next);
+  EXPECT_EQ(AsStd(ReadWholeFile("/dev/zero").status().message()),
+            "cannot read it: it is a device" + next);
+  EXPECT_EQ(AsStd(WriteWholeFile(fifo, "x").message()),
+            StrCat("cannot write ", fifo, ": it is a FIFO; name a file"));
+  EXPECT_EQ(AsStd(WriteWholeFile("/dev/full", "x").message()),
+            "cannot write /dev/full: No space left on device");
+  EXPECT_TRUE(WriteWholeFile("/dev/null", "x").ok());
+}
+
+TEST_F(SourceFilesTest, AHugeFileIsNotRead) {
+  const std::string path = (root_ / "m/huge.go").string();
+  ASSERT_TRUE(WriteWholeFile(path, "x").ok());
+  fs::resize_file(path, uintmax_t{1} << 40);
+  EXPECT_EQ(AsStd(ReadWholeFile(path).status().message()),
+            "cannot read it: it has more than 268435456 bytes");
+  EXPECT_TRUE(WriteWholeFile(path, "x").ok());
+  EXPECT_EQ(*ReadWholeFile(path), "x");
+}
+
+// `--out=/dev/stdout`, or the shell's >(…).
+TEST_F(SourceFilesTest, WritesAnOpenPipe) {
+  int ends[2];
+  ASSERT_EQ(pipe(ends), 0);
+  EXPECT_TRUE(WriteWholeFile(StrCat("/dev/fd/", ends[1]), "text").ok());
+  close(ends[1]);
+  char buffer[8];
+  EXPECT_EQ(std::string(buffer, read(ends[0], buffer, sizeof buffer)), "text");
+  close(ends[0]);
 }
 
 TEST_F(SourceFilesTest, AnUnchangedFileKeepsItsTime) {

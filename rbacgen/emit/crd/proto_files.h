@@ -38,6 +38,19 @@ class ProtoFiles {
 
  private:
   class Errors;
+  // Opens only files that ReadWholeFile() would read.
+  class Tree : public google::protobuf::compiler::DiskSourceTree {
+   public:
+    explicit Tree(std::vector<std::string> folders);
+    google::protobuf::io::ZeroCopyInputStream* Open(const std::string& name) override;
+    std::string GetLastErrorMessage() override;
+    // The first file with this name that must not be read; empty if there is none.
+    std::string Unreadable(const std::string& name) const;
+
+   private:
+    const std::vector<std::string> folders_;
+    std::string why_;
+  };
   class BuiltIn : public google::protobuf::DescriptorPoolDatabase {
    public:
     using DescriptorPoolDatabase::DescriptorPoolDatabase;
@@ -50,7 +63,7 @@ class ProtoFiles {
                     Place otherwise) const;
 
   Diagnostics* const diagnostics_;
-  google::protobuf::compiler::DiskSourceTree tree_;
+  Tree tree_;
   BuiltIn built_in_;
   google::protobuf::compiler::SourceTreeDescriptorDatabase database_;
   std::unique_ptr<Errors> errors_;
