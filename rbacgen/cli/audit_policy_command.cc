@@ -25,8 +25,9 @@ int Run(const Flags& flags) {
   }
   ChartSettings settings;
   settings.ns = flags.ns;
-  return Emit(flags.out, AuditPolicyText(BuildMandates(sources), flags.base_name,
-                                         ChartSwitches(std::move(settings)), flags.bodies));
+  return EmitFrom(flags.sources, flags.out,
+                  AuditPolicyText(BuildMandates(sources), flags.base_name,
+                                  ChartSwitches(std::move(settings)), flags.bodies));
 }
 
 }  // namespace

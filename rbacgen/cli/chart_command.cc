@@ -5,11 +5,15 @@
 #include <memory>
 #include <set>
 #include <string>
+#include <string_view>
+#include <system_error>
+#include <utility>
 #include <vector>
 
 #include "manager/core/status_macros.h"
 #include "manager/core/strings.h"
 #include "rbacgen/cli/command.h"
+#include "rbacgen/cli/output_paths.h"
 #include "rbacgen/cli/read_webhooks.h"
 #include "rbacgen/emit/chart/chart_objects.h"
 #include "rbacgen/emit/chart/chart_switches.h"
@@ -32,23 +36,19 @@ struct Flags {
   SourceFlags sources;
 };
 
-// Removes the files of components that no longer exist.
-absl::Status RemoveOthers(const std::filesystem::path& folder, const std::set<std::string>& keep) {
-  std::error_code error;
-  for (const auto& entry : std::filesystem::directory_iterator(folder, error)) {
-    if (!keep.contains(entry.path().filename().string())) {
-      std::filesystem::remove(entry.path(), error);
+// Removes the files of components that no longer exist, and reports files that rbacgen did not
+// write.
+absl::Status RemoveOthers(const std::string& folder, const std::set<std::string>& keep) {
+  ASSIGN_OR_RETURN(const FolderContent content, ListFolder(folder, kTemplateHeading));
+  for (const std::string& name : content.ours) {
+    std::error_code error;
+    if (!keep.contains(name)) std::filesystem::remove(folder + name, error);
+    if (error) {
+      return absl::InternalError(StrCat("cannot remove ", folder, name, ": ", error.message()));
     }
-    if (error) break;
   }
-  if (!error) return absl::OkStatus();
-  return absl::InternalError("cannot remove old files from " + folder.string() + ": " +
-                             error.message());
-}
-
-absl::Status WriteAll(const std::string& folder, const std::vector<OutputFile>& files) {
-  for (const OutputFile& file : files) {
-    RETURN_IF_ERROR(WriteWholeFile(folder + "/" + file.path, file.text));
+  for (const std::string& name : content.foreign) {
+    PrintMessage(StrCat(folder, name, " is not rbacgen's, so it stays; the chart installs it"));
   }
   return absl::OkStatus();
 }
@@ -56,14 +56,17 @@ absl::Status WriteAll(const std::string& folder, const std::vector<OutputFile>& 
 absl::Status WriteHelmChart(const std::string& folder, const std::vector<ChartFile>& files,
                             const std::vector<ComponentMandate>& components,
                             const ChartNames& names) {
-  if (!ReadWholeFile(folder + "/Chart.yaml").ok()) {
-    RETURN_IF_ERROR(WriteAll(folder, NewChartFiles(names)));
-  }
-  const std::vector<OutputFile> generated = GeneratedTemplates(files, components, names);
-  RETURN_IF_ERROR(WriteAll(folder, generated));
+  std::vector<OutputFile> outputs = GeneratedTemplates(files, components, names);
   std::set<std::string> keep;
-  for (const OutputFile& file : generated) {
+  for (const OutputFile& file : outputs) {
     keep.insert(std::filesystem::path(file.path).filename().string());
+  }
+  if (!ReadWholeFile(folder + "/Chart.yaml").ok()) {
+    for (OutputFile& file : NewChartFiles(names)) outputs.push_back(std::move(file));
+  }
+  for (const OutputFile& file : outputs) RETURN_IF_ERROR(CheckNoLinks(folder, file.path));
+  for (const OutputFile& file : outputs) {
+    RETURN_IF_ERROR(WriteWholeFile(folder + "/" + file.path, file.text));
   }
   return RemoveOthers(folder + "/" + kGeneratedTemplates, keep);
 }
@@ -93,7 +96,7 @@ int Run(Flags flags) {
     PrintMessage(AsStd(files.status().message()));
     return kExitFound;
   }
-  if (!helm) return Emit(flags.out, PlainManifest(*files, options));
+  if (!helm) return EmitFrom(flags.sources, flags.out, PlainManifest(*files, options));
   if (const int error = MakeFolder(flags.out_dir)) return error;
   const absl::Status status = WriteHelmChart(flags.out_dir, *files, components, flags.names);
   if (status.ok()) return kExitOk;
@@ -161,7 +164,7 @@ void AddChartCommand(CLI::App& app, int* exit_code) {
       ->check(CLI::IsMember({"helm", "yaml"}))
       ->capture_default_str();
   command->add_option("--out-dir", flags->out_dir,
-                      "helm: the chart's folder; its templates/generated is replaced, and a folder "
+                      "helm: the chart's folder; its templates/generated is written, and a folder "
                       "without Chart.yaml becomes a complete chart");
   command->add_option("--out", flags->out, "yaml: write to this file instead of standard output");
   command

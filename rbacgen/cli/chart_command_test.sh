@@ -20,11 +20,26 @@ grep -q 'mandate.io/justification:' "$generated/sample-granter.yaml" || fail 'no
 # In an existing chart, the user's files stay, and the files of removed components are deleted.
 echo 'mine: true' >"$dir/chart/values.yaml"
 rm "$dir/chart/templates/deployment.yaml"
-touch "$generated/gone.yaml"
+cp "$generated/base.yaml" "$generated/gone.yaml"
+echo 'mine: true' >"$generated/mine.yaml"
 expect 0 'again' chart --out-dir="$dir/chart" "$sample"
 [ "$(cat "$dir/chart/values.yaml")" = 'mine: true' ] || fail 'values.yaml was replaced'
 [ ! -e "$dir/chart/templates/deployment.yaml" ] || fail 'the deployment came back'
 [ ! -e "$generated/gone.yaml" ] || fail 'the file of a component that is gone stayed'
+says 'again' err "$generated/mine.yaml is not rbacgen's, so it stays; the chart installs it"
+[ "$(cat "$generated/mine.yaml")" = 'mine: true' ] || fail 'a foreign file is gone'
+# Links are not followed.
+mkdir "$dir/others"
+cp "$generated/base.yaml" "$dir/others/gone.yaml"
+rm -r "$generated"
+ln -s ../../others "$generated"
+ln -s chart "$dir/link"
+for folder in chart link; do
+  expect 2 "$folder" chart --out-dir="$dir/$folder" "$sample"
+  says "$folder" err ' is below the symbolic link '
+done
+[ "$(ls "$dir/others")" = gone.yaml ] || fail "others' files changed"
+rm "$generated" "$dir/link"
 
 expect 0 'plain' chart --format=yaml --namespace=ns-1 --create-service-accounts "$sample"
 grep -q '^  namespace: ns-1$' "$dir/out" || fail 'no namespace'

@@ -9,6 +9,7 @@
 #include "manager/core/printable.h"
 #include "manager/core/strings.h"
 #include "manager/object/names.h"
+#include "rbacgen/cli/output_paths.h"
 #include "rbacgen/lint/lint.h"
 #include "rbacgen/markers/reading.h"
 #include "rbacgen/markers/source_files.h"
@@ -142,6 +143,20 @@ int Emit(const std::string& file, const std::string& text) {
   if (status.ok()) return kExitOk;
   PrintMessage(AsStd(status.message()));
   return kExitUnknown;
+}
+
+int EmitFrom(const SourceFlags& sources, const std::string& file, const std::string& text) {
+  std::error_code error;
+  if (std::filesystem::is_regular_file(file, error)) {
+    InputFiles inputs;
+    const auto files = FindSourceFiles(sources.paths);
+    for (const std::string& source : files.value_or(sources.paths)) inputs.Add(source, "a source");
+    if (const absl::Status status = inputs.Check(file); !status.ok()) {
+      PrintMessage(AsStd(status.message()));
+      return kExitUnknown;
+    }
+  }
+  return Emit(file, text);
 }
 
 int MakeFolder(const std::string& folder) {

@@ -76,6 +76,9 @@ int Conclude(const Diagnostics& diagnostics);
 // standard output. 0, or kExitUnknown, after a message on standard error.
 int Emit(const std::string& file, const std::string& text);
 
+// Emit(), for the output of the sources. kExitUnknown if `file` is one of them.
+int EmitFrom(const SourceFlags& sources, const std::string& file, const std::string& text);
+
 // Makes a folder and its parents if they are missing, and reports this on standard error, because
 // the name may be mistyped. 0, or kExitUnknown, after a message on standard error.
 int MakeFolder(const std::string& folder);

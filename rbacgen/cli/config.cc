@@ -12,6 +12,7 @@
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_join.h"
 #include "manager/core/near_name.h"
+#include "manager/core/printable.h"
 #include "manager/core/status_macros.h"
 #include "manager/core/strings.h"
 #include "manager/object/names.h"
@@ -57,6 +58,9 @@ class Reader {
     return [this, key, to](const YAML::Node& node) {
       if (!node.IsScalar() || node.Scalar().empty()) {
         return Error(node, StrCat(key, " must be a string"));
+      }
+      if (Printable(node.Scalar()) != node.Scalar()) {
+        return Error(node, StrCat(key, " must not have control characters"));
       }
       *to = node.Scalar();
       return absl::OkStatus();
@@ -242,7 +246,9 @@ absl::StatusOr<Config> ParseConfig(const std::string& file, std::string_view tex
          {"outputs", reader.Output(&config)}},
         {"sources"}));
   } catch (const YAML::Exception& e) {
-    return absl::InvalidArgumentError(StrCat(file, ":", e.mark.line + 1, ": ", e.msg));
+    return absl::InvalidArgumentError(StrCat(file, ":", e.mark.line + 1,
+                                             ": this is not valid YAML (", e.msg,
+                                             "); fix this line or the lines above it"));
   }
   if (config.roles && config.roles->role_name.empty() &&
       config.component_from == ComponentFrom::kMarker) {

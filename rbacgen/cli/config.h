@@ -58,6 +58,7 @@ struct AuditPolicyOutput {
 
 // All paths are relative to the folder of the configuration file.
 struct Config {
+  std::string file;  // the configuration's name in its folder; empty if there is none
   std::vector<SourcePath> sources;
   std::vector<std::string> skip;  // files and folders below `sources`
   ComponentFrom component_from = ComponentFrom::kMarker;

@@ -91,7 +91,14 @@ TEST(ConfigTest, ReportsInvalidValues) {
             "rbacgen.yaml: roles needs the key \"role-name\", or component-from: dir");
   EXPECT_EQ(Mistake("sources: [.]\noutputs:\n  crd: {dir: x, files: y, max-description: many}"),
             "rbacgen.yaml:3: max-description must be a number of bytes");
-  EXPECT_THAT(Mistake("sources: ["), HasSubstr("rbacgen.yaml:1: "));
+  EXPECT_EQ(Mistake("sources: [.]\noutputs:\n  header: {out: \"a\\0b\"}"),
+            "rbacgen.yaml:3: out must not have control characters");
+  EXPECT_EQ(Mistake("sources: [\"\\e[1A\"]"),
+            "rbacgen.yaml:1: a source must not have control characters");
+  EXPECT_EQ(
+      Mistake("sources: [.]\nskip: ["),
+      "rbacgen.yaml:2: this is not valid YAML (end of sequence flow not found); fix this line "
+      "or the lines above it");
 }
 
 }  // namespace

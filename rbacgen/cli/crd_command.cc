@@ -82,7 +82,9 @@ int Run(Flags flags) {
   if (!flags.out_dir.empty()) return WriteAll(definitions, flags.out_dir);
   std::string text;
   for (const Definition& definition : definitions) text += definition.text;
-  return Emit(flags.out, text);
+  SourceFlags protos;
+  protos.paths = flags.files;
+  return EmitFrom(protos, flags.out, text);
 }
 
 }  // namespace

@@ -144,4 +144,22 @@ expect 0 'a chart that is there' chart --out-dir=charts/x good.cc
 [ ! -s err ] || fail "a chart that is there: says $(cat err)"
 expect 2 'a file in the way' rbac --role-name=r --out=a-file/x/role.yaml good.cc
 says 'a file in the way' err 'rbacgen: cannot create the folder a-file/x: '
+
+# No command replaces a source.
+mkdir sources
+cp good.cc sources/
+echo '// +kubebuilder:webhook:path=/v,mutating=false,failurePolicy=fail,sideEffects=None,groups="",resources=pods,verbs=create,versions=v1,name=pods.example.com,admissionReviewVersions=v1' >sources/hook.cc
+while read -r command; do
+  # shellcheck disable=SC2086
+  expect 2 "$command" $command
+  says "$command" err 'is a source, which rbacgen would overwrite; name another file'
+done <<END
+rbac --role-name=r --out=sources/good.cc sources
+webhook --out=./sources/good.cc sources/good.cc sources/hook.cc
+header --out=sources/good.cc sources/good.cc
+chart --format=yaml --out=sources/good.cc sources/good.cc
+audit-policy --out=sources/good.cc sources
+END
+cmp good.cc sources/good.cc || fail 'a source was replaced'
+for _ in 1 2; do expect 0 'a header among the sources' header --out=sources/good.h sources; done
 echo PASSED

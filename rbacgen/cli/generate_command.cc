@@ -9,6 +9,7 @@
 #include <system_error>
 #include <vector>
 
+#include "manager/core/printable.h"
 #include "manager/core/status_macros.h"
 #include "manager/core/strings.h"
 #include "rbacgen/cli/command.h"
@@ -42,6 +43,7 @@ absl::StatusOr<Config> ReadConfig(const Flags& flags) {
         flags.config == kConfigFile ? "; name another configuration with --config=FILE" : ""));
   }
   ASSIGN_OR_RETURN(Config config, ParseConfig(flags.config, *text));
+  config.file = fs::path(flags.config).filename().string();
   if (config.crd) {
     for (const std::string& folder : flags.proto_path) {
       config.crd->proto_path.push_back(fs::absolute(folder).string());
@@ -98,7 +100,7 @@ absl::Status WriteProject(const Project& project) {
     } else {
       RETURN_IF_ERROR(WriteWholeFile(path, file->text));
     }
-    std::cout << (file == nullptr ? "removed " : "wrote ") << path << std::endl;
+    std::cout << (file == nullptr ? "removed " : "wrote ") << Printable(path) << std::endl;
   }
   return absl::OkStatus();
 }

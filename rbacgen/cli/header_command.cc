@@ -47,7 +47,7 @@ int Run(const Flags& flags) {
     PrintMessage(AsStd(header.status().message()));
     return kExitFound;
   }
-  return Emit(flags.out, *header);
+  return EmitFrom(flags.sources, flags.out, *header);
 }
 
 }  // namespace

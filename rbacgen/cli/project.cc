@@ -10,6 +10,7 @@
 #include "manager/core/status_macros.h"
 #include "manager/core/strings.h"
 #include "rbacgen/cli/command.h"
+#include "rbacgen/cli/output_paths.h"
 #include "rbacgen/cli/read_webhooks.h"
 #include "rbacgen/emit/chart/audit_policy.h"
 #include "rbacgen/emit/chart/helm_chart.h"
@@ -30,6 +31,11 @@ namespace {
 
 namespace fs = std::filesystem;
 
+constexpr char kForeignTemplate[] =
+    "the chart installs this file, but rbacgen did not write it, and leaves it as it is; move it "
+    "to "
+    "templates/, or remove it";
+
 bool IsSkipped(const std::string& file, const std::vector<std::string>& skip) {
   return std::ranges::any_of(skip, [&](const std::string& path) {
     std::string prefix = fs::path(path).lexically_normal().string();
@@ -46,11 +52,13 @@ bool HasComponent(const std::string& file) {
   return !sources.components.empty() || diagnostics.unreadable();
 }
 
-absl::StatusOr<std::vector<std::string>> SourceFiles(const Config& config) {
+// Adds all files below the sources to `inputs`, also the skipped ones.
+absl::StatusOr<std::vector<std::string>> SourceFiles(const Config& config, InputFiles* inputs) {
   std::vector<std::string> all;
   for (const SourcePath& source : config.sources) {
     ASSIGN_OR_RETURN(const auto files, FindSourceFiles(std::vector<std::string>{source.path}));
     for (const std::string& file : files) {
+      inputs->Add(file, "a source");
       if (IsSkipped(file, config.skip)) continue;
       if (!source.needs_component || HasComponent(file)) all.push_back(file);
     }
@@ -92,12 +100,15 @@ class Maker {
   explicit Maker(const Config& config) : config_(config) {}
 
   absl::StatusOr<Project> Make() {
-    ASSIGN_OR_RETURN(flags_.paths, SourceFiles(config_));
+    if (!config_.file.empty()) inputs_.Add(config_.file, "the configuration");
+    ASSIGN_OR_RETURN(flags_.paths, SourceFiles(config_, &inputs_));
+    RETURN_IF_ERROR(CheckConfiguredOutputs());
     flags_.component_from = config_.component_from;
     ReadMarkers();
     ReadAllWebhooks();
     if (config_.crd) RETURN_IF_ERROR(AddCrds());
     if (!HasErrors()) AddMarkerOutputs();
+    RETURN_IF_ERROR(CheckFiles());
     RETURN_IF_ERROR(FindStale());
     std::ranges::sort(project_.files, {}, &OutputFile::path);
     std::ranges::sort(project_.stale);
@@ -106,6 +117,31 @@ class Maker {
   }
 
  private:
+  // Also an output that is not made, because its sources have mistakes, must have a valid path.
+  absl::Status CheckConfiguredOutputs() const {
+    if (config_.chart) {
+      RETURN_IF_ERROR(CheckOutputPath(config_.chart->dir, OutputKind::kFolder));
+      RETURN_IF_ERROR(
+          CheckOutputPath(config_.chart->dir + "/" + kGeneratedTemplates, OutputKind::kFolder));
+    }
+    if (config_.crd) RETURN_IF_ERROR(CheckOutputPath(config_.crd->dir, OutputKind::kFolder));
+    if (config_.header) RETURN_IF_ERROR(CheckFile(config_.header->out));
+    if (config_.roles) RETURN_IF_ERROR(CheckFile(config_.roles->out));
+    if (config_.webhook) RETURN_IF_ERROR(CheckFile(config_.webhook->out));
+    if (config_.audit_policy) RETURN_IF_ERROR(CheckFile(config_.audit_policy->out));
+    return absl::OkStatus();
+  }
+
+  absl::Status CheckFile(const std::string& path) const {
+    RETURN_IF_ERROR(CheckOutputPath(path, OutputKind::kFile));
+    return inputs_.Check(path);
+  }
+
+  absl::Status CheckFiles() const {
+    for (const OutputFile& file : project_.files) RETURN_IF_ERROR(CheckFile(file.path));
+    return CheckDistinct(project_.files);
+  }
+
   bool NeedsMandates() const { return config_.chart || config_.header || config_.audit_policy; }
   // controller-gen ignores some mistakes. If rbacgen only replaces it, with roles and webhooks,
   // they are warnings.
@@ -237,6 +273,7 @@ class Maker {
 
   absl::Status AddCrds() {
     ASSIGN_OR_RETURN(const auto paths, ProtoSources(*config_.crd));
+    for (const std::string& path : paths) inputs_.Add(path, "a source");
     Diagnostics diagnostics;
     ProtoFiles protos(config_.crd->proto_path, &diagnostics);
     std::vector<const google::protobuf::FileDescriptor*> sources;
@@ -256,34 +293,42 @@ class Maker {
     return absl::OkStatus();
   }
 
-  // Finds stale files: in the folder of a chart's generated templates all other files, and in the
-  // folder of CRDs other files that rbacgen wrote.
+  // Finds stale files that rbacgen wrote: templates of a chart, and CRDs. Warns of other files in
+  // the folder of generated templates, because the chart installs them.
   absl::Status FindStale() {
     if (config_.chart && !HasErrors()) {
-      RETURN_IF_ERROR(FindStaleIn(config_.chart->dir + "/" + kGeneratedTemplates, ""));
+      const std::string folder = config_.chart->dir + "/" + kGeneratedTemplates;
+      ASSIGN_OR_RETURN(const auto foreign, FindStaleIn(folder, kTemplateHeading));
+      Diagnostics diagnostics;
+      for (const std::string& path : foreign) diagnostics.Warning({path}, kForeignTemplate);
+      Add(diagnostics, "output");
     }
-    if (crds_made_) RETURN_IF_ERROR(FindStaleIn(config_.crd->dir, "# Generated by rbacgen "));
-    return absl::OkStatus();
+    if (!crds_made_) return absl::OkStatus();
+    return FindStaleIn(config_.crd->dir, "# Generated by rbacgen ").status();
   }
 
-  absl::Status FindStaleIn(const std::string& folder, std::string_view heading) {
+  // Returns the paths of the files that rbacgen did not write.
+  absl::StatusOr<std::vector<std::string>> FindStaleIn(const std::string& folder,
+                                                       std::string_view heading) {
     std::set<fs::path> made;
     for (const OutputFile& file : project_.files) {
       made.insert(fs::path(file.path).lexically_normal());
     }
-    std::error_code error;
-    if (!fs::exists(folder, error)) return absl::OkStatus();
-    for (fs::directory_iterator it(folder, error), end; !error && it != end; it.increment(error)) {
-      const fs::path path = it->path().lexically_normal();
-      if (!it->is_regular_file(error) || made.contains(path)) continue;
-      const auto text = ReadWholeFile(path.string());
-      if (text.ok() && text->starts_with(heading)) project_.stale.push_back(path.string());
-    }
-    if (!error) return absl::OkStatus();
-    return absl::UnavailableError(StrCat("cannot read the folder ", folder, ": ", error.message()));
+    ASSIGN_OR_RETURN(const FolderContent content, ListFolder(folder, heading));
+    std::vector<std::string> foreign;
+    const auto add = [&](const std::vector<std::string>& names, std::vector<std::string>* paths) {
+      for (const std::string& name : names) {
+        const fs::path path = (fs::path(folder) / name).lexically_normal();
+        if (!made.contains(path)) paths->push_back(path.string());
+      }
+    };
+    add(content.ours, &project_.stale);
+    add(content.foreign, &foreign);
+    return foreign;
   }
 
   const Config& config_;
+  InputFiles inputs_;
   SourceFlags flags_;
   Sources sources_;
   Webhooks webhooks_;

@@ -24,7 +24,8 @@ struct Project {
 };
 
 // Reads the sources, relative to the current folder, and makes every output. NotFound or
-// Unavailable if a source cannot be read.
+// Unavailable if a source cannot be read, InvalidArgument if an output must not be written
+// (output_paths.h).
 absl::StatusOr<Project> MakeProject(const Config& config);
 
 }  // namespace mandate::rbacgen

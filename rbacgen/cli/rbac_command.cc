@@ -53,7 +53,7 @@ int Run(const Flags& flags) {
   if (flags.minimal) {
     for (RoleContent& role : roles) role.rules = MinimalRules(role.rules);
   }
-  return Emit(flags.out, RoleDocuments(roles));
+  return EmitFrom(flags.sources, flags.out, RoleDocuments(roles));
 }
 
 }  // namespace

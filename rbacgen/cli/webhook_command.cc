@@ -37,8 +37,8 @@ int Run(const Flags& flags) {
   ConfigurationOptions options;
   if (!flags.service_name.empty()) options.service_name = flags.service_name;
   if (!flags.service_namespace.empty()) options.service_namespace = flags.service_namespace;
-  return Emit(flags.out,
-              WriteDocuments(WebhookConfigurations(webhooks, options), Yaml::Flavor::kPlain));
+  return EmitFrom(flags.sources, flags.out,
+                  WriteDocuments(WebhookConfigurations(webhooks, options), Yaml::Flavor::kPlain));
 }
 
 }  // namespace
