@@ -1,5 +1,6 @@
 // rbacgen chart: makes the ServiceAccounts, roles and bindings of components, as part of a Helm
 // chart or as plain manifests.
+#include <algorithm>
 #include <filesystem>
 #include <iostream>
 #include <memory>
@@ -32,7 +33,8 @@ struct Flags {
   bool no_fences = false;
   bool minimal = false;
   ChartNames names;
-  ChartSettings settings;
+  // As in a new chart's values, components without controllers are not included.
+  ChartSettings settings = {.with = {}};
   SourceFlags sources;
 };
 
@@ -71,6 +73,24 @@ absl::Status WriteHelmChart(const std::string& folder, const std::vector<ChartFi
   return RemoveOthers(folder + "/" + kGeneratedTemplates, keep);
 }
 
+bool Has(const std::vector<std::string>& strings, std::string_view wanted) {
+  return std::ranges::find(strings, wanted) != strings.end();
+}
+
+// In a chart, values enable the webhooks. Plain manifests have those that --with names: all of them
+// by webhooks.enabled, or those of a component by the value of its marker.
+IsServed ServedWebhooks(const Flags& flags, const std::vector<ComponentMandate>& components) {
+  const std::vector<std::string>& with = flags.settings.with;
+  if (flags.format == "helm" || Has(with, "*") || Has(with, kWebhooksValue)) {
+    return [](const std::string&) { return true; };
+  }
+  std::set<std::string> served;
+  for (const ComponentMandate& component : components) {
+    if (Has(with, component.value)) served.insert(component.name);
+  }
+  return [served](const std::string& component) { return served.contains(component); };
+}
+
 int Run(Flags flags) {
   const bool helm = flags.format == "helm";
   if (helm && flags.out_dir.empty()) {
@@ -87,10 +107,15 @@ int Run(Flags flags) {
   if (flags.minimal) {
     for (ComponentMandate& component : components) MinimizeGrants(&component);
   }
+  const IsServed is_served = ServedWebhooks(flags, components);
+  // Components with a controller may have webhooks, too; then no marker has this value.
+  if (std::ranges::find(components, kWebhooksValue, &ComponentMandate::value) == components.end()) {
+    std::erase(flags.settings.with, kWebhooksValue);
+  }
   const ChartOptions options = {flags.names, flags.settings};
   auto files = BuildChart(components, options);
   if (files.ok()) {
-    if (const int code = AddWebhookSources(flags.sources, options, &*files)) return code;
+    if (const int code = AddWebhookSources(flags.sources, options, is_served, &*files)) return code;
   }
   if (!files.ok()) {
     PrintMessage(AsStd(files.status().message()));
@@ -119,8 +144,9 @@ void AddSettings(CLI::App* command, ChartSettings* settings, bool* no_fences) {
       ->delimiter(',')
       ->allow_extra_args(false);
   add("--with", &settings->with,
-      "Components to include that have no controllers, selected by value=… of their markers; '*' "
-      "all")
+      "Components to include that have no controllers, by value=… of their markers; '*' all. "
+      "webhooks.enabled also includes webhooks: without a manager that serves them, the API server "
+      "denies the writes that they cover (default: none)")
       ->delimiter(',')
       ->allow_extra_args(false);
   add("--cut-off", &settings->cut_off,

@@ -42,7 +42,7 @@ void NoteWebhooks(const Webhooks& webhooks, std::vector<ComponentMandate>* compo
 }
 
 int AddWebhookSources(const SourceFlags& flags, const ChartOptions& options,
-                      std::vector<ChartFile>* files) {
+                      const IsServed& is_served, std::vector<ChartFile>* files) {
   Webhooks webhooks;
   Diagnostics diagnostics;
   if (const int misuse = ReadWebhookSources(flags, Severity::kError, &webhooks, &diagnostics)) {
@@ -59,8 +59,20 @@ int AddWebhookSources(const SourceFlags& flags, const ChartOptions& options,
         << " skipped, without a +mandate:component marker above; `rbacgen webhook` prints them\n";
     if (webhooks.webhooks.empty()) return 0;
   }
+  // The mistakes of all webhooks.
+  std::vector<ChartFile> all = *files;
+  AddWebhooks(webhooks, options, &all, &diagnostics);
+  if (const int errors = Conclude(diagnostics)) return errors;
+  const size_t omitted = std::erase_if(
+      webhooks.webhooks, [&](const Webhook& webhook) { return !is_served(webhook.component); });
+  if (omitted > 0) {
+    std::cerr << "rbacgen: " << omitted << (omitted == 1 ? " webhook is" : " webhooks are")
+              << " omitted, because without a manager that serves them the API server would deny "
+                 "writes; add --with="
+              << kWebhooksValue << " when the manager serves them and their Service exists\n";
+  }
   AddWebhooks(webhooks, options, files, &diagnostics);
-  return Conclude(diagnostics);
+  return 0;
 }
 
 }  // namespace mandate::rbacgen

@@ -2,6 +2,8 @@
 #ifndef RBACGEN_CLI_READ_WEBHOOKS_H_
 #define RBACGEN_CLI_READ_WEBHOOKS_H_
 
+#include <functional>
+#include <string>
 #include <vector>
 
 #include "rbacgen/cli/command.h"
@@ -20,11 +22,18 @@ int ReadWebhookSources(const SourceFlags& flags, Severity severity, Webhooks* we
 // the API server does not call by a path, is skipped.
 void NoteWebhooks(const Webhooks& webhooks, std::vector<ComponentMandate>* components);
 
-// Reads the webhooks for a chart, where every mistake is an error, and adds them to the chart's
-// files. If components are named after paths, webhooks without a component marker are skipped, and
-// their number is reported. 0, or the exit code, after the report.
+// The value of a chart, and of the flag --with, that enables the webhooks.
+inline constexpr char kWebhooksValue[] = "webhooks.enabled";
+
+// Whether a manager serves the webhooks of the component.
+using IsServed = std::function<bool(const std::string& component)>;
+
+// Reads the webhooks for a chart, where every mistake is an error, and adds those that are served
+// to the chart's files. If components are named after paths, webhooks without a component marker
+// are skipped. The numbers of skipped webhooks and of those that are not served are reported. 0, or
+// the exit code, after the report.
 int AddWebhookSources(const SourceFlags& flags, const ChartOptions& options,
-                      std::vector<ChartFile>* files);
+                      const IsServed& is_served, std::vector<ChartFile>* files);
 
 }  // namespace mandate::rbacgen
 

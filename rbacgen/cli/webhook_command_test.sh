@@ -49,8 +49,24 @@ mkdir "$dir/ours"
   echo '// +mandate:component:name=gate'
   grep -h 'name=pod.validate' "$markers"
 } >"$dir/ours/gate.cc"
-chart --format=yaml --namespace=here "$dir/ours" || { cat "$dir/err"; fail 'a chart'; }
-grep -q 'name: mandate-manager-gate-validating' "$dir/out" || fail 'a chart: no configuration'
+chart --format=yaml --namespace=here "$dir/ours" || { cat "$dir/err"; fail 'plain manifests'; }
+! grep -q WebhookConfiguration "$dir/out" || fail 'plain manifests: a webhook that nothing serves'
+says 'plain manifests' err '1 webhook is omitted, because without a manager that serves them the API server would deny writes; add --with=webhooks.enabled'
+for with in '*' webhooks.enabled; do
+  chart --format=yaml --namespace=here --with="$with" "$dir/ours" || { cat "$dir/err"; fail "with $with"; }
+  grep -q 'name: mandate-manager-gate-validating' "$dir/out" || fail "with $with: no configuration"
+  [ ! -s "$dir/err" ] || { cat "$dir/err"; fail "with $with: is not silent"; }
+done
+# A component that a value enables: the value enables its webhooks, too.
+mkdir "$dir/valued"
+sed 's/name=gate/name=gate,value=gate.enabled/' "$dir/ours/gate.cc" >"$dir/valued/gate.cc"
+printf '// +mandate:component:name=c\n// +kubebuilder:rbac:groups=core,resources=pods,verbs=get\n' >"$dir/valued/c.cc"
+for with in gate.enabled '*'; do
+  chart --format=yaml --with="$with" "$dir/valued" || { cat "$dir/err"; fail "a value, $with"; }
+  grep -q 'name: mandate-manager-gate-validating' "$dir/out" || fail "a value, $with: no configuration"
+done
+chart --format=yaml "$dir/valued" || { cat "$dir/err"; fail 'a value'; }
+! grep -q 'name: mandate-manager-gate' "$dir/out" || fail 'a value: it is included'
 chart --out-dir="$dir/chart" "$dir/ours" || { cat "$dir/err"; fail 'a Helm chart'; }
 grep -A2 'service:' "$dir/chart/templates/generated/gate.yaml" | grep -q 'namespace: {{' ||
   fail 'a Helm chart: its namespace is not the release'"'"'s'
