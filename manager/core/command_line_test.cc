@@ -13,7 +13,7 @@ TEST(FlagWithoutValueTest, ReportsAnEmptyValueButNotBehindTwoDashes) {
   EXPECT_EQ(FlagWithoutValue({"run", "--namespace=x", "-n=", "--", "--namespace="}), std::nullopt);
 }
 
-TEST(ParseErrorTextTest, NamesTheFlagThatIsMeant) {
+TEST(ParseErrorTextTest, SaysWhatIsValid) {
   const struct {
     std::vector<std::string> arguments;
     const char* text;
@@ -27,6 +27,13 @@ TEST(ParseErrorTextTest, NamesTheFlagThatIsMeant) {
       {{"run", "--depht=2"}, "unknown flag --depht; did you mean --depth?"},
       {{"run", "--namspace=x"}, "unknown flag --namspace; did you mean --namespace?"},
       {{"run", "--depth=x"}, "Could not convert: --depth = x"},
+      {{"--format=xml"}, "--format must be text or json, not \"xml\""},
+      {{"--format", "a not in {b}"}, "--format must be text or json, not \"a not in {b}\""},
+      {{"--one=x"}, "--one must be 1, not \"x\""},
+      {{"run", "--kind=d"}, "--kind must be a, b or c, not \"d\""},
+      {{"diff"}, "diff needs OLD and NEW"},
+      {{"diff", "x"}, "diff needs OLD and NEW"},
+      {{"diff", "x", "y"}, "--by is required"},
   };
   for (const auto& row : rows) {
     CLI::App app("A program.", "program");
@@ -35,7 +42,17 @@ TEST(ParseErrorTextTest, NamesTheFlagThatIsMeant) {
     int depth = 0;
     app.add_option("--namespace,-n", ns, "Where.");
     app.add_flag("--leader-elect,!--no-leader-elect", elect, "Whether.");
-    app.add_subcommand("run", "Runs.")->add_option("--depth", depth, "How deep.");
+    std::string word;
+    app.add_option("--format", word, "How.")->check(CLI::IsMember({"text", "json"}));
+    app.add_option("--one", word, "Which.")->check(CLI::IsMember({"1"}));
+    CLI::App* run = app.add_subcommand("run", "Runs.");
+    run->add_option("--depth", depth, "How deep.");
+    run->add_option("--kind", word, "What.")->check(CLI::IsMember({"a", "b", "c"}));
+    CLI::App* diff = app.add_subcommand("diff", "Compares.");
+    diff->add_option("OLD", word, "Before.")->required();
+    diff->add_option("NEW", word, "After.")->required();
+    diff->add_option("MORE", word, "If you like.");
+    diff->add_option("--by", word, "How.")->required();
     std::vector<std::string> arguments = row.arguments;
     std::ranges::reverse(arguments);
     try {

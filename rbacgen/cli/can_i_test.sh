@@ -20,6 +20,7 @@ expect 0 'by its account' can-i -q --as=mandate-system/mandate-manager-a get dep
 [ ! -s out ] || fail '-q says something'
 expect 0 'of a cluster' can-i --as=a get deployments --input=cluster "${cluster[@]}"
 expect 2 'a cluster that cannot be asked' can-i --as=a get deployments --input=cluster --kubectl ./kubectl
+says 'a cluster that cannot be asked' err 'kubectl failed; its message is above. Name the cluster with --kubeconfig=FILE'
 expect 2 'a user of a cluster' can-i --as=jane get deployments --input=cluster "${cluster[@]}"
 says 'a user of a cluster' err 'jane is not a component, a ServiceAccount or a user of the input; write user:jane'
 expect 1 'a user of a cluster, spelled out' can-i --as=user:jane get deployments --input=cluster "${cluster[@]}"
@@ -173,7 +174,7 @@ says 'a mistyped command' err 'unknown command "can-j"; did you mean "can-i"'
 expect 2 'a mistyped flag' can-i --bs=a get pods
 says 'a mistyped flag' err 'rbacgen can-i --help'
 expect 2 'a mistyped word' can-i --component-from=folder --as=a get pods
-says 'a mistyped word' err 'folder not in {marker,dir,file}'
+says 'a mistyped word' err '--component-from must be marker, dir or file, not "folder"'
 expect 0 version --version
 says version out 'rbacgen '
 

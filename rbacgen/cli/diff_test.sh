@@ -38,6 +38,8 @@ says 'an account alone' err 'account.yaml has no ClusterRoleBinding and no RoleB
 says 'an account alone' err '>bindings.json, then account.yaml,bindings.json'
 expect 2 'an empty part of an input' who-can get pods --input=chart.yaml,empty.yaml
 says 'an empty part of an input' err 'empty.yaml has no role, no binding and no ServiceAccount'
+expect 2 'one input' diff old
+says 'one input' err 'rbacgen: diff needs OLD and NEW'
 expect 2 'manifests of something else' diff old pod.yaml
 says 'manifests of something else' err 'pod.yaml has no role, no binding and no ServiceAccount'
 # `jq .items` prints an array.

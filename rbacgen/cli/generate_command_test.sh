@@ -156,5 +156,6 @@ says key err 'rbacgen.yaml:7: unknown key "chrt" in outputs; did you mean "chart
 expect 2 key generate
 expect 2 "no configuration" check --config=none.yaml
 expect 2 format check --format=xml
+says format err '--format must be text, json or sarif, not "xml"'
 expect 2 "no source" check none.cc
 echo PASSED

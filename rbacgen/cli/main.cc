@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <iostream>
 #include <memory>
+#include <new>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -11,6 +12,7 @@
 #include "manager/core/command_line.h"
 #include "manager/core/help_formatter.h"
 #include "manager/core/near_name.h"
+#include "manager/core/printable.h"
 #include "rbacgen/cli/command.h"
 #include "rbacgen/cli/help.h"
 #include "rbacgen/markers/text.h"
@@ -54,7 +56,7 @@ int Misuse(const CLI::App& app, const CLI::ParseError& error, const std::string&
       std::cerr << "; did you mean " << mandate::rbacgen::Quoted(*near) << "?";
     }
   } else {
-    std::cerr << mandate::ParseErrorText(app, error);
+    std::cerr << mandate::Printable(mandate::ParseErrorText(app, error));
   }
   std::cerr << "\nTry `rbacgen " << (named.empty() ? "" : named.front()->get_name() + " ")
             << "--help`.\n";
@@ -82,7 +84,7 @@ int main(int argc, char** argv) {
       "  1  no; different; findings, such as mistakes in markers\n"
       "  2  unknown: an invalid command line, an unreadable input, an unwritable output");
   if (const auto mistake = mandate::FlagWithoutValue({argv + 1, argv + argc})) {
-    std::cerr << "rbacgen: " << *mistake << "\n";
+    std::cerr << "rbacgen: " << mandate::Printable(*mistake) << "\n";
     return mandate::rbacgen::kExitUnknown;
   }
   int exit_code = 0;
@@ -106,6 +108,9 @@ int main(int argc, char** argv) {
     return app.exit(e);
   } catch (const CLI::ParseError& e) {
     return Misuse(app, e, first);
+  } catch (const std::bad_alloc&) {
+    std::cerr << "rbacgen: out of memory; name fewer or smaller files\n";
+    return mandate::rbacgen::kExitUnknown;
   }
   return exit_code;
 }

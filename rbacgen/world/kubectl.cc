@@ -51,7 +51,9 @@ absl::StatusOr<std::string> Kubectl(const KubectlOptions& options,
   int status = 0;
   waitpid(child, &status, 0);
   if (!WIFEXITED(status) || WEXITSTATUS(status) != 0) {
-    return absl::UnavailableError(StrCat(options.program, " failed"));
+    return absl::UnavailableError(StrCat(options.program,
+                                         " failed; its message is above. Name the cluster with "
+                                         "--kubeconfig=FILE or --context=NAME"));
   }
   return output;
 }

@@ -58,7 +58,11 @@ TEST(Kubectl, TruncatedOutputIsAnError) {
   for (const auto& [name, script] : cases) {
     const std::string program = Program("fails", script);
     const auto output = Kubectl({.program = program, .kubeconfig = "", .context = ""}, {});
-    EXPECT_EQ(output.status(), absl::UnavailableError(StrCat(program, " failed"))) << name;
+    EXPECT_EQ(output.status(),
+              absl::UnavailableError(StrCat(program,
+                                            " failed; its message is above. Name the cluster with "
+                                            "--kubeconfig=FILE or --context=NAME")))
+        << name;
   }
   const auto none = Kubectl({.program = "/no/such/kubectl", .kubeconfig = "", .context = ""}, {});
   EXPECT_TRUE(absl::IsNotFound(none.status())) << none.status();
