@@ -178,6 +178,11 @@ TEST(GrantsOfInstance, AreTheRolesInNewNamespaces) {
        of(R"("namespaceSelector":{"matchExpressions":[)"
           R"({"key":"a","operator":"NotIn","values":["b"]}]})"),
        in_cluster},
+      {"DoesNotExist", nullptr,
+       of(R"("namespaceSelector":{"matchExpressions":[{"key":"a","operator":"DoesNotExist"}]})"),
+       in_cluster},
+      {"an empty selector with a namespace", nullptr,
+       of(R"("namespaces":["foo"],"namespaceSelector":{})"), in_cluster},
       {"an invalid selector", nullptr, of(R"("namespaceSelector":{"a":5})"), in_cluster},
       {"no change", &foo, foo, ""},
       {"one more", &foo, of(R"("namespaces":["bar","foo"])"),

@@ -58,6 +58,23 @@ TEST(RefuseTemplate, NeverGrantsToEverybodyOrToTheManager) {
   }
 }
 
+TEST(RefuseTemplate, ChecksSubjectsInAllThreePlaces) {
+  constexpr std::string_view kSubjects =
+      R"("subjects":[{"kind":"Group","name":"system:unauthenticated"}])";
+  const std::string specs[] = {
+      StrCat(R"({"clusterRoles":[{"generateName":"a-","rules":[],)", kSubjects, "}]}"),
+      StrCat(R"({"clusterRoles":[{"generateName":"a-","rules":[],"bindingTemplate":{)", kSubjects,
+             "}}]}"),
+      StrCat(R"({"clusterRoles":[{"generateName":"a-","rules":[]}],"bindingTemplate":{)", kSubjects,
+             "}}"),
+  };
+  for (const std::string& spec : specs) {
+    const std::string message =
+        Refused(FromJsonOrDie<ScopeTemplate>(StrCat(R"({"spec":)", spec, "}")));
+    EXPECT_NE(message.find("requests without a credential"), std::string::npos) << spec;
+  }
+}
+
 TEST(RefuseTemplate, ChecksLiteralNames) {
   constexpr char kAnn[] = R"({"kind":"User","name":"ann"})";
   EXPECT_EQ(Refused(WithSubject(kAnn, "free")), "");

@@ -36,6 +36,7 @@ class ScopeWebhooksTest : public testing::Test {
       EXPECT_EQ(review["kind"], "SubjectAccessReview");
       EXPECT_EQ(review["spec"]["user"], "ann");
       EXPECT_EQ(review["spec"]["groups"][0], "dev");
+      EXPECT_EQ(review["spec"]["extra"]["scopes"][0], "a");
       review["status"]["allowed"] = allowed_(review["spec"]["resourceAttributes"]);
       return FakeRestClient::Json(201, WriteJson(review));
     });
@@ -52,6 +53,7 @@ class ScopeWebhooksTest : public testing::Test {
     request.set_operation(old == nullptr ? "CREATE" : "UPDATE");
     request.mutable_userinfo()->set_username("ann");
     request.mutable_userinfo()->add_groups("dev");
+    (*request.mutable_userinfo()->mutable_extra())["scopes"].add_items("a");
     request.mutable_object()->set_raw(ToJson(now).value());
     if (old != nullptr) request.mutable_oldobject()->set_raw(ToJson(*old).value());
     return Ask<T>(request);
