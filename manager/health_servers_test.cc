@@ -7,49 +7,21 @@
 #include <gtest/gtest.h>
 
 #include <atomic>
-#include <boost/asio/io_context.hpp>
-#include <boost/asio/ip/tcp.hpp>
-#include <boost/asio/write.hpp>
-#include <boost/beast/core.hpp>
-#include <boost/beast/http.hpp>
 #include <memory>
 #include <string>
 #include <utility>
 
 #include "manager/core/testing/log_capture.h"
 #include "manager/core/testing/simulated_loop.h"
+#include "manager/serving/testing/http_client.h"
 #include "manager/serving/testing/tls_client.h"
 
 namespace mandate {
 namespace {
 
-namespace asio = boost::asio;
-namespace http = boost::beast::http;
 using testing::HasSubstr;
 using testing::Not;
 using testing::StartsWith;
-
-struct Answer {
-  unsigned code = 0;
-  std::string body;
-};
-
-// 0: nobody listens.
-Answer Get(const std::string& address, const std::string& target) {
-  const size_t colon = address.rfind(':');
-  asio::io_context io;
-  asio::ip::tcp::socket socket(io);
-  boost::system::error_code error;
-  socket.connect({asio::ip::make_address(address.substr(0, colon)),
-                  static_cast<uint16_t>(std::stoi(address.substr(colon + 1)))},
-                 error);
-  if (error) return {};
-  asio::write(socket, asio::buffer("GET " + target + " HTTP/1.1\r\nHost: x\r\n\r\n"));
-  boost::beast::flat_buffer buffer;
-  http::response<http::string_body> response;
-  http::read(socket, buffer, response);
-  return {response.result_int(), response.body()};
-}
 
 // The code of the answer over TLS. Another test verifies the certificate.
 unsigned GetByTls(const std::string& address, const std::string& target) {
@@ -125,10 +97,10 @@ TEST_F(HealthServersTest, LivenessIsNotReadiness) {
         {"/healthz/ping", 200}, {"/livez/scope", 404},    {"/metrics", 404},
     };
     for (const auto& row : rows) {
-      EXPECT_EQ(Get(address, row.target).code, row.code) << row.target << " " << works;
+      EXPECT_EQ(GetByHttp(address, row.target).code, row.code) << row.target << " " << works;
     }
   }
-  EXPECT_THAT(Get(address, "/readyz?verbose").body, HasSubstr("[+]scope ok"));
+  EXPECT_THAT(GetByHttp(address, "/readyz?verbose").body, HasSubstr("[+]scope ok"));
 }
 
 TEST_F(HealthServersTest, MetricsHaveAServerOfTheirOwn) {
@@ -136,26 +108,26 @@ TEST_F(HealthServersTest, MetricsHaveAServerOfTheirOwn) {
   ASSERT_EQ(Serve("0", kAnyPort), absl::OkStatus());
   EXPECT_EQ(AddressOf("health probes"), "");
   const std::string address = AddressOf("metrics");
-  const Answer answer = Get(address, "/metrics");
+  const HttpAnswer answer = GetByHttp(address, "/metrics");
   EXPECT_EQ(answer.code, 200u);
   EXPECT_THAT(answer.body, HasSubstr("widgets_total 3"));
   EXPECT_THAT(answer.body, HasSubstr("process_open_fds"));
-  EXPECT_EQ(Get(address, "/readyz").code, 404u);
+  EXPECT_EQ(GetByHttp(address, "/readyz").code, 404u);
 }
 
 TEST_F(HealthServersTest, TwoAddressesAreTwoServers) {
   ASSERT_EQ(Serve("127.0.0.1:0", "localhost:0"), absl::OkStatus());
   EXPECT_NE(AddressOf("health probes"), AddressOf("metrics"));
-  EXPECT_EQ(Get(AddressOf("health probes"), "/metrics").code, 404u);
-  EXPECT_EQ(Get(AddressOf("metrics"), "/metrics").code, 200u);
+  EXPECT_EQ(GetByHttp(AddressOf("health probes"), "/metrics").code, 404u);
+  EXPECT_EQ(GetByHttp(AddressOf("metrics"), "/metrics").code, 200u);
 }
 
 TEST_F(HealthServersTest, OneAddressIsOneServer) {
   ASSERT_EQ(Serve(kAnyPort, kAnyPort), absl::OkStatus());
   EXPECT_EQ(log_->Count("Serving"), 1);
   const std::string address = AddressOf("health probes");
-  EXPECT_EQ(Get(address, "/metrics").code, 200u);
-  EXPECT_EQ(Get(address, "/readyz").code, 200u);
+  EXPECT_EQ(GetByHttp(address, "/metrics").code, 200u);
+  EXPECT_EQ(GetByHttp(address, "/readyz").code, 200u);
 }
 
 TEST_F(HealthServersTest, ServesNothingWithoutAnAddress) {
@@ -184,8 +156,8 @@ TEST_F(HealthServersTest, DestructionStopsAllServers) {
   ASSERT_EQ(Serve("127.0.0.1:0", "localhost:0", kAnyPort), absl::OkStatus());
   servers_.reset();
   loop_.RunFor(absl::Minutes(1));
-  EXPECT_EQ(Get(AddressOf("health probes"), "/healthz").code, 0u);
-  EXPECT_EQ(Get(AddressOf("metrics"), "/metrics").code, 0u);
+  EXPECT_EQ(GetByHttp(AddressOf("health probes"), "/healthz").code, 0u);
+  EXPECT_EQ(GetByHttp(AddressOf("metrics"), "/metrics").code, 0u);
   EXPECT_EQ(CheckByGrpc(AddressOf("gRPC health")), 0);
   EXPECT_EQ(loop_.NextTimer(), absl::InfiniteFuture());
 }
@@ -210,8 +182,8 @@ TEST_F(HealthServersTest, StopsTheOtherServersIfOneCannotListen) {
     EXPECT_EQ(row.status.code(), row.code) << row.status;
     EXPECT_THAT(std::string(row.status.message()), StartsWith(row.flag));
   }
-  EXPECT_EQ(Get(AddressOf("metrics"), "/metrics").code, 0u);
-  EXPECT_EQ(Get(taken, "/healthz").code, 200u);
+  EXPECT_EQ(GetByHttp(AddressOf("metrics"), "/metrics").code, 0u);
+  EXPECT_EQ(GetByHttp(taken, "/healthz").code, 200u);
 }
 
 TEST_F(HealthServersTest, SecureMetricsHaveAnAddressOfTheirOwnAndNoPlainText) {
@@ -240,8 +212,8 @@ TEST_F(HealthServersTest, SecureMetricsHaveAnAddressOfTheirOwnAndNoPlainText) {
 
   options.metrics_certificate.dir = "";
   servers_ = *HealthServers::Create(options);
-  EXPECT_EQ(Get(AddressOf("health probes"), "/healthz").code, 200u);
-  EXPECT_EQ(Get(AddressOf("health probes"), "/metrics").code, 404u);
+  EXPECT_EQ(GetByHttp(AddressOf("health probes"), "/healthz").code, 200u);
+  EXPECT_EQ(GetByHttp(AddressOf("health probes"), "/metrics").code, 404u);
   const std::string metrics = AddressOf("metrics");
   EXPECT_THAT(metrics, HasSubstr(" secure=true"));
   const std::string address = metrics.substr(0, metrics.find(' '));

@@ -184,8 +184,8 @@ absl::Status Manager::Parts::BuildComponents(const std::vector<ComponentSpec>& s
                                     .webhook_bounds = options.webhook_bounds,
                                     .has_token = options.identity_mode == IdentityMode::kToken}));
     workers.back()->AddThreads(component->concurrency());
-    by_name[std::string(component->name())] = component.get();
     components.push_back(std::move(component));
+    CallOnLoop(*loop, [this, raw = components.back().get()] { Register(*raw); });
   }
   return absl::OkStatus();
 }
@@ -352,6 +352,14 @@ void Manager::Parts::BuildTokenChecks() {
     token_checks.push_back(std::make_unique<TokenCheck>(TokenCheck::Options{
         .client = &component->client(), .period = period, .first = period * part}));
   }
+}
+
+void Manager::Parts::Register(RunningComponent& component) {
+  by_name[std::string(component.name())] = &component;
+  if (options.identity_mode != IdentityMode::kToken) return;
+  // The demands of its webhooks may have fetched its token already.
+  const auto identity = identities->Component(kHome, component.name());
+  if (identity.ok()) component.OnTokenStatus(identities->Status(**identity));
 }
 
 void Manager::Parts::OnTokenStatus(const ComponentIdentity& identity, const TokenStatus& status) {

@@ -65,6 +65,8 @@ struct Manager::Parts {
   absl::Status ServeWebhooks();
   void DrainWebhooks(absl::Time requested);
   void Recheck(std::string_view component);
+  // From now on the component gets the statuses of its token, the current one first. On the loop.
+  void Register(RunningComponent& component);
   void OnTokenStatus(const ComponentIdentity& identity, const TokenStatus& status);
   absl::Status StopEverything();
   // The reason why all work must stop: leadership is lost, or base's credential belongs to another

@@ -9,6 +9,7 @@
 #include "manager/core/strings.h"
 #include "manager/manager.h"
 #include "manager/object/kinds/core_v1.h"
+#include "manager/serving/testing/http_client.h"
 #include "manager/serving/testing/tls_client.h"
 #include "manager/testing_manager.h"
 
@@ -18,6 +19,7 @@ namespace {
 using apiserver::ServerCore;
 using corev1::ConfigMap;
 using testing::HasSubstr;
+using testing::Not;
 
 constexpr std::string_view kReads[] = {"list", "watch"};
 constexpr std::string_view kCore[] = {""};
@@ -65,8 +67,8 @@ class ManagerWebhooksTest : public testing::Test {
     test_.options.webhook_drain = absl::Milliseconds(10);
   }
 
-  static std::string Address(AwaitedLog& log) {
-    const std::string line = log.Await("Serving webhooks");
+  static std::string Address(AwaitedLog& log, std::string_view what = "Serving webhooks") {
+    const std::string line = log.Await(what);
     const size_t at = line.find("127.0.0.1:");
     return line.substr(at, line.find_first_not_of("0123456789.:", at) - at);
   }
@@ -93,6 +95,23 @@ TEST_F(ManagerWebhooksTest, AnswerWithTheirComponentsViewOfTheCache) {
   const std::string address = Address(test_.log());
   EXPECT_THAT(Answer(address, "default"), HasSubstr(R"("uid":"u","allowed":true)"));
   EXPECT_THAT(Answer(address, "other"), HasSubstr("the namespace is closed"));
+  EXPECT_EQ(test_.Stop(), absl::OkStatus());
+}
+
+TEST_F(ManagerWebhooksTest, AreReadyIfTheirDemandsGotTheTokenFirst) {
+  test_.options.health_address = "127.0.0.1:0";
+  const auto slow = [this](const Component& component) {
+    auto webhooks = MakeWebhooks(component);
+    test_.log().Await("Demand changed its state");
+    return webhooks;
+  };
+  test_.Run({{.mandate = &kKeeper, .make_webhooks = slow}});
+  const std::string address = Address(test_.log(), "Serving health probes");
+  HttpAnswer ready;
+  do {
+    ready = GetByHttp(address, "/readyz?verbose");
+    EXPECT_THAT(ready.body, Not(HasSubstr("no token yet")));
+  } while (ready.code != 200 && !HasFailure());
   EXPECT_EQ(test_.Stop(), absl::OkStatus());
 }
 
