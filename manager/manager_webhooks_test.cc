@@ -2,10 +2,14 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <atomic>
 #include <memory>
 #include <string>
+#include <thread>
+#include <vector>
 
 #include "manager/admission/typed.h"
+#include "manager/core/executor.h"
 #include "manager/core/strings.h"
 #include "manager/manager.h"
 #include "manager/object/kinds/core_v1.h"
@@ -113,6 +117,42 @@ TEST_F(ManagerWebhooksTest, AreReadyIfTheirDemandsGotTheTokenFirst) {
     EXPECT_THAT(ready.body, Not(HasSubstr("no token yet")));
   } while (ready.code != 200 && !HasFailure());
   EXPECT_EQ(test_.Stop(), absl::OkStatus());
+}
+
+// Every thread of the component's handlers waits; what the components share is not taken.
+TEST_F(ManagerWebhooksTest, AStuckComponentDelaysNoOther) {
+  static constexpr rbac::DeclaredWebhook kSlowPath[] = {{"/stuck", false}};
+  static constexpr rbac::Mandate kStuck = {"stuck", {}, kSlowPath};
+  TestManager test({&kKeeper, &kStuck});
+  test.options.webhook_address = "127.0.0.1:0";
+  test.options.webhook_certificate = ServingCertificate::Create({}).value();
+  test.options.webhook_drain = absl::Milliseconds(10);
+  Latch release;
+  std::atomic<int> waiting = 0;
+  const auto stuck = [&](const Component&) -> absl::StatusOr<Webhooks> {
+    Webhooks webhooks;
+    webhooks.hooks.push_back({.path = "/stuck", .handler = [&](AdmissionCall& call) {
+                                ++waiting;
+                                release.Wait();
+                                SetVerdict(absl::OkStatus(), call);
+                              }});
+    return webhooks;
+  };
+  test.Run({{.mandate = &kKeeper, .make_webhooks = MakeWebhooks},
+            {.mandate = &kStuck, .make_webhooks = stuck}});
+  const std::string address = Address(test.log());
+  const int threads = test.options.webhook_bounds.threads;
+  std::vector<std::jthread> clients;
+  for (int i = 0; i < 2 * threads; ++i) {
+    clients.emplace_back(
+        [&] { EXPECT_EQ(PostByTls(address, "/stuck?timeout=30s", Review("default")).code, 200u); });
+  }
+  while (waiting < threads) std::this_thread::yield();
+  EXPECT_THAT(Answer(address, "other"), HasSubstr("the namespace is closed"));
+  EXPECT_EQ(waiting, threads) << "the others wait for a thread of their own component";
+  release.Set();
+  clients.clear();
+  EXPECT_EQ(test.Stop(), absl::OkStatus());
 }
 
 TEST_F(ManagerWebhooksTest, ServeOnAStandby) {

@@ -16,9 +16,9 @@ import subprocess
 from collections.abc import Sequence
 from typing import Any, ClassVar
 
+from mandate_dev import webhooks
 from mandate_dev import runner
 from mandate_dev.cases import WorldCase, WorldFixture
-from mandate_dev.cases.e2e import checks as e2e, webhook_checks
 from mandate_dev.cases.e2e.metrics_checks import scrape
 from mandate_dev.demo import story
 from mandate_dev.world import BASE, NAMESPACE, PATIENCE
@@ -100,7 +100,7 @@ class LeastPrivilege(WorldCase):
 
     def test_webhooks_are_asked(self) -> None:
         """Creates work for the component scope-webhook."""
-        webhook_checks.serve(self.world, "--metrics-secure")
+        webhooks.serve(self.world, "--metrics-secure")
         e2e.apply(self.world, e2e.template("asked"), e2e.instance([], "asked", "asked"))
         self.world.kubectl("delete", "scopeinstance/asked", "scopetemplate/asked")
 

@@ -4,8 +4,8 @@ usage: hack/demo/demo [--kill] [--stay] [--identity-mode MODE] [--dir DIR]
 
 Starts a private control plane on loopback, installs the CRDs and the generated roles as an administrator would,
 starts mandate-manager with the base ServiceAccount's token and nothing else, and plays the Oria document with kubectl.
-It ends with the audit trace: the actions of each component, its token, and the identity that issued the token. Exit 0
-only if every step held. To try things yourself: hack/run.
+Then comes the audit trace: the actions of each component, its token, and the identity that issued the token; and at the
+end a user who tries to get more rights through the manager. Exit 0 only if every step held. To try things yourself: hack/run.
 
   --kill     play, killing the manager (SIGKILL) in the middle of every step, and the API server in three of them
   --stay     after the play, leave everything running until Ctrl-C or SIGTERM (exit 0). For programs that automate:
@@ -47,6 +47,7 @@ def play(world: World, report: Report, kill: bool) -> None:
     story.play(world, report, kill=kill)
     audit.check(world, report)
     story.a_fence_stops(world, report)
+    story.nobody_grants_more(world, report)
     report.say("")
     report.say(f"Audit log:      {world.kept_audit_log}")
     report.say(f"Manager's log:  {world.manager_log}")

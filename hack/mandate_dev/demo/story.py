@@ -6,6 +6,7 @@ import time
 from collections.abc import Callable
 from typing import Any
 
+from mandate_dev import webhooks
 from mandate_dev.paths import HACK
 from mandate_dev.report import Report, StepFailed
 from mandate_dev.world import BASE, NAMESPACE, World
@@ -150,6 +151,35 @@ def a_fence_stops(world: World, report: Report) -> None:
     world.eventually("a ValidatingAdmissionPolicy, made from the component's +mandate:fence marker, denies it", stopped)
 
 
+def nobody_grants_more(world: World, report: Report) -> None:
+    """A user who may write ScopeInstances grants nothing that the user does not hold.
+
+    This runs last: it starts the manager again, with the component scope-webhook."""
+    report.section("Webhooks")
+    report.step("the manager serves its webhooks, with certificates that the component webhook-certificates makes")
+    webhooks.serve(world)
+    report.step("tina has `edit` in foo, and may create ScopeInstances")
+    world.kubectl("create", "rolebinding", "tina", "-n", "foo", "--clusterrole=edit", "--user=tina")
+    world.kubectl("create", "clusterrole", "tina", "--verb=create", "--resource=scopeinstances.operators.coreos.com")
+    world.kubectl("create", "clusterrolebinding", "tina", "--clusterrole=tina", "--user=tina")
+    world.kubectl("apply", "-f", "-", stdin=json.dumps(SECRETS))
+    report.held("an administrator makes a ScopeTemplate whose role reads Secrets")
+
+    def tries(what: str, namespaces: list[str], *user: str) -> None:
+        made = {**GREEDY["items"][1], "metadata": {"name": "secrets"}, "spec": {"scopeTemplateName": "secrets", "namespaces": namespaces}}
+
+        def look() -> tuple[Any, Any]:
+            done = world.cluster.try_kubectl("create", "--dry-run=server", "-f", "-", *user, stdin=json.dumps(made))
+            said = done.stdout + done.stderr
+            return (done.returncode == 0) if not user or namespaces == ["foo"] else webhooks.NOT_HELD in said, said
+        world.eventually(what, look)
+    tries("tina grants Secrets of foo, which `edit` includes", ["foo"], "--as=tina")
+    tries(f"tina is denied Secrets of bar: {webhooks.NOT_HELD}", ["bar"], "--as=tina")
+    tries("and of the whole cluster", [], "--as=tina")
+    tries("an administrator is not", [])
+    world.kubectl("delete", "scopetemplate/secrets", "clusterrole/tina", "clusterrolebinding/tina")
+
+
 def meddle(world: World) -> None:
     names = {b["metadata"]["namespace"]: b["metadata"]["name"]
              for b in world.get("rolebindings", "-A")["items"] if owned(b)}
@@ -159,7 +189,11 @@ def meddle(world: World) -> None:
     world.kubectl("patch", "rolebinding", "-n", "baz", names["baz"], "--type=merge", "-p", '{"subjects": []}')
 
 
-GREEDY = {"apiVersion": "v1", "kind": "List", "items": [
+SECRETS = {"apiVersion": "operators.coreos.com/v1alpha1", "kind": "ScopeTemplate", "metadata": {"name": "secrets"},
+           "spec": {"clusterRoles": [{
+               "generateName": "secrets-", "rules": [{"apiGroups": [""], "resources": ["secrets"], "verbs": ["get"]}],
+               "subjects": [{"kind": "User", "name": "tina"}]}]}}
+GREEDY: dict[str, Any] = {"apiVersion": "v1", "kind": "List", "items": [
     {"apiVersion": "operators.coreos.com/v1alpha1", "kind": "ScopeTemplate", "metadata": {"name": "greedy"},
      "spec": {"clusterRoles": [{
          "generateName": "cluster-admin", "rules": [{"apiGroups": [""], "resources": ["pods"], "verbs": ["get"]}],

@@ -6,7 +6,8 @@ from typing import Any
 from mandate_dev.cases import WorldCase
 from mandate_dev.cases.e2e.checks import apply, instance, scoped
 from mandate_dev.cases.e2e.scope_checks import generated
-from mandate_dev.cases.e2e.webhook_checks import CONFIGURATION, NOT_HELD, OBJECTS, PODS, SECRETS, end, serve, with_rules
+from mandate_dev.cases.e2e.webhook_checks import OBJECTS, PODS, SECRETS, end, with_rules
+from mandate_dev.webhooks import CONFIGURATION, NOT_HELD, serve
 from mandate_dev.world import NAMESPACE
 
 CLUSTER_SCOPE = "at the cluster scope"

@@ -12,6 +12,7 @@ import threading
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
+from mandate_dev import webhooks
 from mandate_dev.cases import WorldCase
 from mandate_dev.cases.e2e import scope_checks, webhook_checks
 from mandate_dev.cases.e2e.checks import condition, instance
@@ -143,7 +144,7 @@ class Sides:
             of = "dif-no-template" if case.kind == "orphan" else f"dif-{case.number}"
             thing = scope_instance("dif-new", of, case.namespaces, case.selector)
         code, said = self._server.try_to_create(case.user, thing)
-        denied = code == 403 and f"denied the request: {webhook_checks.NOT_HELD}" in said
+        denied = code == 403 and f"denied the request: {webhooks.NOT_HELD}" in said
         return (True if code == 201 else False if denied else None), f"{code} {said}"
 
     def _bound(self, case: Case) -> list[str]:
@@ -159,7 +160,7 @@ class Sides:
         things += [binding("dif-new", ns, user("dif-subject"), name) for name in self._bound(case) for ns in case.scopes()]
         for thing in things:
             code, said = self._server.try_to_create(case.user, thing)
-            denied = code == 403 and webhook_checks.NOT_HELD in said and "webhook" not in said
+            denied = code == 403 and webhooks.NOT_HELD in said and "webhook" not in said
             # A user who may not bind every role cannot bind a role that does not exist.
             absent = case.kind == "orphan" and code == 404 and ROLE_ABSENT in said
             if code != 201:
@@ -172,7 +173,7 @@ class Differential(WorldCase):
 
     def setUp(self) -> None:
         super().setUp()
-        webhook_checks.serve(self.world)
+        webhooks.serve(self.world)
         self._server = Server(self.world)
 
     def tearDown(self) -> None:

@@ -8,6 +8,7 @@ import threading
 import time
 from typing import Any
 
+from mandate_dev import webhooks
 from mandate_dev.balancer import Balancer
 from mandate_dev.cases import WorldCase
 from mandate_dev.cases.e2e import webhook_checks
@@ -89,13 +90,13 @@ class WebhooksUnderFire(WorldCase):
         return process, port
 
     def _start(self, *flags: str) -> None:
-        webhook_checks.install(self.world, self._balancer.port)
+        webhooks.install(self.world, self._balancer.port)
         self.world.stop_manager()
         self.world.start_manager(f"--webhook-bind-address=127.0.0.1:{self._port()}", "-v=1", *flags)
         self._balancer.backends = [self._ports[-1]]
         self.world.await_ready()
         self.world.eventually("the API server trusts the webhooks' authority",
-                              lambda: (all(webhook_checks.bundles(self.world)), "no caBundle"))
+                              lambda: (all(webhooks.bundles(self.world)), "no caBundle"))
 
     def test_certificates_rotate_under_load(self) -> None:
         """Serving certificates and authorities are replaced with overlap: no request fails, and each replica's certificate is trusted."""
@@ -107,7 +108,7 @@ class WebhooksUnderFire(WorldCase):
         with Load(self.world, 4) as load:
             end = time.monotonic() + 75
             while time.monotonic() < end:
-                bundle = webhook_checks.bundles(self.world)[0]
+                bundle = webhooks.bundles(self.world)[0]
                 authorities.update(bundle.split("-----END CERTIFICATE-----")[:-1])
                 for port in ports:
                     try:

@@ -1,0 +1,45 @@
+"""Serves the admission webhooks of a world: by URL on loopback, with certificates of their own."""
+import base64
+import json
+
+from mandate_dev.controlplane.components import new_port
+from mandate_dev.world import BASE, NAMESPACE, World
+
+COMPONENT = "scope-webhook"
+CERTIFICATES = "webhook-certificates"
+SECRET = f"{BASE}-webhook-certificate"
+CONFIGURATION = f"{BASE}-{COMPONENT}-validating"
+NOT_HELD = "attempting to grant RBAC permissions not currently held"
+
+
+def install(world: World, port: int) -> None:
+    """Installs the webhooks' identities and an empty Secret, and their configuration by URL."""
+    world.kubectl("apply", "-f", "-", stdin=world.chart("--with=metrics.enabled,webhooks.enabled"))
+    if not world.kubectl("get", "secret", SECRET, "-n", NAMESPACE, "--ignore-not-found", "-o", "name"):
+        world.kubectl("create", "secret", "generic", SECRET, "-n", NAMESPACE)
+    configuration = world.get("validatingwebhookconfiguration", CONFIGURATION)
+    for webhook in configuration["webhooks"]:
+        client = webhook["clientConfig"]
+        webhook["clientConfig"] = {"url": f"https://127.0.0.1:{port}{client['service']['path']}"}
+    world.kubectl("replace", "-f", "-", stdin=json.dumps(configuration))
+
+
+def bundles(world: World) -> list[str]:
+    """The certificates by which the API server verifies each webhook, in PEM."""
+    configuration = world.get("validatingwebhookconfiguration", CONFIGURATION)
+    return [base64.b64decode(w["clientConfig"].get("caBundle", "")).decode() for w in configuration["webhooks"]]
+
+
+def serve(world: World, *flags: str) -> int:
+    """Restarts the manager with its webhooks, and waits until the API server trusts them. Returns their port."""
+    port = new_port([world.health_port, world.metrics_port])
+    install(world, port)
+    world.stop_manager()
+    world.start_manager(f"--webhook-bind-address=127.0.0.1:{port}", "-v=1", *flags)
+    world.await_ready()
+
+    def trusted() -> tuple[bool, list[str]]:
+        found = bundles(world)
+        return all(found), found
+    world.eventually("the API server trusts the webhooks' authority", trusted)
+    return port
