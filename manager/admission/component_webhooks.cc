@@ -1,6 +1,7 @@
 #include "manager/admission/component_webhooks.h"
 
 #include <algorithm>
+#include <deque>
 #include <stop_token>
 #include <utility>
 
@@ -72,6 +73,49 @@ struct ComponentWebhooks::Entry {
   WebhookMetrics metrics;
 };
 
+// Runs the handlers, at most so many at once: the pool's other threads are for the component's
+// events and reconcilers.
+class ComponentWebhooks::Handlers : public std::enable_shared_from_this<Handlers> {
+ public:
+  Handlers(Executor& workers, int threads) : workers_(workers), threads_(threads) {}
+
+  void Run(Executor::Task handler) {
+    {
+      MutexLock lock(mutex_);
+      if (running_ >= threads_) return waiting_.push_back(std::move(handler));
+      ++running_;
+    }
+    Post(std::move(handler));
+  }
+
+ private:
+  void Post(Executor::Task handler) {
+    workers_.Post([self = shared_from_this(), handler = std::move(handler)]() mutable {
+      std::move(handler)();
+      self->RunNext();
+    });
+  }
+  void RunNext() {
+    Executor::Task next;
+    {
+      MutexLock lock(mutex_);
+      if (waiting_.empty()) {
+        --running_;
+        return;
+      }
+      next = std::move(waiting_.front());
+      waiting_.pop_front();
+    }
+    Post(std::move(next));
+  }
+
+  Executor& workers_;
+  const int threads_;
+  Mutex mutex_;
+  int running_ ABSL_GUARDED_BY(mutex_) = 0;
+  std::deque<Executor::Task> waiting_ ABSL_GUARDED_BY(mutex_);
+};
+
 // One review. A worker and the timer of its deadline share it; the first of them answers.
 class ComponentWebhooks::Review : public std::enable_shared_from_this<Review> {
  public:
@@ -87,14 +131,14 @@ class ComponentWebhooks::Review : public std::enable_shared_from_this<Review> {
   }
   ~Review() { entry_->metrics.in_flight.Decrement(); }
 
-  void Start() {
+  void Start(Handlers& handlers) {
     options_->loop.Post([self = shared_from_this()] {
       self->timer_ =
           self->options_->loop.RunAt(self->start_ + self->timeout_, [weak = std::weak_ptr(self)] {
             if (const auto late = weak.lock()) late->OnDeadline();
           });
     });
-    options_->workers.Post([self = shared_from_this()] {
+    handlers.Run([self = shared_from_this()] {
       self->Answer(self->Run());
       // The timer belongs to the loop.
       self->options_->loop.Post([self] { self->timer_.reset(); });
@@ -157,7 +201,8 @@ class ComponentWebhooks::Review : public std::enable_shared_from_this<Review> {
 
 ComponentWebhooks::ComponentWebhooks(Options options)
     : options_(std::make_shared<const Options>(std::move(options))),
-      load_(std::make_shared<Load>(options_->metrics, options_->component)) {
+      load_(std::make_shared<Load>(options_->metrics, options_->component)),
+      handlers_(std::make_shared<Handlers>(options_->workers, options_->bounds.threads)) {
   for (const Webhook& webhook : options_->webhooks.hooks) {
     entries_.emplace(webhook.path, std::make_shared<Entry>(Entry{
                                        webhook, WebhookMetrics(options_->metrics, webhook.path)}));
@@ -187,7 +232,7 @@ std::map<std::string, PostRoute> ComponentWebhooks::Routes() {
                                                        std::function<void(ServedResponse)> answer) {
                                    std::make_shared<Review>(options_, entry, std::move(request),
                                                             std::move(answer))
-                                       ->Start();
+                                       ->Start(*handlers_);
                                  }});
   }
   return routes;

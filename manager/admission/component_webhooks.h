@@ -66,11 +66,13 @@ class ComponentWebhooks {
   struct Entry;
   class Review;
   class Load;
+  class Handlers;
 
   std::variant<std::shared_ptr<void>, ServedResponse> Admit(size_t bytes);
 
   const std::shared_ptr<const Options> options_;
   const std::shared_ptr<Load> load_;
+  const std::shared_ptr<Handlers> handlers_;
   std::map<std::string, std::shared_ptr<Entry>> entries_;  // by path
 };
 

@@ -16,9 +16,9 @@ import subprocess
 from collections.abc import Sequence
 from typing import Any, ClassVar
 
-from mandate_dev import webhooks
-from mandate_dev import runner
+from mandate_dev import runner, webhooks
 from mandate_dev.cases import WorldCase, WorldFixture
+from mandate_dev.cases.e2e import checks as e2e
 from mandate_dev.cases.e2e.metrics_checks import scrape
 from mandate_dev.demo import story
 from mandate_dev.world import BASE, NAMESPACE, PATIENCE
