@@ -1,5 +1,5 @@
-// The parts of a component that keeps webhooks' certificates, for any mandate. Its markers are those
-// of webhook_certificates.h, with the names of the program's Secret and configurations.
+// The parts of a component that keeps webhooks' certificates, for any mandate. Its markers are
+// those of webhook_certificates.h, with the names of the program's Secret and configurations.
 #ifndef CONTROLLERS_CERTIFICATES_MAKE_H_
 #define CONTROLLERS_CERTIFICATES_MAKE_H_
 
