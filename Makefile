@@ -48,8 +48,8 @@ manifests: setup ## Regenerate the chart's generated part and the CRDs from mark
 	@hack/manifests
 
 .PHONY: component
-component: setup ## A new component that builds and runs as it stands: NAME=backup KIND=Backup [GROUP=mandate.io]
-	@hack/component "$$NAME" "$$KIND" "$${GROUP:-mandate.io}"
+component: setup ## A new component that builds and runs as it stands: NAME=backup KIND=Backup [GROUP=mandate.io] [WEBHOOK=1]
+	@hack/component $${WEBHOOK:+--webhook} "$$NAME" "$$KIND" "$${GROUP:-mandate.io}"
 
 .PHONY: image
 image: setup ## Build the manager's container image as an OCI archive, with its SBOM; no daemon, no root

@@ -1,9 +1,10 @@
 """Creates a component: its kind, its plan and reconciler with their tests, and its identity in the chart.
 
-usage: hack/component NAME KIND [GROUP]     make component NAME=backup KIND=Backup [GROUP=mandate.io]
+usage: hack/component [--webhook] NAME KIND [GROUP]
+       make component NAME=backup KIND=Backup [GROUP=mandate.io] [WEBHOOK=1]
 
 NAME is the name of the component (backup, disk-check), KIND the kind of the objects that it serves, GROUP their API
-group. The new component builds, passes its tests and runs under its own ServiceAccount without changes: it keeps a
+group. With --webhook, a second component NAME-webhook validates the objects. The new component builds, passes its tests and runs under its own ServiceAccount without changes: it keeps a
 ConfigMap with the data of the spec for each object. Exit 2, without writing anything, if the component cannot be
 created.
 """
@@ -21,6 +22,8 @@ from mandate_dev.paths import ROOT
 TEMPLATES = os.path.join(ROOT, "hack", "component_templates")
 CHART = "charts/mandate"
 PROGRAM = "cmd/mandate-manager"
+# The markers of the component that writes caBundle name each configuration.
+CERTIFICATES = "controllers/certificates/webhook_certificates.h"
 
 LABEL = r"[a-z0-9]([-a-z0-9]*[a-z0-9])?"
 KEYWORDS = set("""alignas alignof and and_eq asm auto bitand bitor bool break case catch char class compl concept const
@@ -94,7 +97,18 @@ def check(name: str, kind: str, group: str) -> dict[str, Any]:
     if os.path.exists(os.path.join(ROOT, CHART, "crds", f"{group}_{plural}.yaml")):
         raise Refused(f'KIND "{kind}": there is a kind {plural}.{group}; choose another, or another GROUP')
     return {"NAME": name, "SNAKE": snake, "UPPER": snake.upper(), "KIND": kind, "GROUP": group, "PLURAL": plural,
-            "CONSTANT": constant_of(name)}
+            "CONSTANT": constant_of(name), "LOWER": kind.lower(), "DASHED": group.replace(".", "-")}
+
+
+def check_webhook(words: dict[str, str]) -> None:
+    """Rejects names whose webhook cannot be a component."""
+    name = f"{words['NAME']}-webhook"
+    if len(name) > 63:
+        raise Refused(f'NAME "{words["NAME"]}": the component {name} would have more than 63 letters; choose a shorter one')
+    if grep(rf"^// *\\+mandate:component:name={name}(,|$)", "*.h", "*.cc"):
+        raise Refused(f'NAME "{words["NAME"]}": there is a component {name}; choose another')
+    if os.path.lexists(os.path.join(ROOT, f"webhooks/{words['SNAKE']}")):
+        raise Refused(f'NAME "{words["NAME"]}": webhooks/{words["SNAKE"]} exists; choose another, or remove it')
 
 
 def formatted(path: str, text: str) -> str:
@@ -104,16 +118,22 @@ def formatted(path: str, text: str) -> str:
                           check=True, stdout=subprocess.PIPE).stdout
 
 
-def new_files(words: dict[str, str]) -> dict[str, str]:
+def new_files(words: dict[str, str], webhook: bool) -> dict[str, str]:
     """Returns path → text, from the templates."""
     snake = words["SNAKE"]
-    places = {"api.BUILD.bazel.in": f"api/{snake}/v1alpha1/BUILD.bazel", "api.proto.in": f"api/{snake}/v1alpha1/{snake}.proto"}
     files = {}
-    for template in sorted(os.listdir(TEMPLATES)):
+    for template in sorted(os.listdir(os.path.join(TEMPLATES, "webhook"))) if webhook else []:
+        path = f"webhooks/{snake}/{template.removesuffix('.in')}"
+        files[path] = formatted(path, filled(os.path.join("webhook", template), words))
+    places = {"api.BUILD.bazel.in": f"api/{snake}/v1alpha1/BUILD.bazel", "api.proto.in": f"api/{snake}/v1alpha1/{snake}.proto"}
+    for template in sorted(name for name in os.listdir(TEMPLATES) if name != "webhook"):
         path = places.get(template, f"controllers/{snake}/{template.removesuffix('.in')}")
-        text = re.sub("@([A-Z]+)@", lambda m: words[m[1]], read(os.path.join(TEMPLATES, template)))
-        files[path] = formatted(path, text)
+        files[path] = formatted(path, filled(template, words))
     return files
+
+
+def filled(template: str, words: dict[str, str]) -> str:
+    return re.sub("@([A-Z]+)@", lambda m: words[m[1]], read(os.path.join(TEMPLATES, template)))
 
 
 def with_label(build: str, target: str, attribute: str, label: str) -> str:
@@ -127,21 +147,38 @@ def with_label(build: str, target: str, attribute: str, label: str) -> str:
     return build[:found.start(1)] + "".join(lines) + build[found.end(1):]
 
 
-def registered(words: dict[str, str]) -> dict[str, str]:
+def registered(words: dict[str, str], webhook: bool) -> dict[str, str]:
     """Returns path → text of the program's files, with the component."""
     snake = words["SNAKE"]
+    includes = [f"controllers/{snake}/reconciler.h"]
+    rows = [f"{{&{words['CONSTANT']}, SingleController<{snake}::MakeController>}}"]
     build = with_label(read(f"{PROGRAM}/BUILD.bazel"), "base_mandate", "srcs", f"//controllers/{snake}:mandates_sources")
     build = with_label(build, "components", "deps", f"//controllers/{snake}:reconciler")
+    changed = {}
+    if webhook:
+        build = with_label(build, "base_mandate", "srcs", f"//webhooks/{snake}:mandates_sources")
+        build = with_label(build, "components", "deps", f"//webhooks/{snake}:webhook")
+        includes.append(f"webhooks/{snake}/webhook.h")
+        rows.append(f"{{&{constant_of(words['NAME'] + '-webhook')}, {{}}, {snake}::MakeWebhooks}}")
+        changed[CERTIFICATES] = with_configuration(words["NAME"])
     source = read(f"{PROGRAM}/components.cc")
     # clang-format sorts the includes afterwards.
-    source, includes = re.subn(r'(?m)^(?=#include "manager/)', f'#include "controllers/{snake}/reconciler.h"\n', source, count=1)
-    source, rows = re.subn(r"(?m)(^std::vector<ComponentSpec> AllComponents\(\) \{\n  return \{\n(?:      \{.*\},\n)*)",
-                           rf"\g<1>      {{\&{words['CONSTANT']}, SingleController<{snake}::MakeController>}},\n".replace(r"\&", "&"),
-                           source, count=1)
-    if not includes or not rows:
+    source, included = re.subn(r'(?m)^(?=#include "manager/)', "".join(f'#include "{i}"\n' for i in includes), source, count=1)
+    source, added = re.subn(r"(?m)(^  return \{\n(?:      \{.*\},\n)*)",
+                            lambda m: str(m[1]) + "".join(f"      {row},\n" for row in rows), source, count=1)
+    if not included or not added:
         raise Refused(f"{PROGRAM}/components.cc: AllComponents() is not a list, one component a line; make it one, then try again")
     path = f"{PROGRAM}/components.cc"
-    return {f"{PROGRAM}/BUILD.bazel": build, path: formatted(path, source)}
+    return {f"{PROGRAM}/BUILD.bazel": build, path: formatted(path, source), **changed}
+
+
+def with_configuration(name: str) -> str:
+    """Returns the markers of webhook-certificates, with the configuration of the component's webhook."""
+    text, found = re.subn(r"(resources=validatingwebhookconfigurations,resourceNames=[^,\n]+)",
+                          rf"\1;mandate-manager-{name}-webhook-validating", read(CERTIFICATES), count=1)
+    if not found:
+        raise Refused(f"{CERTIFICATES}: no marker names validatingwebhookconfigurations; put it back, then try again")
+    return text
 
 
 class Undo:
@@ -181,9 +218,11 @@ def manifests(*arguments: str) -> subprocess.CompletedProcess[str]:
     return subprocess.run(["hack/manifests", *arguments], cwd=ROOT, text=True, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
 
 
-def make(name: str, kind: str, group: str) -> None:
+def make(name: str, kind: str, group: str, webhook: bool) -> None:
     words = check(name, kind, group)
-    new, changed = new_files(words), registered(words)
+    if webhook:
+        check_webhook(words)
+    new, changed = new_files(words, webhook), registered(words, webhook)
     # Otherwise the chart's changes would not belong only to this component.
     if (before := manifests("--check")).returncode != 0:
         raise Refused("hack/manifests --check fails before anything is written; run it, fix what it reports, then try again: "
@@ -213,12 +252,19 @@ Component {name} keeps a ConfigMap for each {kind}, as ServiceAccount mandate-ma
   kubectl get {plural}.{group},configmaps
 Its behaviour is in controllers/{snake}/plan.cc, its permissions are in the markers of controllers/{snake}/reconciler.h, and
 what users write in api/{snake}/v1alpha1/{snake}.proto; after a change of those two, make manifests.""")
+    if webhook:
+        print(f"""
+Component {name}-webhook validates each {kind} before it is stored (webhooks/{snake}/webhook.cc). It runs with
+--webhook-bind-address; the chart's webhooks.enabled sets that (docs/webhooks.md). Its test:
+  hack/bazel test //webhooks/{snake}/...""")
 
 
 def main(argv: Sequence[str]) -> int:
     if argv in (["--help"], ["-h"]):
         print(__doc__.strip())
         return 0
+    webhook = "--webhook" in argv
+    argv = [argument for argument in argv if argument != "--webhook"]
     if len(argv) not in (2, 3) or not all(argv):
         given = dict(zip(("NAME", "KIND"), argv))
         missing = [word for word in ("NAME", "KIND") if not given.get(word)]
@@ -227,7 +273,7 @@ def main(argv: Sequence[str]) -> int:
         return 2
     processes.interrupt_on_sigterm()
     try:
-        make(argv[0], argv[1], argv[2] if len(argv) == 3 else "mandate.io")
+        make(argv[0], argv[1], argv[2] if len(argv) == 3 else "mandate.io", webhook)
     except Refused as refused:
         print(f"hack/component: {refused}", file=sys.stderr)
         return 2

@@ -1,6 +1,7 @@
 """Serves the admission webhooks of a world: by URL on loopback, with certificates of their own."""
 import base64
 import json
+from typing import Any
 
 from mandate_dev.controlplane.components import new_port
 from mandate_dev.world import BASE, NAMESPACE, World
@@ -17,17 +18,23 @@ def install(world: World, port: int) -> None:
     world.kubectl("apply", "-f", "-", stdin=world.chart("--with=metrics.enabled,webhooks.enabled"))
     if not world.kubectl("get", "secret", SECRET, "-n", NAMESPACE, "--ignore-not-found", "-o", "name"):
         world.kubectl("create", "secret", "generic", SECRET, "-n", NAMESPACE)
-    configuration = world.get("validatingwebhookconfiguration", CONFIGURATION)
-    for webhook in configuration["webhooks"]:
-        client = webhook["clientConfig"]
-        webhook["clientConfig"] = {"url": f"https://127.0.0.1:{port}{client['service']['path']}"}
-    world.kubectl("replace", "-f", "-", stdin=json.dumps(configuration))
+    for configuration in configurations(world):
+        for webhook in configuration["webhooks"]:
+            client = webhook["clientConfig"]
+            webhook["clientConfig"] = {"url": f"https://127.0.0.1:{port}{client['service']['path']}"}
+        world.kubectl("replace", "-f", "-", stdin=json.dumps(configuration))
+
+
+def configurations(world: World) -> list[Any]:
+    """The configurations of our components."""
+    found: list[Any] = world.get("validatingwebhookconfigurations", "-l", "app.kubernetes.io/part-of=mandate")["items"]
+    return found
 
 
 def bundles(world: World) -> list[str]:
     """The certificates by which the API server verifies each webhook, in PEM."""
-    configuration = world.get("validatingwebhookconfiguration", CONFIGURATION)
-    return [base64.b64decode(w["clientConfig"].get("caBundle", "")).decode() for w in configuration["webhooks"]]
+    return [base64.b64decode(w["clientConfig"].get("caBundle", "")).decode()
+            for configuration in configurations(world) for w in configuration["webhooks"]]
 
 
 def serve(world: World, *flags: str) -> int:

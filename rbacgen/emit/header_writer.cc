@@ -1,5 +1,6 @@
 #include "rbacgen/emit/header_writer.h"
 
+#include <algorithm>
 #include <cctype>
 #include <map>
 #include <utility>
@@ -39,8 +40,10 @@ class TableWriter {
                   ",\n     .external = ", grant.external ? "true" : "false", "},\n");
       }
     }
-    StrAppend(&out_, "inline constexpr rbac::MandateRule ", constant_, "Rules[] = {\n", rules,
-              "};\n");
+    if (!rules.empty()) {
+      StrAppend(&out_, "inline constexpr rbac::MandateRule ", constant_, "Rules[] = {\n", rules,
+                "};\n");
+    }
     if (mandate.webhooks.empty()) return;
     StrAppend(&out_, "inline constexpr rbac::DeclaredWebhook ", constant_, "Webhooks[] = {\n");
     for (const ServedWebhook& webhook : mandate.webhooks) {
@@ -93,11 +96,13 @@ absl::StatusOr<std::string> WriteHeader(const std::vector<ComponentMandate>& man
                                                "; rename one of them"));
     }
     TableWriter(constant, &tables).Write(mandate);
+    // An array must have an element.
+    const std::string tables_of = StrCat("mandates_internal::", constant);
+    const bool has_rules = std::ranges::any_of(
+        mandate.grants, [](const Grant& grant) { return !grant.rules.empty(); });
     StrAppend(&constants, "inline constexpr rbac::Mandate ", constant, "{", Quoted(mandate.name),
-              ", mandates_internal::", constant, "Rules");
-    if (!mandate.webhooks.empty()) {
-      StrAppend(&constants, ", mandates_internal::", constant, "Webhooks");
-    }
+              ", ", has_rules ? tables_of + "Rules" : "{}");
+    if (!mandate.webhooks.empty()) StrAppend(&constants, ", ", tables_of, "Webhooks");
     StrAppend(&constants, "};\n");
   }
   return StrCat(kHeaderHeading, "from the markers of the components. Do not edit.\n", "#ifndef ",

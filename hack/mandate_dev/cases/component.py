@@ -15,11 +15,13 @@ import unittest
 from collections.abc import Sequence
 from typing import Any, ClassVar
 
-from mandate_dev import paths, runner
+from mandate_dev import paths, runner, webhooks
 from mandate_dev.paths import HACK, ROOT
 from mandate_dev.report import Report, StepFailed
 from mandate_dev.world import BASE, NAMESPACE, World
 
+# The one that has a webhook, too.
+WITH_WEBHOOK = "disk-check"
 # Two components, so that the second is added to a tree that has one; their names have a hyphen and an irregular plural.
 COMPONENTS = [("backup", "Backup", "mandate.io", "backups"), ("disk-check", "DiskPolicy", "disks.example.com", "diskpolicies")]
 BAZEL_SECONDS = 3600
@@ -159,6 +161,18 @@ def a_fence_stops(env: Any, report: Report, name: str) -> None:
     env.eventually("RBAC allows it, and a ValidatingAdmissionPolicy denies it", fenced)
 
 
+def a_webhook_denies(tree: Any, env: Any, report: Report) -> None:
+    """The manager starts with the webhook, and the API server asks it."""
+    report.section(f"{WITH_WEBHOOK}-webhook")
+    webhooks.serve(env)
+    text = tree.read("controllers/disk_check/sample.yaml").replace("color:", "content:")
+
+    def denied() -> tuple[Any, Any]:
+        done = env.cluster.try_kubectl("create", "--dry-run=server", "-f", "-", stdin=text)
+        return done.returncode != 0 and "spec.extraData: the key \"content\"" in done.stderr, done.stdout + done.stderr
+    env.eventually("an object that the schema admits, and the validator does not, is denied", denied)
+
+
 class Component(unittest.TestCase):
     """The cases build on each other, in one clone."""
 
@@ -205,7 +219,8 @@ class Component(unittest.TestCase):
     def test_components_are_written(self) -> None:
         tree = self.tree
         for name, kind, group, _ in COMPONENTS:
-            done = tree.run("hack/component", *([name, kind] if group == "mandate.io" else [name, kind, group]))
+            webhook = ["--webhook"] if name == WITH_WEBHOOK else []
+            done = tree.run("hack/component", *webhook, *([name, kind] if group == "mandate.io" else [name, kind, group]))
             self.expect(f"{name}: written, and the next steps are printed", f"mandate-manager-{name}" in done.stdout
                         and "kubectl apply -f controllers/" in done.stdout, done.stdout)
             tree.rejected([name, kind, group], f"there is a component {name}")
@@ -218,9 +233,11 @@ class Component(unittest.TestCase):
     def test_components_build_and_pass_their_tests(self) -> None:
         tree = self.tree
         targets = [f"//controllers/{name.replace('-', '_')}/..." for name, *_ in COMPONENTS]
-        done = tree.run("hack/bazel", "test", "--noshow_progress", "--test_output=errors", *targets, "//cmd/mandate-manager/...")
+        done = tree.run("hack/bazel", "test", "--noshow_progress", "--test_output=errors", *targets, "//webhooks/disk_check/...",
+                        "//controllers/certificates/...", "//cmd/mandate-manager/...")
         passed = done.stdout.count(" PASSED")
-        self.expect(f"4 tests of each component pass, {passed} in all", passed >= 4 * len(COMPONENTS), done.stdout[-3000:])
+        self.expect(f"4 tests of each component pass, and that of the webhook; {passed} in all",
+                    passed >= 4 * len(COMPONENTS) + 1 and "//webhooks/disk_check:webhook_test" in done.stdout, done.stdout[-3000:])
         done = tree.run("hack/bazel", "query", "visible(//controllers/disk_check:plan, //controllers/backup:all)")
         self.expect("a component may depend on the kind of another component, and on no other target of it",
                     done.stdout.split() == ["//controllers/backup:kind"], done.stdout)
@@ -251,6 +268,7 @@ class Component(unittest.TestCase):
             self.expect("no permission of theirs is unused, and no request undeclared or denied", findings == [], findings)
             for name in sorted(names):
                 a_fence_stops(env, report, name)
+            a_webhook_denies(tree, env, report)
             failed = False
         except StepFailed:
             env.show_logs()
