@@ -47,6 +47,7 @@ class WebhookAttacks(WorldCase):
     def setUp(self) -> None:
         super().setUp()
         world = self.world
+        self.addCleanup(end, world)
         serve(world)
         world.kubectl("create", "clusterrole", "e2e-writers", "--verb=create,get,patch,delete", f"--resource={OBJECTS}")
         world.kubectl("create", "clusterrolebinding", "e2e-writers", "--clusterrole=e2e-writers", "--group=e2e-writers")
@@ -59,7 +60,6 @@ class WebhookAttacks(WorldCase):
         world.kubectl("delete", "clusterrole/e2e-writers", "clusterrolebinding/e2e-writers")
         world.kubectl("delete", "rolebinding/e2e-editors", "-n", "default")
         world.eventually("no generated role is left", lambda: (not (found := generated(world, "clusterroles")), found))
-        end(world)
 
     def _create(self, made: Any, words: str, who: tuple[str, ...]) -> tuple[bool, str]:
         """Creates the object in a dry run. Returns whether it is denied with these words or, without words, allowed; and

@@ -138,8 +138,11 @@ class Dice:
         for rule in rules:
             found += breakdown(rule) if self.chance() < 0.6 else [rule]
         self._random.shuffle(found)
-        if found and self.chance() < 0.25:
-            found.pop()
+        if found and self.chance() < 0.3:
+            lost = found.pop()
+            if "nonResourceURLs" not in lost and self.chance() < 0.7:
+                # Perhaps for requests without a name, which is less than for every name.
+                found.append({**lost, "resourceNames": self.some(NAMES, 1)})
         return [self.wider(rule) if self.chance() < 0.3 else rule for rule in found]
 
     def templates(self) -> list[list[Rules]]:
@@ -228,6 +231,8 @@ def features(case: Case, templates: Sequence[list[Rules]]) -> set[str]:
         found.add("rights in the cluster" if not grant.namespace else "rights in a namespace")
         if grant.to_group:
             found.add("rights of a group")
+        if any("" in rule.get("resourceNames", []) for rule in grant.rules):
+            found.add("rights to no name")
         for rule in grant.rules:
             if rule.get("resources") == ["clusterroles"] and rule["verbs"] in (["bind"], ["escalate"]):
                 found.add(f"may {rule['verbs'][0]} {'some' if 'resourceNames' in rule else 'all'} ClusterRoles")
