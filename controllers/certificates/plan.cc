@@ -14,6 +14,10 @@ namespace {
 // Certificates are valid from some time before now, for clocks that are behind ours.
 constexpr absl::Duration kSkew = absl::Minutes(5);
 
+// Certificates and keys of the Secret that are read: the last ones, which are the newest. More
+// would be somebody's mistake, and each is compared with each.
+constexpr size_t kMostAuthorities = 8;
+
 struct Authority {
   x509::KeyPair pair;  // the key is empty if the Secret does not have it
   x509::Facts facts;
@@ -28,11 +32,22 @@ bool IsValidAt(const x509::Facts& facts, absl::Time now) {
   return facts.not_before <= now && now < facts.not_after;
 }
 
+std::vector<std::string> LastBlocks(const std::string& pem) {
+  std::vector<std::string> blocks = x509::SplitPem(pem);
+  if (blocks.size() > kMostAuthorities)
+    blocks.erase(blocks.begin(), blocks.end() - kMostAuthorities);
+  return blocks;
+}
+
+void SortByExpiry(std::vector<Authority>& authorities) {
+  std::ranges::stable_sort(authorities, {}, [](const Authority& a) { return a.facts.not_after; });
+}
+
 // The valid authorities of the Secret, the oldest first, with their keys.
 std::vector<Authority> ReadAuthorities(const SecretData& data, absl::Time now) {
-  const std::vector<std::string> keys = x509::SplitPem(At(data, kAuthorityKeys));
+  const std::vector<std::string> keys = LastBlocks(At(data, kAuthorityKeys));
   std::vector<Authority> authorities;
-  for (std::string& pem : x509::SplitPem(At(data, kAuthorities))) {
+  for (std::string& pem : LastBlocks(At(data, kAuthorities))) {
     const auto facts = x509::ReadFacts(pem);
     if (!facts.ok() || !facts->is_authority || !IsValidAt(*facts, now)) continue;
     std::string key;
@@ -41,8 +56,18 @@ std::vector<Authority> ReadAuthorities(const SecretData& data, absl::Time now) {
     }
     authorities.push_back({{std::move(pem), Secret(std::move(key))}, *facts});
   }
-  std::ranges::stable_sort(authorities, {}, [](const Authority& a) { return a.facts.not_after; });
+  SortByExpiry(authorities);
   return authorities;
+}
+
+// The authority that can issue for the longest time. Null: the Secret has no key of a valid one.
+// Authorities of others may be in the Secret, and expire later.
+const Authority* Newest(const std::vector<Authority>& authorities) {
+  const Authority* newest = nullptr;
+  for (const Authority& authority : authorities) {
+    if (!authority.pair.key_pem.empty()) newest = &authority;
+  }
+  return newest;
 }
 
 absl::StatusOr<Authority> NewAuthority(const Snapshot& snapshot) {
@@ -123,14 +148,16 @@ absl::StatusOr<Plan> PlanCertificates(const Snapshot& snapshot) {
     return facts.not_after - life / 3;
   };
   std::vector<Authority> authorities = ReadAuthorities(snapshot.data, now);
-  if (authorities.empty() || authorities.back().pair.key_pem.empty() ||
-      now >= renewal(authorities.back().facts, snapshot.lives.authority)) {
+  if (const Authority* newest = Newest(authorities);
+      newest == nullptr || now >= renewal(newest->facts, snapshot.lives.authority)) {
     ASSIGN_OR_RETURN(Authority made, NewAuthority(snapshot));
     authorities.push_back(std::move(made));
+    SortByExpiry(authorities);
   }
+  const Authority& newest = *Newest(authorities);
   Plan plan;
   Write(authorities, plan);
-  plan.next = renewal(authorities.back().facts, snapshot.lives.authority);
+  plan.next = renewal(newest.facts, snapshot.lives.authority);
   for (const Authority& authority : authorities) {
     plan.next = std::min(plan.next, authority.facts.not_after);
   }
@@ -143,7 +170,7 @@ absl::StatusOr<Plan> PlanCertificates(const Snapshot& snapshot) {
   if (!serving || now >= renewal(*serving, snapshot.lives.serving)) {
     const Authority* issuer = TrustedIssuer(snapshot, authorities);
     if (issuer == nullptr && (!serving || now >= serving->not_after - last)) {
-      issuer = &authorities.back();
+      issuer = &newest;
     }
     if (issuer != nullptr) {
       ASSIGN_OR_RETURN(x509::KeyPair made, IssueServing(snapshot, *issuer));
@@ -154,7 +181,7 @@ absl::StatusOr<Plan> PlanCertificates(const Snapshot& snapshot) {
   }
   const absl::Time renew = renewal(*serving, snapshot.lives.serving);
   plan.next = std::min(plan.next, now < renew ? renew : serving->not_after - last);
-  plan.authority_expiry = authorities.back().facts.not_after;
+  plan.authority_expiry = newest.facts.not_after;
   plan.serving_expiry = serving->not_after;
   return plan;
 }

@@ -176,6 +176,40 @@ TEST_F(PlanTest, AnAuthorityWithoutItsKeyIsTrustedUntilItExpires) {
   EXPECT_TRUE(Serves(old));
 }
 
+TEST_F(PlanTest, AnAuthorityOfOthersThatExpiresLaterIsNoReasonToMakeNewOnes) {
+  CarryOut(kStart);
+  data_[kAuthorities] += x509::Issue({.use = x509::Use::kAuthority,
+                                      .common_name = "foreign",
+                                      .not_before = kStart - absl::Hours(1),
+                                      .not_after = kStart + 10 * kLives.authority},
+                                     nullptr)
+                             ->certificate_pem;
+  const SecretData before = data_;
+  const Plan plan = CarryOut(kStart);
+  EXPECT_EQ(data_, before);
+  EXPECT_EQ(plan.authority_expiry, kStart + kLives.authority);
+  EXPECT_EQ(CarryOut(plan.next).serving_expiry, plan.next + kLives.serving);
+}
+
+TEST_F(PlanTest, AuthoritiesAreBounded) {
+  CarryOut(kStart);
+  const std::string newest = Authority(0);
+  std::string many;
+  for (int i = 0; i < 20; ++i) {
+    many += x509::Issue({.use = x509::Use::kAuthority,
+                         .common_name = "foreign",
+                         .not_before = kStart - absl::Hours(1),
+                         .not_after = kStart + absl::Hours(100)},
+                        nullptr)
+                ->certificate_pem;
+  }
+  data_[kAuthorities] = many + newest;
+  CarryOut(kStart);
+  EXPECT_EQ(authorities(), 8);
+  EXPECT_NE(data_.at(kAuthorities).find(newest), std::string::npos);
+  EXPECT_TRUE(Serves(newest));
+}
+
 TEST_F(PlanTest, OtherNamesNeedAnotherCertificate) {
   CarryOut(kStart);
   const auto plan = PlanCertificates({.now = kStart,
