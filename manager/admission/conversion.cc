@@ -2,6 +2,7 @@
 
 #include <jsoncpp/json/json.h>
 
+#include "manager/admission/review_envelope.h"
 #include "manager/core/status_macros.h"
 #include "manager/core/strings.h"
 #include "manager/object/json.h"
@@ -59,29 +60,17 @@ std::string NameOf(const Json::Value& object) {
 }  // namespace
 
 absl::StatusOr<ConversionRequest> ParseConversionReview(std::string_view body) {
-  std::string_view api_version, kind, text, key;
-  JsonCursor json(body);
-  for (json.BeginObject(); json.NextMember(&key);) {
-    if (key == "apiVersion") {
-      json.ReadString(&api_version);
-    } else if (key == "kind") {
-      json.ReadString(&kind);
-    } else if (key == "request") {
-      json.SkipValue(&text);
-    } else {
-      json.SkipValue();
-    }
-  }
-  RETURN_IF_ERROR(json.Finish());
-  if (kind != "ConversionReview" || api_version != kApiVersion) {
-    return absl::InvalidArgumentError(StrCat("the body is \"", kind, "\" of \"", api_version,
+  ASSIGN_OR_RETURN(const ReviewEnvelope review, ReadReviewEnvelope(body));
+  if (review.kind != "ConversionReview" || review.api_version != kApiVersion) {
+    return absl::InvalidArgumentError(StrCat("the body is \"", review.kind, "\" of \"",
+                                             review.api_version,
                                              "\"; it must be a ConversionReview of ", kApiVersion));
   }
-  if (text.empty() || text == "null") {
+  if (review.request.empty()) {
     return absl::InvalidArgumentError("the ConversionReview has no request");
   }
   ConversionRequest request;
-  if (const absl::Status status = ReadRequest(text, request); !status.ok()) {
+  if (const absl::Status status = ReadRequest(review.request, request); !status.ok()) {
     return absl::InvalidArgumentError(StrCat("request: ", AsStd(status.message())));
   }
   if (request.uid.empty()) {

@@ -1,9 +1,9 @@
 #include "manager/admission/review.h"
 
+#include "manager/admission/review_envelope.h"
 #include "manager/core/status_macros.h"
 #include "manager/core/strings.h"
 #include "manager/object/json_codec.h"
-#include "manager/object/json_cursor.h"
 #include "manager/object/json_text.h"
 
 namespace mandate {
@@ -21,31 +21,18 @@ bool IsKnown(std::string_view api_version) {
 }  // namespace
 
 absl::StatusOr<AdmissionReview> ParseAdmissionReview(std::string_view body) {
-  std::string_view api_version, kind, request, key;
-  JsonCursor json(body);
-  for (json.BeginObject(); json.NextMember(&key);) {
-    if (key == "apiVersion") {
-      json.ReadString(&api_version);
-    } else if (key == "kind") {
-      json.ReadString(&kind);
-    } else if (key == "request") {
-      json.SkipValue(&request);
-    } else {
-      json.SkipValue();
-    }
+  ASSIGN_OR_RETURN(const ReviewEnvelope envelope, ReadReviewEnvelope(body));
+  if (envelope.kind != "AdmissionReview" || !IsKnown(envelope.api_version)) {
+    return absl::InvalidArgumentError(
+        StrCat("the body is \"", envelope.kind, "\" of \"", envelope.api_version,
+               "\"; it must be an AdmissionReview of ", kVersions[0], " or ", kVersions[1]));
   }
-  RETURN_IF_ERROR(json.Finish());
-  if (kind != "AdmissionReview" || !IsKnown(api_version)) {
-    return absl::InvalidArgumentError(StrCat("the body is \"", kind, "\" of \"", api_version,
-                                             "\"; it must be an AdmissionReview of ", kVersions[0],
-                                             " or ", kVersions[1]));
-  }
-  if (request.empty() || request == "null") {
+  if (envelope.request.empty()) {
     return absl::InvalidArgumentError("the AdmissionReview has no request");
   }
   AdmissionReview review;
-  review.api_version = api_version;
-  if (const absl::Status status = FromJson(request, review.request); !status.ok()) {
+  review.api_version = envelope.api_version;
+  if (const absl::Status status = FromJson(envelope.request, review.request); !status.ok()) {
     return absl::InvalidArgumentError(StrCat("request: ", AsStd(status.message())));
   }
   if (review.request.uid().empty()) {
