@@ -8,7 +8,6 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "manager/rbac/events_rule.h"
-#include "manager/rbac/mandate.h"
 #include "manager/rbac/normalize.h"
 
 namespace mandate::rbacgen {
@@ -101,14 +100,6 @@ std::vector<ComponentMandate> BuildMandates(const Sources& sources) {
     }
   }
   return mandates;
-}
-
-void PlaceIn(const std::string& ns, std::vector<ComponentMandate>* components) {
-  for (ComponentMandate& component : *components) {
-    for (Grant& grant : component.grants) {
-      if (grant.ns == rbac::kManagerNamespace) grant.ns = ns;
-    }
-  }
 }
 
 ComponentMandate BuildBaseMandate(const std::vector<ComponentMandate>& components,

@@ -46,9 +46,6 @@ struct ComponentMandate {
 // EventNamespaces().
 std::vector<ComponentMandate> BuildMandates(const Sources& sources);
 
-// Replaces rbac::kManagerNamespace in the grants by a namespace.
-void PlaceIn(const std::string& ns, std::vector<ComponentMandate>* components);
-
 // The rule that the runtime needs to record events (manager/controller/rest_event_recorder.h).
 rbac::Rule EventsRule();
 

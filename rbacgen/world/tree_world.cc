@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "manager/core/strings.h"
+#include "manager/rbac/mandate.h"
 #include "rbacgen/markers/mandates.h"
 
 namespace mandate::rbacgen {
@@ -31,6 +32,7 @@ void Add(const ComponentMandate& mandate, const std::string& account, const Tree
 
 void NameComponents(const TreeOptions& options, Sources* sources) {
   for (Declaration& d : sources->declarations) {
+    if (d.ns == rbac::kManagerNamespace) d.ns = options.ns;
     if (!d.component.empty()) continue;
     d.component = options.component;
     sources->components[d.component].push_back(d.place);
@@ -40,8 +42,7 @@ void NameComponents(const TreeOptions& options, Sources* sources) {
 World TreeWorld(const Sources& sources, const TreeOptions& options) {
   World world;
   world.knows_later = true;
-  std::vector<ComponentMandate> mandates = BuildMandates(sources);
-  PlaceIn(options.ns, &mandates);
+  const std::vector<ComponentMandate> mandates = BuildMandates(sources);
   for (const ComponentMandate& mandate : mandates) {
     Add(mandate, ServiceAccountName(options.base_name, mandate.name), options, &world);
   }

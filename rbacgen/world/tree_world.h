@@ -16,7 +16,8 @@ struct TreeOptions {
   std::string component = "manager";
 };
 
-// Sets the component of each rule without a component to options.component.
+// Sets the component of each rule without a component to options.component, and the namespace of
+// each rule for the manager's own namespace to options.ns.
 void NameComponents(const TreeOptions& options, Sources* sources);
 
 // For base and each component: a ServiceAccount with its roles and bindings.
