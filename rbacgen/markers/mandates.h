@@ -38,7 +38,7 @@ struct ComponentMandate {
   bool own_events = false;
   // If not empty, this value of the chart enables the component, instead of `controllers`.
   std::string value = {};
-  std::string unless = {};  // if not empty, this value disables it again
+  std::string unless = {};                   // if not empty, this value disables it again
   std::vector<ServedWebhook> webhooks = {};  // in the order of the source
 };
 
