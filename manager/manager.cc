@@ -46,6 +46,7 @@ absl::Status Manager::Parts::StopEverything() {
   // Another process may lead already, so this one writes nothing more.
   if (Lost().ok()) FlushEvents();
   DrainWebhooks(requested);
+  for (ComponentWebhooks* hooks : AllWebhooks()) result.Update(hooks->Stop(deadline));
   result.Update(Lost());
   return result;
 }

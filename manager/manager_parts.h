@@ -63,6 +63,10 @@ struct Manager::Parts {
   absl::Status BuildReviewer();
   absl::Status ServeHealth();
   absl::Status ServeWebhooks();
+  // The webhooks of each component that has some.
+  std::vector<ComponentWebhooks*> AllWebhooks() const;
+  // OK when a review that arrives here is answered as well as it can be.
+  absl::Status WebhooksReady() const;
   void DrainWebhooks(absl::Time requested);
   void Recheck(std::string_view component);
   // From now on the component gets the statuses of its token, the current one first. On the loop.

@@ -38,6 +38,7 @@ absl::Status Manager::Parts::ServeHealth() {
   }
   if (options.webhook_certificate != nullptr) {
     ready.Add("webhook-certificate", [this] { return options.webhook_certificate->Ready(); });
+    ready.Add("webhooks", [this] { return WebhooksReady(); });
   }
   ready.AddWarning("base", [this] { return BasePowerWarning(); });
   if (elector != nullptr) {
@@ -62,11 +63,24 @@ absl::Status Manager::Parts::ServeHealth() {
   return absl::OkStatus();
 }
 
-absl::Status Manager::Parts::ServeWebhooks() {
-  std::vector<ComponentWebhooks*> served;
+std::vector<ComponentWebhooks*> Manager::Parts::AllWebhooks() const {
+  std::vector<ComponentWebhooks*> found;
   for (const auto& component : components) {
-    if (component->webhooks() != nullptr) served.push_back(component->webhooks());
+    if (component->webhooks() != nullptr) found.push_back(component->webhooks());
   }
+  return found;
+}
+
+// For a Service's endpoints, which the webhooks of all components share: one component that lacks a
+// permission must not make the others' webhooks unreachable.
+absl::Status Manager::Parts::WebhooksReady() const {
+  RETURN_IF_ERROR(options.webhook_certificate->Ready());
+  for (const ComponentWebhooks* hooks : AllWebhooks()) RETURN_IF_ERROR(hooks->Settled());
+  return absl::OkStatus();
+}
+
+absl::Status Manager::Parts::ServeWebhooks() {
+  std::vector<ComponentWebhooks*> served = AllWebhooks();
   if (served.empty() || options.webhook_address == "0") return absl::OkStatus();
   if (options.webhook_certificate == nullptr) {
     return absl::InvalidArgumentError(

@@ -155,6 +155,34 @@ TEST_F(ManagerWebhooksTest, AStuckComponentDelaysNoOther) {
   EXPECT_EQ(test.Stop(), absl::OkStatus());
 }
 
+// The readiness of the pod is that of a Service, which all webhooks share.
+TEST_F(ManagerWebhooksTest, AreReadyBesideAComponentThatLacksPermissions) {
+  static constexpr rbac::DeclaredWebhook kLackingPath[] = {{"/lacking", false}};
+  static constexpr rbac::Mandate kLacking = {"lacking", kRules, kLackingPath};
+  test_.options.health_address = "127.0.0.1:0";
+  const auto lacking = [](const Component& component) -> absl::StatusOr<Webhooks> {
+    Webhooks webhooks;
+    webhooks.demands.push_back(
+        component.cache().Demand({KindOf<ConfigMap>::value, "", ""}, nullptr));
+    webhooks.hooks.push_back({.path = "/lacking", .handler = [](AdmissionCall& call) {
+                                SetVerdict(absl::OkStatus(), call);
+                              }});
+    return webhooks;
+  };
+  test_.Run({{.mandate = &kKeeper, .make_webhooks = MakeWebhooks},
+             {.mandate = &kLacking, .make_webhooks = lacking}});
+  const std::string address = Address(test_.log());
+  const std::string health = Address(test_.log(), "Serving health probes");
+  HttpAnswer ready;
+  do {
+    ready = GetByHttp(health, "/readyz/webhooks");
+  } while (ready.code != 200 && !HasFailure());
+  EXPECT_EQ(GetByHttp(health, "/readyz").code, 500u);
+  EXPECT_THAT(Answer(address, "other"), HasSubstr("the namespace is closed"));
+  EXPECT_EQ(PostByTls(address, "/lacking", Review("default")).code, 503u);
+  EXPECT_EQ(test_.Stop(), absl::OkStatus());
+}
+
 TEST_F(ManagerWebhooksTest, ServeOnAStandby) {
   test_.Run({{.mandate = &kIdle}});
   test_.log().Await("Became leader");

@@ -48,6 +48,13 @@ class ComponentWebhooks::Load {
     --reviews_;
     bytes_ -= bytes;
     Show();
+    if (reviews_ == 0 && idle_ != nullptr) idle_->Set();
+  }
+  // Sets the latch when no review is in flight.
+  void AwaitIdle(std::shared_ptr<Latch> idle) {
+    MutexLock lock(mutex_);
+    idle_ = std::move(idle);
+    if (reviews_ == 0) idle_->Set();
   }
   size_t reviews() const {
     MutexLock lock(mutex_);
@@ -66,6 +73,7 @@ class ComponentWebhooks::Load {
   mutable Mutex mutex_;
   size_t reviews_ ABSL_GUARDED_BY(mutex_) = 0;
   size_t bytes_ ABSL_GUARDED_BY(mutex_) = 0;
+  std::shared_ptr<Latch> idle_ ABSL_GUARDED_BY(mutex_);
 };
 
 struct ComponentWebhooks::Entry {
@@ -219,14 +227,40 @@ absl::Status ComponentWebhooks::Ready() const {
   return absl::OkStatus();
 }
 
+absl::Status ComponentWebhooks::Settled() const {
+  for (const auto& demand : options_->webhooks.demands) {
+    const DemandStatus status = demand->status();
+    if (status.state == DemandState::kPending && !status.failed) return status.reason;
+  }
+  return absl::OkStatus();
+}
+
 size_t ComponentWebhooks::in_flight() const { return load_->reviews(); }
+
+absl::Status ComponentWebhooks::Stop(absl::Time deadline) {
+  Loop& loop = options_->loop;
+  const auto over = std::make_shared<Latch>();
+  load_->AwaitIdle(over);
+  const auto timer = std::make_shared<std::unique_ptr<Loop::Timer>>();
+  loop.Post(
+      [&loop, over, timer, deadline] { *timer = loop.RunAt(deadline, [over] { over->Set(); }); });
+  loop.Await(*over);
+  loop.Post([timer] { timer->reset(); });
+  const size_t running = in_flight();
+  if (running == 0) return absl::OkStatus();
+  return absl::DeadlineExceededError(StrCat(
+      "component ", options_->component, ": ", running,
+      " webhook handlers were still running at the end of the stop timeout; they must return "
+      "when their context's stop is requested"));
+}
 
 std::map<std::string, PostRoute> ComponentWebhooks::Routes() {
   std::map<std::string, PostRoute> routes;
   for (const auto& [path, entry] : entries_) {
     routes.emplace(path,
                    PostRoute{.max_body_bytes = options_->bounds.max_body_bytes,
-                             .admit = [this](size_t bytes) { return Admit(bytes); },
+                             .admit = [this, converts = entry->webhook.conversions != nullptr](
+                                          size_t bytes) { return Admit(converts, bytes); },
                              .handle =
                                  [this, entry = entry](PostedRequest request,
                                                        std::function<void(ServedResponse)> answer) {
@@ -238,8 +272,10 @@ std::map<std::string, PostRoute> ComponentWebhooks::Routes() {
   return routes;
 }
 
-std::variant<std::shared_ptr<void>, ServedResponse> ComponentWebhooks::Admit(size_t bytes) {
-  if (const absl::Status ready = Ready(); !ready.ok()) {
+std::variant<std::shared_ptr<void>, ServedResponse> ComponentWebhooks::Admit(bool converts,
+                                                                             size_t bytes) {
+  // Conversions read nothing from the cache, and its first list may need them.
+  if (const absl::Status ready = Ready(); !converts && !ready.ok()) {
     return Plain(
         503, StrCat("component ", options_->component, " is not ready: ", AsStd(ready.message())));
   }

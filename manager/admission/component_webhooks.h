@@ -56,11 +56,17 @@ class ComponentWebhooks {
   std::map<std::string, PostRoute> Routes();
 
   // OK, or the reason why the handlers cannot answer yet, because a demand is not synced. Reviews
-  // are then answered with HTTP 503.
+  // are then answered with HTTP 503, except conversions, which the demands may wait for.
   absl::Status Ready() const;
-  int threads() const { return options_->bounds.threads; }
+  // OK when each demand is synced or has failed, so that waiting longer makes no review succeed;
+  // else the first one that is still being asked for.
+  absl::Status Settled() const;
+  // Waits until no handler runs, after the server of its routes has ended. kDeadlineExceeded if one
+  // still runs at `deadline`: the process must then end with it. Not on the loop.
+  absl::Status Stop(absl::Time deadline);
   // Reviews that are in flight, also those whose client is gone.
   size_t in_flight() const;
+  int threads() const { return options_->bounds.threads; }
 
  private:
   struct Entry;
@@ -68,7 +74,7 @@ class ComponentWebhooks {
   class Load;
   class Handlers;
 
-  std::variant<std::shared_ptr<void>, ServedResponse> Admit(size_t bytes);
+  std::variant<std::shared_ptr<void>, ServedResponse> Admit(bool converts, size_t bytes);
 
   const std::shared_ptr<const Options> options_;
   const std::shared_ptr<Load> load_;

@@ -30,9 +30,10 @@ class ComponentWebhooksTest : public testing::Test {
  protected:
   using Answer = std::optional<ServedResponse>;
 
-  void Start(AdmissionHandler handler) {
+  void Start(AdmissionHandler handler) { Start(Webhook{"/hook", std::move(handler)}); }
+  void Start(Webhook webhook) {
     Webhooks webhooks;
-    webhooks.hooks.push_back({"/hook", std::move(handler)});
+    webhooks.hooks.push_back(std::move(webhook));
     webhooks.demands.push_back(cache_.Demand({KindOf<corev1::ConfigMap>::value, "", ""}, nullptr));
     loop_.RunReady();
     webhooks_.emplace(ComponentWebhooks::Options{.component = "scope",
@@ -206,6 +207,54 @@ TEST_F(ComponentWebhooksTest, IsUnavailableUntilItIsReady) {
   cache_.SetState(kind, DemandState::kSynced);
   loop_.RunReady();
   EXPECT_EQ(Ask(Body("u"))["allowed"], true);
+}
+
+TEST_F(ComponentWebhooksTest, SettlesWhenEachDemandIsSyncedOrHasFailed) {
+  Start([](AdmissionCall& call) { SetVerdict(absl::OkStatus(), call); });
+  const struct {
+    DemandStatus status;
+    bool settled;
+  } cases[] = {
+      {{DemandState::kPending, absl::UnavailableError("not listed yet"), false}, false},
+      {{DemandState::kPending, absl::UnavailableError("conversion failed"), true}, true},
+      {{DemandState::kForbidden, absl::PermissionDeniedError("no"), true}, true},
+      {{DemandState::kStale, absl::UnavailableError("stale"), false}, true},
+      {{DemandState::kSynced, absl::OkStatus(), false}, true},
+  };
+  for (const auto& c : cases) {
+    cache_.SetStatus(KindOf<corev1::ConfigMap>::value, c.status);
+    loop_.RunReady();
+    EXPECT_EQ(webhooks_->Settled(), c.settled ? absl::OkStatus() : c.status.reason)
+        << ToString(c.status.state);
+  }
+}
+
+TEST_F(ComponentWebhooksTest, StopsWhenItsHandlersHaveEnded) {
+  Start([](AdmissionCall& call) { SetVerdict(absl::OkStatus(), call); });
+  const absl::Time start = loop_.clock().TimeNow();
+  EXPECT_EQ(webhooks_->Stop(start), absl::OkStatus());
+  auto admitted = routes_.at("/hook").admit(10);
+  const absl::Status early = webhooks_->Stop(start + absl::Seconds(2));
+  EXPECT_TRUE(absl::IsDeadlineExceeded(early));
+  EXPECT_THAT(std::string(early.message()),
+              HasSubstr("component scope: 1 webhook handlers were still running"));
+  EXPECT_EQ(loop_.clock().TimeNow(), start + absl::Seconds(2));
+  loop_.PostAt(start + absl::Seconds(5), [&] { admitted = {}; });
+  EXPECT_EQ(webhooks_->Stop(start + absl::Minutes(1)), absl::OkStatus());
+  EXPECT_EQ(loop_.clock().TimeNow(), start + absl::Seconds(5));
+}
+
+// The list that a demand waits for may need the conversion.
+TEST_F(ComponentWebhooksTest, ConvertsBeforeItIsReady) {
+  const KindInfo& kind = KindOf<corev1::ConfigMap>::value;
+  cache_.SetState(kind, DemandState::kPending, absl::UnavailableError("not listed yet"));
+  Start(ConversionWebhook({}, "/hook"));
+  const auto answer =
+      Send(R"({"kind":"ConversionReview","apiVersion":"apiextensions.k8s.io/v1",)"
+           R"("request":{"uid":"u","desiredAPIVersion":"example.com/v1","objects":[]}})");
+  loop_.RunFor(absl::Seconds(1));
+  ASSERT_TRUE(answer->has_value());
+  EXPECT_EQ((*answer)->code, 200) << (*answer)->body;
 }
 
 }  // namespace

@@ -8,7 +8,10 @@
 #ifndef MANAGER_ADMISSION_TYPED_H_
 #define MANAGER_ADMISSION_TYPED_H_
 
+#include <concepts>
 #include <memory>
+#include <string>
+#include <string_view>
 #include <utility>
 
 #include "absl/status/status.h"
@@ -21,9 +24,15 @@
 
 namespace mandate {
 
+// What a review is about: an object, or the options of a CONNECT (connect_options.h).
+template <class T>
+concept Reviewed = std::derived_from<T, google::protobuf::Message> && requires {
+  { KindOf<T>::value } -> std::convertible_to<KindInfo>;
+};
+
 // A status that is not OK denies the write (SetVerdict). The functions are called from several
 // threads at once.
-template <Object T>
+template <Reviewed T>
 class Validator {
  public:
   virtual ~Validator() = default;
@@ -37,8 +46,9 @@ class Validator {
   virtual absl::Status ValidateDelete(AdmissionCall&, const T& /*object*/) {
     return absl::OkStatus();
   }
-  // The object of a CONNECT is its options, which the call's request has.
-  virtual absl::Status ValidateConnect(AdmissionCall&) { return absl::OkStatus(); }
+  virtual absl::Status ValidateConnect(AdmissionCall&, const T& /*options*/) {
+    return absl::OkStatus();
+  }
 };
 
 // Completes an object that is created or updated. It is called from several threads at once.
@@ -60,7 +70,7 @@ absl::Status ReadObject(std::string_view json, std::string_view which, const Kin
 absl::Status SetPatch(const google::protobuf::Message& before,
                       const google::protobuf::Message& after, AdmissionCall& call);
 
-template <Object T>
+template <Reviewed T>
 bool Read(bool old, AdmissionCall& call, T& out) {
   const AdmissionRequest& request = call.request();
   const absl::Status status = ReadObject(old ? request.oldobject().raw() : request.object().raw(),
@@ -71,7 +81,7 @@ bool Read(bool old, AdmissionCall& call, T& out) {
 
 }  // namespace internal
 
-template <Object T>
+template <Reviewed T>
 Webhook ValidatingWebhook(std::shared_ptr<Validator<T>> validator) {
   return {.path = WebhookPath(WebhookType::kValidating, KindOf<T>::value),
           .handler = [validator = std::move(validator)](AdmissionCall& call) {
@@ -88,7 +98,8 @@ Webhook ValidatingWebhook(std::shared_ptr<Validator<T>> validator) {
               if (!internal::Read(true, call, old_object)) return;
               SetVerdict(validator->ValidateDelete(call, old_object), call);
             } else if (operation == "CONNECT") {
-              SetVerdict(validator->ValidateConnect(call), call);
+              if (!internal::Read(false, call, object)) return;
+              SetVerdict(validator->ValidateConnect(call, object), call);
             } else {
               SetError(400, UnknownOperation(operation), call);
             }

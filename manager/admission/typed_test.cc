@@ -5,6 +5,7 @@
 #include <functional>
 #include <string>
 
+#include "manager/admission/connect_options.h"
 #include "manager/core/strings.h"
 #include "manager/object/api_error.h"
 #include "manager/object/kinds/core_v1.h"
@@ -69,7 +70,6 @@ TEST(ValidatingWebhook, CallsTheFunctionOfTheOperation) {
       {Request("CREATE", kA), "allowed", "create a;"},
       {Request("UPDATE", kA, kB), "allowed", "update b a;"},
       {Request("DELETE", "", kB), "allowed", "delete b;"},
-      {Request("CONNECT", kA), "allowed", ""},
       {Request("CREATE", ""), "400 the review has no object", ""},
       {Request("UPDATE", kA), "400 the review has no oldObject", ""},
       {Request("DELETE", kA), "400 the review has no oldObject", ""},
@@ -85,6 +85,27 @@ TEST(ValidatingWebhook, CallsTheFunctionOfTheOperation) {
     EXPECT_EQ(Ask(webhook, c.request), c.want);
     EXPECT_EQ(recorder->calls, c.calls);
   }
+}
+
+class NoShell : public Validator<corev1::PodExecOptions> {
+ public:
+  absl::Status ValidateConnect(AdmissionCall&, const corev1::PodExecOptions& options) override {
+    return options.tty() ? absl::PermissionDeniedError(StrCat("no tty in ", options.container()))
+                         : absl::OkStatus();
+  }
+};
+
+TEST(ValidatingWebhook, ChecksTheOptionsOfAConnect) {
+  const Webhook webhook = ValidatingWebhook<corev1::PodExecOptions>(std::make_shared<NoShell>());
+  EXPECT_EQ(webhook.path, "/validate--v1-podexecoptions");
+  constexpr char kTty[] =
+      R"({"kind":"PodExecOptions","apiVersion":"v1","tty":true,"container":"c","command":["sh"]})";
+  EXPECT_EQ(Ask(webhook, Request("CONNECT", kTty)), "403 no tty in c");
+  EXPECT_EQ(Ask(webhook, Request("CONNECT", R"({"kind":"PodExecOptions","apiVersion":"v1"})")),
+            "allowed");
+  EXPECT_EQ(Ask(webhook, Request("CONNECT", R"({"kind":"PodAttachOptions","apiVersion":"v1"})")),
+            "400 object: kind: expected PodExecOptions, got PodAttachOptions");
+  EXPECT_EQ(Ask(webhook, Request("CONNECT", "")), "400 the review has no object");
 }
 
 TEST(ValidatingWebhook, PassesErrorsOfTheServerOn) {
