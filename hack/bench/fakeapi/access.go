@@ -17,8 +17,13 @@ import (
 	"time"
 )
 
+// pems are files: the authority, and the certificate and key that also the webhook servers of B13 serve.
+type pems struct {
+	ca, certificate, key []byte
+}
+
 // newServing makes a certificate authority that nobody else has and a serving certificate for loopback.
-func newServing() (*tls.Config, []byte, error) {
+func newServing() (*tls.Config, *pems, error) {
 	now := time.Now()
 	caKey, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
 	if err != nil {
@@ -51,11 +56,16 @@ func newServing() (*tls.Config, []byte, error) {
 		Certificates: []tls.Certificate{{Certificate: [][]byte{leafDER}, PrivateKey: key}},
 		NextProtos:   []string{"h2", "http/1.1"},
 	}
-	return config, pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: caDER}), nil
+	keyDER, err := x509.MarshalPKCS8PrivateKey(key)
+	if err != nil {
+		return nil, nil, err
+	}
+	block := func(kind string, der []byte) []byte { return pem.EncodeToMemory(&pem.Block{Type: kind, Bytes: der}) }
+	return config, &pems{block("CERTIFICATE", caDER), block("CERTIFICATE", leafDER), block("PRIVATE KEY", keyDER)}, nil
 }
 
 // writeAccess writes what clients start from. Any token is accepted; this one names nobody.
-func writeAccess(dir, server string, ca []byte) error {
+func writeAccess(dir, server string, p *pems) error {
 	if err := os.MkdirAll(dir, 0o755); err != nil {
 		return err
 	}
@@ -65,12 +75,13 @@ current-context: bench
 clusters: [{name: bench, cluster: {server: %q, certificate-authority-data: %s}}]
 users: [{name: bench, user: {token: bench}}]
 contexts: [{name: bench, context: {cluster: bench, user: bench, namespace: bench}}]
-`, server, base64.StdEncoding.EncodeToString(ca))
-	if err := os.WriteFile(filepath.Join(dir, "ca.crt"), ca, 0o644); err != nil {
-		return err
+`, server, base64.StdEncoding.EncodeToString(p.ca))
+	for name, content := range map[string][]byte{
+		"ca.crt": p.ca, "tls.crt": p.certificate, "tls.key": p.key, "server": []byte(server), "kubeconfig": []byte(kubeconfig),
+	} {
+		if err := os.WriteFile(filepath.Join(dir, name), content, 0o600); err != nil {
+			return err
+		}
 	}
-	if err := os.WriteFile(filepath.Join(dir, "server"), []byte(server), 0o644); err != nil {
-		return err
-	}
-	return os.WriteFile(filepath.Join(dir, "kubeconfig"), []byte(kubeconfig), 0o600)
+	return nil
 }

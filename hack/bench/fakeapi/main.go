@@ -1,7 +1,8 @@
 // fakeapi is the API server that every client is measured against: ConfigMaps, list and watch, in protobuf and JSON,
 // over TLS and HTTP/2. All bodies are encoded beforehand, so that it costs little beside its clients.
 //
-// It prints one line, the path of a kubeconfig, once it serves, and ends when its standard input does.
+// It prints one line, the path of a kubeconfig, once it serves, and ends when its standard input does. As "fakeapi
+// reviews" it is the API server's other side: it calls a webhook.
 package main
 
 import (
@@ -17,9 +18,13 @@ import (
 )
 
 func main() {
+	if len(os.Args) > 1 && os.Args[1] == "reviews" {
+		reviews(os.Args[2:])
+		return
+	}
 	objects := flag.Int("objects", 1000, "ConfigMaps that exist")
 	payload := flag.Int("payload", 602, "bytes of data in each")
-	dir := flag.String("dir", "", "folder for ca.crt, token and kubeconfig")
+	dir := flag.String("dir", "", "folder for ca.crt, tls.crt, tls.key and kubeconfig")
 	flag.Parse()
 	if *dir == "" {
 		log.Fatal("fakeapi: -dir is required")
@@ -27,9 +32,9 @@ func main() {
 
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
 	check(err)
-	tls, ca, err := newServing()
+	tls, pems, err := newServing()
 	check(err)
-	check(writeAccess(*dir, "https://"+listener.Addr().String(), ca))
+	check(writeAccess(*dir, "https://"+listener.Addr().String(), pems))
 
 	api := &api{world: newWorld(*objects, *payload)}
 	server := &http.Server{
