@@ -9,6 +9,7 @@ from mandate_dev.paths import HACK, ROOT, cache
 
 HERE = os.path.join(HACK, "bench")
 CACHE = cache("bench")
+SINGLE = ("start", "webhook")  # the programs of one task
 
 
 class Missing(Exception):
@@ -39,7 +40,7 @@ def fakeapi() -> str:
 def ours() -> dict[str, Any]:
     """{sub-program: path}; one Bazel build of the release configuration."""
     bazel = os.path.join(ROOT, "hack/bazel")
-    flags = ["--config=release", "//hack/bench/ours:bench", "//hack/bench/ours:start"]
+    flags = ["--config=release", *(f"//hack/bench/ours:{name}" for name in ("bench", *SINGLE))]
     _run([bazel, "build", *flags], ROOT)
     base = os.environ.get("BAZEL_OUTPUT_BASE")
     startup = [f"--output_base={base}"] if base else []
@@ -48,17 +49,17 @@ def ours() -> dict[str, Any]:
     # Copies the programs, because a build during the measurement must not change them.
     out = os.path.join(CACHE, "ours")
     os.makedirs(out, exist_ok=True)
-    for name in ("bench", "start"):
+    for name in ("bench", *SINGLE):
         target = os.path.join(out, name)
         shutil.copyfile(os.path.join(bin_dir, "hack/bench/ours", name), target + ".new")
         os.chmod(target + ".new", 0o755)
         os.replace(target + ".new", target)
-    return {"": os.path.join(out, "bench"), "start": os.path.join(out, "start")}
+    return {"": os.path.join(out, "bench"), **{name: os.path.join(out, name) for name in SINGLE}}
 
 
 def controller_runtime() -> dict[str, Any]:
     out = _go("controller_runtime", "./...")
-    return {"": os.path.join(out, "controllerruntime"), "start": os.path.join(out, "start")}
+    return {"": os.path.join(out, "controllerruntime"), **{name: os.path.join(out, name) for name in SINGLE}}
 
 
 def kube_rs() -> dict[str, Any]:

@@ -10,18 +10,21 @@ ALL = (OURS, GO, RUST)
 class Task:
     id: str  # of several: with a slash
     what: str
-    program: str  # the sub-command of the programs; "start": the program of B11
+    program: str  # the sub-command of the programs; "start", "webhook": the program of B11, of B13
     figures: dict[str, float | None]  # metric of the programs: the most, or (at_least) the least that it should be for ours; None: no target
     peers: tuple[str, ...] = (OURS, GO)
     content: str = ""  # "protobuf", "json": the flag --json
     objects: int = 0  # of the server; 0: none is needed
     events: int = 0  # released once a program is ready
     events_of: dict[str, int] = dataclasses.field(default_factory=dict)  # of a peer, where it is slow
-    rate: int = 0  # of the events, a second; 0: at once
+    rate: int = 0  # of the events or reviews, a second; 0: at once
+    in_flight: int = 0  # reviews at once, without a rate
+    seconds: float = 10  # of the reviews
     flags: tuple[str, ...] = ()
     at_least: tuple[str, ...] = ()  # metrics whose target is a least
     quick: dict[str, Any] = dataclasses.field(default_factory=dict)  # fields of a quick run
     relative_to: str = ""  # figures also as a multiple of those of the row with this `what`, which limits apply to
+    shares: dict[str, float] = dataclasses.field(default_factory=dict)  # metric: the most, as a share of controller-runtime's
 
     def sized(self, quick: Any) -> Any:
         return dataclasses.replace(self, **self.quick, events_of={}) if quick else self
@@ -70,4 +73,9 @@ TASKS = [
          {"first reconcile": 50, "cpu": None, "rss": 24 * 2**20, "anonymous": 6 * 2**20, "threads": None,
           "binary": None},
          content="protobuf", objects=1),
+    Task("B13", "reviews, 1000/s", "webhook", {"cpu per review": None, "p50": None, "p99": 5000, "max": None},
+         content="json", objects=1, rate=1000, quick={"seconds": 1}, shares={"cpu per review": 0.2}),
+    Task("B13", "reviews, 16 in flight", "webhook",
+         {"cpu per review": None, "reviews per second": None, "p50": None, "p99": None, "max": None},
+         content="json", objects=1, in_flight=16, quick={"seconds": 1}, shares={"cpu per review": 0.2}),
 ]

@@ -1,0 +1,29 @@
+"""Tests the verdicts of hack/bench."""
+import unittest
+
+from mandate_dev.bench.command import verdict
+from mandate_dev.bench.tasks import Task
+
+REVIEWS = Task("B13", "reviews", "webhook", {"cpu per review": None, "p99": 5000}, shares={"cpu per review": 0.2})
+RATE = Task("B2", "reconciles", "reconciles", {"items per second": 100}, at_least=("items per second",))
+
+
+class Verdict(unittest.TestCase):
+    def test_compares_with_a_share_of_the_peer(self) -> None:
+        peer = {"cpu per review": 200.0, "p99": 9000}
+        self.assertEqual(verdict(REVIEWS, {"cpu per review": 40, "p99": 5000}, None, peer), "met")
+        self.assertEqual(verdict(REVIEWS, {"cpu per review": 50, "p99": 5000}, None, peer),
+                         "missed: cpu per review ≤ 0.2 of controller-runtime's, is 0.25")
+
+    def test_without_the_peer_only_the_figures_count(self) -> None:
+        self.assertEqual(verdict(REVIEWS, {"cpu per review": 50, "p99": 4000}, None, None), "met")
+        self.assertEqual(verdict(REVIEWS, {"cpu per review": 50, "p99": 5001}, None, None), "missed: p99 ≤ 5,000 µs")
+
+    def test_without_the_peer_a_share_is_neither_met_nor_missed(self) -> None:
+        shares_only = Task("B13", "reviews", "webhook", {"cpu per review": None}, shares={"cpu per review": 0.2})
+        self.assertEqual(verdict(shares_only, {"cpu per review": 50}, None, None), "")
+        self.assertEqual(verdict(shares_only, {"cpu per review": 50}, None, {"cpu per review": 300}), "met")
+
+    def test_a_least_is_missed_below_it(self) -> None:
+        self.assertEqual(verdict(RATE, {"items per second": 100}, None, None), "met")
+        self.assertEqual(verdict(RATE, {"items per second": 90}, None, None), "missed: items per second ≥ 100 /s")
