@@ -181,7 +181,7 @@ func (a *api) watch(w http.ResponseWriter, r *http.Request, asJSON bool) {
 	watcher.run(from)
 }
 
-// What a component asks for before it may act; everything is granted.
+// What a component asks for before it may act; everything is granted to components, whose tokens are those of token().
 func (a *api) token(w http.ResponseWriter, r *http.Request) {
 	until := time.Now().Add(time.Hour).UTC().Format(time.RFC3339)
 	answer(w, http.StatusCreated, fmt.Sprintf(`{"kind":"TokenRequest","apiVersion":"authentication.k8s.io/v1",`+
@@ -190,9 +190,12 @@ func (a *api) token(w http.ResponseWriter, r *http.Request) {
 		r.PathValue("name"), r.PathValue("ns"), r.PathValue("name"), until))
 }
 
-func (a *api) accessReview(w http.ResponseWriter, _ *http.Request) {
+// The kubeconfig's own token must not be an administrator's: managers then do not start.
+func (a *api) accessReview(w http.ResponseWriter, r *http.Request) {
 	a.counts.reviews.Add(1)
-	answer(w, http.StatusCreated, `{"kind":"SelfSubjectAccessReview","apiVersion":"authorization.k8s.io/v1","spec":{},"status":{"allowed":true}}`)
+	allowed := r.Header.Get("Authorization") != "Bearer bench"
+	answer(w, http.StatusCreated, fmt.Sprintf(`{"kind":"SelfSubjectAccessReview","apiVersion":"authorization.k8s.io/v1",`+
+		`"spec":{},"status":{"allowed":%t}}`, allowed))
 }
 
 func (a *api) rulesReview(w http.ResponseWriter, _ *http.Request) {
