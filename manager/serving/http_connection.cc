@@ -110,7 +110,7 @@ class StreamConnection final : public HttpConnection {
     head_ = request.method() == http::verb::head;
     const auto length = parser_->content_length();
     const bool has_body = parser_->chunked() || length.value_or(0) > 0;
-    const auto route = host_.options.posts.find(std::string(Request().path));
+    const auto route = host_.options.posts.find(std::string(Path()));
     if (route != host_.options.posts.end()) {
       allow_ = "POST";
       if (request.method() != http::verb::post) {
@@ -170,11 +170,15 @@ class StreamConnection final : public HttpConnection {
                  });
   }
 
+  std::string_view Path() const {
+    const std::string_view target = AsStd(parser_->get().target());
+    return target.substr(0, target.find('?'));
+  }
+
   ServedRequest Request() const {
-    ServedRequest request;
+    ServedRequest request{.path = Path()};
     const std::string_view target = AsStd(parser_->get().target());
     const size_t question = target.find('?');
-    request.path = target.substr(0, question);
     if (question == std::string_view::npos) return request;
     for (const auto& [name, value] : ParseQuery(target.substr(question + 1))) {
       const auto [at, is_first] = request.query.try_emplace(name, value);
@@ -190,7 +194,7 @@ class StreamConnection final : public HttpConnection {
     const std::string_view verb = head_ ? "head" : "get";
     const std::string_view bearer = BearerOf(AsStd(parser_->get()[http::field::authorization]));
     host_.options.judge(
-        {.verb = verb, .path = Request().path, .bearer = bearer},
+        {.verb = verb, .path = Path(), .bearer = bearer},
         [weak = std::weak_ptr(Self()), io = host_.io](std::optional<ServedResponse> refusal) {
           asio::post(*io, [weak, refusal = std::move(refusal)]() mutable {
             const auto self = weak.lock();
