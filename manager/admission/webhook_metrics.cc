@@ -21,9 +21,10 @@ WebhookMetrics::WebhookMetrics(Metrics& metrics, const std::string& path)
                              "Total number of exceptions of admission handlers",
                              {{"webhook", path}})),
       metrics_(metrics),
-      path_(path) {}
+      path_(path),
+      answered_(Find(200)) {}
 
-prometheus::Counter& WebhookMetrics::Requests(int code) const {
+prometheus::Counter& WebhookMetrics::Find(int code) const {
   return metrics_.Counter("controller_runtime_webhook_requests_total",
                           "Total number of admission requests by HTTP status code",
                           {{"code", std::to_string(code)}, {"webhook", path_}});
