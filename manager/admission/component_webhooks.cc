@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "manager/admission/review_answer.h"
+#include "manager/admission/review_deadlines.h"
 #include "manager/admission/webhook_metrics.h"
 #include "manager/core/strings.h"
 
@@ -124,7 +125,7 @@ class ComponentWebhooks::Handlers : public std::enable_shared_from_this<Handlers
   std::deque<Executor::Task> waiting_ ABSL_GUARDED_BY(mutex_);
 };
 
-// One review. A worker and the timer of its deadline share it; the first of them answers.
+// One review. A worker and its deadline share it; the first of them answers.
 class ComponentWebhooks::Review : public std::enable_shared_from_this<Review> {
  public:
   Review(std::shared_ptr<const Options> options, std::shared_ptr<Entry> entry,
@@ -139,17 +140,13 @@ class ComponentWebhooks::Review : public std::enable_shared_from_this<Review> {
   }
   ~Review() { entry_->metrics.in_flight.Decrement(); }
 
-  void Start(Handlers& handlers) {
-    options_->loop.Post([self = shared_from_this()] {
-      self->timer_ =
-          self->options_->loop.RunAt(self->start_ + self->timeout_, [weak = std::weak_ptr(self)] {
-            if (const auto late = weak.lock()) late->OnDeadline();
-          });
+  void Start(Handlers& handlers, const std::shared_ptr<ReviewDeadlines>& deadlines) {
+    const auto key = deadlines->Add(start_ + timeout_, [weak = weak_from_this()] {
+      if (const auto late = weak.lock()) late->OnDeadline();
     });
-    handlers.Run([self = shared_from_this()] {
+    handlers.Run([self = shared_from_this(), deadlines, key] {
       self->Answer(self->Run());
-      // The timer belongs to the loop.
-      self->options_->loop.Post([self] { self->timer_.reset(); });
+      deadlines->Remove(key);
     });
   }
 
@@ -202,7 +199,6 @@ class ComponentWebhooks::Review : public std::enable_shared_from_this<Review> {
   const absl::Time start_;
   const absl::Duration timeout_;
   std::stop_source stop_;
-  std::unique_ptr<Loop::Timer> timer_;  // loop thread only
   Mutex mutex_;
   bool answered_ ABSL_GUARDED_BY(mutex_) = false;
 };
@@ -210,14 +206,15 @@ class ComponentWebhooks::Review : public std::enable_shared_from_this<Review> {
 ComponentWebhooks::ComponentWebhooks(Options options)
     : options_(std::make_shared<const Options>(std::move(options))),
       load_(std::make_shared<Load>(options_->metrics, options_->component)),
-      handlers_(std::make_shared<Handlers>(options_->workers, options_->bounds.threads)) {
+      handlers_(std::make_shared<Handlers>(options_->workers, options_->bounds.threads)),
+      deadlines_(ReviewDeadlines::Create(options_->loop)) {
   for (const Webhook& webhook : options_->webhooks.hooks) {
     entries_.emplace(webhook.path, std::make_shared<Entry>(Entry{
                                        webhook, WebhookMetrics(options_->metrics, webhook.path)}));
   }
 }
 
-ComponentWebhooks::~ComponentWebhooks() = default;
+ComponentWebhooks::~ComponentWebhooks() { deadlines_->Close(); }
 
 absl::Status ComponentWebhooks::Ready() const {
   for (const auto& demand : options_->webhooks.demands) {
@@ -266,7 +263,7 @@ std::map<std::string, PostRoute> ComponentWebhooks::Routes() {
                                                        std::function<void(ServedResponse)> answer) {
                                    std::make_shared<Review>(options_, entry, std::move(request),
                                                             std::move(answer))
-                                       ->Start(*handlers_);
+                                       ->Start(*handlers_, deadlines_);
                                  }});
   }
   return routes;

@@ -21,6 +21,8 @@
 
 namespace mandate {
 
+class ReviewDeadlines;
+
 struct WebhookBounds {
   // Reviews of a component that are being answered or whose body is being read. A further one is
   // answered with HTTP 429, and the failurePolicy of its configuration decides.
@@ -79,6 +81,7 @@ class ComponentWebhooks {
   const std::shared_ptr<const Options> options_;
   const std::shared_ptr<Load> load_;
   const std::shared_ptr<Handlers> handlers_;
+  const std::shared_ptr<ReviewDeadlines> deadlines_;
   std::map<std::string, std::shared_ptr<Entry>> entries_;  // by path
 };
 

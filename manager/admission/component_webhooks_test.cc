@@ -112,6 +112,7 @@ TEST_F(ComponentWebhooksTest, AnswersWithTheVerdictAndTheUid) {
       R"({"allowed":false,"status":{"code":403,"message":"bad","reason":"Forbidden"},"uid":"x"})");
   EXPECT_EQ(Requests("200"), 2);
   EXPECT_EQ(webhooks_->in_flight(), 0u);
+  loop_.RunFor(absl::Seconds(20));
   EXPECT_EQ(loop_.NextTimer(), absl::InfiniteFuture());
 }
 
