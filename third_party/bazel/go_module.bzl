@@ -45,6 +45,11 @@ filegroup(
     visibility = ["//visibility:public"],
 )
 """.format(files = repr(ctx.attr.files)))
+    ctx.file("json.bzl", "JSON = {}\n".format({
+        path: json.decode(ctx.read(path))
+        for path in ctx.attr.files
+        if path.endswith(".json")
+    }))
 
 go_module_files = repository_rule(
     implementation = _go_module_files_impl,
@@ -54,5 +59,5 @@ go_module_files = repository_rule(
         "files": attr.string_list(mandatory = True),
     },
     environ = GO_ENVIRON,
-    doc = "Single files of a Go module, such as test fixtures: @name//:path/in/the/module; all: @name//:files.",
+    doc = "Single files of a Go module, such as test fixtures: @name//:path/in/the/module; all: @name//:files. JSON in @name//:json.bzl has the values of the JSON files.",
 )
