@@ -9,21 +9,30 @@ _ABSEIL = [
     "@mandate//third_party:absl",
 ]
 
-def cc_unit(name, deps = [], test_deps = [], testonly = None, visibility = None, **test):
+# What a test has, too.
+_TEST = [
+    "@mandate//manager/core/testing",
+    "@mandate//third_party:gtest_main",
+]
+
+def cc_unit(name, srcs = [], hdrs = [], deps = [], tests = [], test_deps = [], testonly = None, visibility = None, **test):
     """The library of `name`.h and `name`.cc, and the test of `name`_test.cc; each if the file exists.
 
     Args:
       name: the library, and the files without their suffixes.
+      srcs: further sources of the library.
+      hdrs: further headers of the library.
       deps: of the library, beside Abseil and core's strings and status_macros.
-      test_deps: of the test, beside the library, those and GoogleTest.
+      tests: further tests, each of one file, with the same deps and attributes.
+      test_deps: of the tests, beside the library, its deps, and what unit_test adds.
       testonly: of the library.
       visibility: of the library.
-      **test: other attributes of the test, each with the prefix test_: test_size = "medium".
+      **test: other attributes of the tests, each with the prefix test_: test_size = "medium".
     """
     cc_library(
         name = name,
-        srcs = native.glob([name + ".cc"], allow_empty = True),
-        hdrs = [name + ".h"],
+        srcs = native.glob([name + ".cc"], allow_empty = True) + srcs,
+        hdrs = [name + ".h"] + hdrs,
         testonly = testonly,
         visibility = visibility,
         deps = deps + _ABSEIL,
@@ -34,16 +43,18 @@ def cc_unit(name, deps = [], test_deps = [], testonly = None, visibility = None,
             fail("cc_unit {}: unknown attribute {}".format(name, key))
         attributes[key[len("test_"):]] = value
     if native.glob([name + "_test.cc"], allow_empty = True):
-        unit_test(name + "_test", deps = [":" + name] + test_deps, **attributes)
-    elif test_deps or attributes:
+        tests = [name + "_test"] + tests
+    if not tests and (test_deps or attributes):
         fail("cc_unit {}: attributes of a test, but no {}_test.cc".format(name, name))
+    for unit in tests:
+        unit_test(unit, deps = [":" + name] + deps + test_deps, **attributes)
 
-def unit_test(name, deps, size = "small", **attributes):
-    """The test `name` of the file `name`.cc. GoogleTest and Abseil are among its `deps`."""
+def unit_test(name, deps = [], size = "small", **attributes):
+    """The test `name` of the file `name`.cc. GoogleTest, manager/core/testing and Abseil are among its `deps`."""
     cc_test(
         name = name,
         size = size,
         srcs = [name + ".cc"],
-        deps = deps + _ABSEIL + ["@mandate//third_party:gtest_main"],
+        deps = deps + _ABSEIL + _TEST,
         **attributes
     )
