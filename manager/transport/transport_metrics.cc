@@ -1,125 +1,108 @@
 #include "manager/transport/transport_metrics.h"
 
+#include <cstdint>
 #include <utility>
 
 namespace mandate {
 namespace {
 
-struct HttpCount {
+using Stats = TransportMetrics::Stats;
+
+double Number(absl::Duration duration) { return absl::ToDoubleSeconds(duration); }
+double Number(uint64_t count) { return static_cast<double>(count); }
+
+template <class S, class T>
+std::function<double(const Stats&)> Of(T S::*field) {
+  return [field](const Stats& stats) { return Number(std::get<S>(stats).*field); };
+}
+
+struct Row {
   const char* name;
   const char* help;
   Labels labels;
-  uint64_t HttpStats::*field;
+  std::function<double(const Stats&)> read;
 };
 
-const HttpCount kHttpCounts[] = {
-    {"mandate_transport_requests_total", "Requests", {{"class", "call"}}, &HttpStats::calls},
-    {"mandate_transport_requests_total", "Requests", {{"class", "stream"}}, &HttpStats::streams},
-    {"mandate_transport_sockets_opened_total", "Connections tried", {}, &HttpStats::sockets_opened},
+constexpr const char* kRequests = "mandate_transport_requests_total";
+constexpr const char* kBoundsMet = "mandate_transport_bounds_met_total";
+constexpr const char* kBoundsHelp = "Number of times that a limit of the transport was reached";
+constexpr const char* kRuns = "mandate_event_loop_runs_total";
+constexpr const char* kRunsHelp = "Tasks and callbacks that the event loop ran";
+
+const Row kCounters[] = {
+    {kRequests, "Requests", {{"class", "call"}}, Of(&HttpStats::calls)},
+    {kRequests, "Requests", {{"class", "stream"}}, Of(&HttpStats::streams)},
+    {"mandate_transport_sockets_opened_total",
+     "Connections tried",
+     {},
+     Of(&HttpStats::sockets_opened)},
     {"mandate_transport_connections_drained_total",
      "Connections that the server ended: by GOAWAY, or by closing them while in use",
      {},
-     &HttpStats::connections_drained},
+     Of(&HttpStats::connections_drained)},
     {"mandate_transport_connections_lost_total",
      "Connections that did not answer a probe",
      {},
-     &HttpStats::connections_lost},
+     Of(&HttpStats::connections_lost)},
     {"mandate_transport_connections_suspected_total",
      "Connections suspended after a request timed out without an answer",
      {},
-     &HttpStats::connections_suspected},
-    {"mandate_transport_probes_total", "Probes of idle connections", {}, &HttpStats::probes},
+     Of(&HttpStats::connections_suspected)},
+    {"mandate_transport_probes_total", "Probes of idle connections", {}, Of(&HttpStats::probes)},
     {"mandate_transport_resends_total",
      "Requests sent again: rejected before the server processed them, or a GET whose connection "
      "was lost",
      {},
-     &HttpStats::resends},
-    {"mandate_transport_bounds_met_total",
-     "Number of times that a limit of the transport was reached",
-     {{"bound", "waiting"}},
-     &HttpStats::refused_waiting},
-    {"mandate_transport_bounds_met_total",
-     "Number of times that a limit of the transport was reached",
-     {{"bound", "size"}},
-     &HttpStats::refused_too_large},
-    {"mandate_transport_bounds_met_total",
-     "Number of times that a limit of the transport was reached",
-     {{"bound", "connections"}},
-     &HttpStats::refused_connection},
-    {"mandate_transport_bounds_met_total",
-     "Number of times that a limit of the transport was reached",
-     {{"bound", "share"}},
-     &HttpStats::refused_share},
+     Of(&HttpStats::resends)},
+    {kBoundsMet, kBoundsHelp, {{"bound", "waiting"}}, Of(&HttpStats::refused_waiting)},
+    {kBoundsMet, kBoundsHelp, {{"bound", "size"}}, Of(&HttpStats::refused_too_large)},
+    {kBoundsMet, kBoundsHelp, {{"bound", "connections"}}, Of(&HttpStats::refused_connection)},
+    {kBoundsMet, kBoundsHelp, {{"bound", "share"}}, Of(&HttpStats::refused_share)},
     {"mandate_transport_ca_rotations_total",
      "CA files that were reloaded after a change",
      {},
-     &HttpStats::ca_rotations},
+     Of(&HttpStats::ca_rotations)},
     {"mandate_transport_ca_errors_total",
      "CA files that could not be read or are not PEM",
      {},
-     &HttpStats::ca_errors},
+     Of(&HttpStats::ca_errors)},
+    {kRuns, kRunsHelp, {{"kind", "task"}}, Of(&EventLoop::Stats::tasks_run)},
+    {kRuns, kRunsHelp, {{"kind", "timer"}}, Of(&EventLoop::Stats::timers_run)},
+    {kRuns, kRunsHelp, {{"kind", "descriptor"}}, Of(&EventLoop::Stats::descriptor_events)},
 };
 
-struct HttpLevel {
-  const char* name;
-  const char* help;
-  Labels labels;
-  size_t HttpStats::*field;
-};
+constexpr const char* kConnections = "mandate_transport_connections";
+constexpr const char* kConnectionsHelp = "Connections, including those being established";
 
-const HttpLevel kHttpLevels[] = {
-    {"mandate_transport_connections",
-     "Connections, including those being established",
-     {{"class", "call"}},
-     &HttpStats::call_connections},
-    {"mandate_transport_connections",
-     "Connections, including those being established",
-     {{"class", "stream"}},
-     &HttpStats::stream_connections},
-    {"mandate_transport_streams", "Requests on a connection", {}, &HttpStats::active},
-    {"mandate_transport_queue", "Requests waiting for a connection", {}, &HttpStats::waiting},
-};
-
-struct LoopCount {
-  const char* kind;
-  uint64_t EventLoop::Stats::*field;
-};
-
-const LoopCount kLoopCounts[] = {
-    {"task", &EventLoop::Stats::tasks_run},
-    {"timer", &EventLoop::Stats::timers_run},
-    {"descriptor", &EventLoop::Stats::descriptor_events},
+const Row kGauges[] = {
+    {kConnections, kConnectionsHelp, {{"class", "call"}}, Of(&HttpStats::call_connections)},
+    {kConnections, kConnectionsHelp, {{"class", "stream"}}, Of(&HttpStats::stream_connections)},
+    {"mandate_transport_streams", "Requests on a connection", {}, Of(&HttpStats::active)},
+    {"mandate_transport_queue", "Requests waiting for a connection", {}, Of(&HttpStats::waiting)},
+    {"mandate_event_loop_queue_depth",
+     "Tasks waiting for the event loop",
+     {},
+     Of(&EventLoop::Stats::tasks_queued)},
+    {"mandate_event_loop_queue_depth_max",
+     "The largest number of tasks that waited at one time",
+     {},
+     Of(&EventLoop::Stats::most_tasks_queued)},
+    {"mandate_event_loop_longest_run_seconds",
+     "The longest time that one task blocked the loop",
+     {},
+     Of(&EventLoop::Stats::longest_run)},
 };
 
 }  // namespace
 
 TransportMetrics::TransportMetrics(Options options) : options_(std::move(options)) {
   Metrics& metrics = *options_.metrics;
-  for (const HttpCount& row : kHttpCounts) {
-    counts_.push_back({.counter = &metrics.Counter(row.name, row.help, row.labels),
-                       .read = [this, field = row.field] { return http_.*field; }});
+  for (const Row& row : kCounters) {
+    counts_.push_back({&metrics.Counter(row.name, row.help, row.labels), row.read});
   }
-  for (const HttpLevel& row : kHttpLevels) {
-    levels_.push_back(
-        {.gauge = &metrics.Gauge(row.name, row.help, row.labels),
-         .read = [this, field = row.field] { return static_cast<double>(http_.*field); }});
+  for (const Row& row : kGauges) {
+    levels_.push_back({&metrics.Gauge(row.name, row.help, row.labels), row.read});
   }
-  for (const LoopCount& row : kLoopCounts) {
-    counts_.push_back({.counter = &metrics.Counter("mandate_event_loop_runs_total",
-                                                   "Tasks and callbacks that the event loop ran",
-                                                   {{"kind", row.kind}}),
-                       .read = [this, field = row.field] { return loop_.*field; }});
-  }
-  levels_.push_back({.gauge = &metrics.Gauge("mandate_event_loop_queue_depth",
-                                             "Tasks waiting for the event loop", {}),
-                     .read = [this] { return static_cast<double>(loop_.tasks_queued); }});
-  levels_.push_back(
-      {.gauge = &metrics.Gauge("mandate_event_loop_queue_depth_max",
-                               "The largest number of tasks that waited at one time", {}),
-       .read = [this] { return static_cast<double>(loop_.most_tasks_queued); }});
-  levels_.push_back({.gauge = &metrics.Gauge("mandate_event_loop_longest_run_seconds",
-                                             "The longest time that one task blocked the loop", {}),
-                     .read = [this] { return absl::ToDoubleSeconds(loop_.longest_run); }});
 }
 
 void TransportMetrics::Start() {
@@ -129,14 +112,13 @@ void TransportMetrics::Start() {
 }
 
 void TransportMetrics::Copy() {
-  http_ = options_.transport();
-  loop_ = options_.loop_stats();
+  const Stats stats(options_.transport(), options_.loop_stats());
   for (Count& count : counts_) {
-    const uint64_t now = count.read();
-    count.counter->Increment(static_cast<double>(now - count.counted));
+    const double now = count.read(stats);
+    count.counter->Increment(now - count.counted);
     count.counted = now;
   }
-  for (const Level& level : levels_) level.gauge->Set(level.read());
+  for (const Level& level : levels_) level.gauge->Set(level.read(stats));
 }
 
 }  // namespace mandate

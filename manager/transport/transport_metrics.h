@@ -2,9 +2,9 @@
 #ifndef MANAGER_TRANSPORT_TRANSPORT_METRICS_H_
 #define MANAGER_TRANSPORT_TRANSPORT_METRICS_H_
 
-#include <cstdint>
 #include <functional>
 #include <memory>
+#include <tuple>
 #include <vector>
 
 #include "absl/time/time.h"
@@ -22,6 +22,7 @@ namespace mandate {
 // Loop thread only, construction excepted.
 class TransportMetrics {
  public:
+  using Stats = std::tuple<HttpStats, EventLoop::Stats>;
   struct Options {
     Loop* loop = nullptr;  // these three outlive this
     Metrics* metrics = nullptr;
@@ -38,19 +39,17 @@ class TransportMetrics {
  private:
   struct Count {
     prometheus::Counter* counter;
-    std::function<uint64_t()> read;
-    uint64_t counted = 0;
+    std::function<double(const Stats&)> read;
+    double counted = 0;
   };
   struct Level {
     prometheus::Gauge* gauge;
-    std::function<double()> read;
+    std::function<double(const Stats&)> read;
   };
 
   void Copy();
 
   const Options options_;
-  HttpStats http_;
-  EventLoop::Stats loop_;
   std::vector<Count> counts_;
   std::vector<Level> levels_;
   std::unique_ptr<Loop::Timer> timer_;
