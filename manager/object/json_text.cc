@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <charconv>
 #include <cmath>
+#include <cstdint>
 
 #include "manager/core/utf8.h"
 #include "manager/object/json_cursor.h"
@@ -26,17 +27,10 @@ void AppendControl(char c, std::string& out) {
   }
 }
 
-int HexDigit(char c) {
-  if (c >= '0' && c <= '9') return c - '0';
-  if (c >= 'a' && c <= 'f') return c - 'a' + 10;
-  if (c >= 'A' && c <= 'F') return c - 'A' + 10;
-  return -1;
-}
-
 // The value of four hexadecimal digits, which were validated before.
 char32_t Hex4(std::string_view digits) {
-  char32_t value = 0;
-  for (char c : digits.substr(0, 4)) value = value * 16 + static_cast<char32_t>(HexDigit(c));
+  uint16_t value = 0;
+  std::from_chars(digits.data(), digits.data() + 4, value, 16);
   return value;
 }
 

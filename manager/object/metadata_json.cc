@@ -1,3 +1,7 @@
+#include <algorithm>
+#include <iterator>
+#include <utility>
+
 #include "absl/strings/numbers.h"
 #include "manager/core/status_macros.h"
 #include "manager/core/strings.h"
@@ -8,19 +12,10 @@ namespace {
 
 using Token = JsonCursor::Token;
 
-// The members that must be unique: readers disagree about which of two counts.
-enum Member : unsigned {
-  kMetadata = 1 << 0,
-  kName = 1 << 1,
-  kNamespace = 1 << 2,
-  kUid = 1 << 3,
-  kResourceVersion = 1 << 4,
-  kLabels = 1 << 5,
-  kAnnotations = 1 << 6,
-  kGeneration = 1 << 7,
-  kOwnerReferences = 1 << 8,
-  kFinalizers = 1 << 9,
-};
+// The members of metadata that must be unique: readers disagree about which of two counts.
+constexpr std::string_view kUnique[] = {"name",      "namespace",   "uid",        "resourceVersion",
+                                        "labels",    "annotations", "generation", "ownerReferences",
+                                        "finalizers"};
 
 // Reads metadata, {…}, member by member. Null always means absence.
 class Reader {
@@ -29,13 +24,14 @@ class Reader {
 
   absl::Status Object() {
     RETURN_IF_ERROR(Begin(Token::kObject, "the object"));
+    bool found = false;
     std::string_view key;
     for (json_.BeginObject(); json_.NextMember(&key);) {
       if (key != "metadata" || Null()) {
         json_.SkipValue();
         continue;
       }
-      RETURN_IF_ERROR(Once(kMetadata, key));
+      if (std::exchange(found, true)) return Duplicate(key);
       RETURN_IF_ERROR(Metadata());
     }
     return json_.status();
@@ -44,50 +40,33 @@ class Reader {
  private:
   absl::Status Metadata() {
     RETURN_IF_ERROR(Begin(Token::kObject, "metadata"));
+    unsigned seen = 0;  // of kUnique
     std::string_view key;
     for (json_.BeginObject(); json_.NextMember(&key);) {
       if (Null()) {
         json_.SkipValue();
-      } else if (key == "name") {
-        RETURN_IF_ERROR(Once(kName, key));
-        RETURN_IF_ERROR(String(key, MetadataField::kName));
-      } else if (key == "namespace") {
-        RETURN_IF_ERROR(Once(kNamespace, key));
-        RETURN_IF_ERROR(String(key, MetadataField::kNamespace));
-      } else if (key == "uid") {
-        RETURN_IF_ERROR(Once(kUid, key));
-        RETURN_IF_ERROR(String(key, MetadataField::kUid));
-      } else if (key == "resourceVersion") {
-        RETURN_IF_ERROR(Once(kResourceVersion, key));
-        RETURN_IF_ERROR(String(key, MetadataField::kResourceVersion));
-      } else {
-        RETURN_IF_ERROR(Detail(key));
+        continue;
       }
+      const auto* const unique = std::ranges::find(kUnique, key);
+      const unsigned bit = 1u << (unique - std::begin(kUnique));
+      if (unique != std::end(kUnique) && (std::exchange(seen, seen | bit) & bit) != 0) {
+        return Duplicate("metadata.", key);
+      }
+      RETURN_IF_ERROR(Member(key));
     }
     return json_.status();
   }
 
-  absl::Status Detail(std::string_view key) {
-    if (key == "labels") {
-      RETURN_IF_ERROR(Once(kLabels, key));
-      return Map(key, [this](auto k, auto v) { sink_.OnLabel(k, v); });
-    }
-    if (key == "annotations") {
-      RETURN_IF_ERROR(Once(kAnnotations, key));
-      return Map(key, [this](auto k, auto v) { sink_.OnAnnotation(k, v); });
-    }
-    if (key == "generation") {
-      RETURN_IF_ERROR(Once(kGeneration, key));
-      return Generation();
-    }
-    if (key == "ownerReferences") {
-      RETURN_IF_ERROR(Once(kOwnerReferences, key));
-      return Owners();
-    }
-    if (key == "finalizers") {
-      RETURN_IF_ERROR(Once(kFinalizers, key));
-      return Finalizers();
-    }
+  absl::Status Member(std::string_view key) {
+    if (key == "name") return String(key, MetadataField::kName);
+    if (key == "namespace") return String(key, MetadataField::kNamespace);
+    if (key == "uid") return String(key, MetadataField::kUid);
+    if (key == "resourceVersion") return String(key, MetadataField::kResourceVersion);
+    if (key == "labels") return Map(key, [this](auto k, auto v) { sink_.OnLabel(k, v); });
+    if (key == "annotations") return Map(key, [this](auto k, auto v) { sink_.OnAnnotation(k, v); });
+    if (key == "generation") return Generation();
+    if (key == "ownerReferences") return Owners();
+    if (key == "finalizers") return Finalizers();
     if (key == "deletionTimestamp") sink_.OnDeleting();
     json_.SkipValue();
     return json_.status();
@@ -169,13 +148,9 @@ class Reader {
     return absl::OkStatus();
   }
 
-  absl::Status Once(Member member, std::string_view key) {
-    if ((seen_ & member) == 0) {
-      seen_ |= member;
-      return absl::OkStatus();
-    }
-    return absl::InvalidArgumentError(
-        StrCat(member == kMetadata ? "" : "metadata.", key, ": duplicate field"));
+  template <class... Path>
+  static absl::Status Duplicate(const Path&... path) {
+    return absl::InvalidArgumentError(StrCat(path..., ": duplicate field"));
   }
 
   bool Null() { return json_.Peek() == Token::kNull; }
@@ -195,7 +170,6 @@ class Reader {
 
   JsonCursor& json_;
   MetadataSink& sink_;
-  unsigned seen_ = 0;
 };
 
 }  // namespace
