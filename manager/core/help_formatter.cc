@@ -4,6 +4,8 @@
 #include <string_view>
 #include <utility>
 
+#include "absl/strings/str_join.h"
+#include "absl/strings/str_replace.h"
 #include "manager/core/strings.h"
 
 namespace mandate {
@@ -49,29 +51,26 @@ std::string Row(const std::string& left, std::string_view text) {
   return Wrapped(std::move(row), text, kLeft);
 }
 
+// "a,b" as "a, b".
+std::string Listed(std::string_view text) {
+  return absl::StrReplaceAll(AsAbsl(text), {{",", ", "}});
+}
+
 // "TEXT:{a,b}" as "one of a, b", and "UINT in [1 - 9]" as "1 to 9".
 std::string Allowed(std::string_view type) {
   if (const size_t open = type.find('{'); open != type.npos) {
-    std::string text = "one of ";
-    for (const char c : type.substr(open + 1, type.find('}') - open - 1)) {
-      text += c == ',' ? ", " : std::string(1, c);
-    }
-    return text;
+    return "one of " + Listed(type.substr(open + 1, type.find('}') - open - 1));
   }
   if (const size_t open = type.find('['); open != type.npos) {
-    std::string text(type.substr(open + 1, type.find(']') - open - 1));
-    if (const size_t dash = text.find(" - "); dash != text.npos) text.replace(dash, 3, " to ");
-    return text;
+    return absl::StrReplaceAll(AsAbsl(type.substr(open + 1, type.find(']') - open - 1)),
+                               {{" - ", " to "}});
   }
   return "";
 }
 
 // "[a,b]" as "a, b".
 std::string Default(std::string_view text) {
-  if (!text.starts_with('[')) return std::string(text);
-  std::string list;
-  for (const char c : text.substr(1, text.size() - 2)) list += c == ',' ? ", " : std::string(1, c);
-  return list;
+  return text.starts_with('[') ? Listed(text.substr(1, text.size() - 2)) : std::string(text);
 }
 
 // The type if it is a name such as "HOST:PORT". Otherwise "VALUE", because CLI11's own names are
@@ -99,8 +98,7 @@ std::string HelpFormatter::make_option(const CLI::Option* option, bool is_positi
     if (option->get_required()) notes.push_back("required");
   }
   std::string text = option->get_description();
-  for (size_t i = 0; i < notes.size(); ++i) text += (i == 0 ? " (" : "; ") + notes[i];
-  if (!notes.empty()) text += ")";
+  if (!notes.empty()) StrAppend(&text, " (", absl::StrJoin(notes, "; "), ")");
   return Row(left, text);
 }
 
