@@ -1,7 +1,8 @@
 #include "manager/admission/component_webhooks.h"
 
 #include <algorithm>
-#include <deque>
+#include <atomic>
+#include <cstdint>
 #include <stop_token>
 #include <utility>
 
@@ -88,13 +89,24 @@ class ComponentWebhooks::Handlers : public std::enable_shared_from_this<Handlers
  public:
   Handlers(Executor& workers, int threads) : workers_(workers), threads_(threads) {}
 
-  void Run(Executor::Task handler) {
+  // The number of a handler to come, for Cancel().
+  uint64_t Next() { return next_++; }
+  void Run(uint64_t number, Executor::Task handler) {
     {
       MutexLock lock(mutex_);
-      if (running_ >= threads_) return waiting_.push_back(std::move(handler));
+      if (running_ >= threads_) return void(waiting_.emplace(number, std::move(handler)));
       ++running_;
     }
     Post(std::move(handler));
+  }
+  // Destroys the handler if it still waits: while all threads hang, nothing must pile up.
+  void Cancel(uint64_t number) {
+    Executor::Task cancelled;  // destroyed without the lock
+    MutexLock lock(mutex_);
+    const auto found = waiting_.find(number);
+    if (found == waiting_.end()) return;
+    cancelled = std::move(found->second);
+    waiting_.erase(found);
   }
 
  private:
@@ -112,8 +124,8 @@ class ComponentWebhooks::Handlers : public std::enable_shared_from_this<Handlers
         --running_;
         return;
       }
-      next = std::move(waiting_.front());
-      waiting_.pop_front();
+      next = std::move(waiting_.begin()->second);
+      waiting_.erase(waiting_.begin());
     }
     Post(std::move(next));
   }
@@ -122,7 +134,8 @@ class ComponentWebhooks::Handlers : public std::enable_shared_from_this<Handlers
   const int threads_;
   Mutex mutex_;
   int running_ ABSL_GUARDED_BY(mutex_) = 0;
-  std::deque<Executor::Task> waiting_ ABSL_GUARDED_BY(mutex_);
+  std::atomic<uint64_t> next_ = 0;
+  std::map<uint64_t, Executor::Task> waiting_ ABSL_GUARDED_BY(mutex_);  // the oldest first
 };
 
 // One review. A worker and its deadline share it; the first of them answers.
@@ -140,14 +153,19 @@ class ComponentWebhooks::Review : public std::enable_shared_from_this<Review> {
   }
   ~Review() { entry_->metrics.in_flight.Decrement(); }
 
-  void Start(Handlers& handlers, const std::shared_ptr<ReviewDeadlines>& deadlines) {
-    const auto key = deadlines->Add(start_ + timeout_, [weak = weak_from_this()] {
+  void Start(const std::shared_ptr<Handlers>& handlers,
+             const std::shared_ptr<ReviewDeadlines>& deadlines) {
+    const uint64_t number = handlers->Next();
+    const auto key = deadlines->Add(start_ + timeout_, [weak = weak_from_this(), handlers, number] {
       if (const auto late = weak.lock()) late->OnDeadline();
+      handlers->Cancel(number);
     });
-    handlers.Run([self = shared_from_this(), deadlines, key] {
+    handlers->Run(number, [self = shared_from_this(), deadlines, key] {
       self->Answer(self->Run());
       deadlines->Remove(key);
     });
+    // The deadline may have passed before the handler waited.
+    if (stop_.stop_requested()) handlers->Cancel(number);
   }
 
  private:
@@ -263,7 +281,7 @@ std::map<std::string, PostRoute> ComponentWebhooks::Routes() {
                                                        std::function<void(ServedResponse)> answer) {
                                    std::make_shared<Review>(options_, entry, std::move(request),
                                                             std::move(answer))
-                                       ->Start(*handlers_, deadlines_);
+                                       ->Start(handlers_, deadlines_);
                                  }});
   }
   return routes;

@@ -197,6 +197,29 @@ TEST_F(ComponentWebhooksTest, BoundsReviewsAndTheirBytes) {
             2);
 }
 
+// Otherwise those that wait would take the bounds while the threads hang.
+TEST_F(ComponentWebhooksTest, AReviewThatWaitedTooLongIsOver) {
+  bounds_.threads = 1;
+  int handled = 0;
+  Start([&](AdmissionCall& call) {
+    ++handled;
+    Wait(absl::Minutes(1));
+    SetVerdict(absl::OkStatus(), call);
+  });
+  const absl::Time start = loop_.clock().TimeNow();
+  std::shared_ptr<Answer> second;
+  std::vector<size_t> in_flight;
+  const auto count = [&] { in_flight.push_back(webhooks_->in_flight()); };
+  loop_.PostAt(start + absl::Seconds(5), [&] { second = Send(Body("u2"), "10s"); });
+  loop_.PostAt(start + absl::Seconds(6), count);
+  loop_.PostAt(start + absl::Seconds(20), count);
+  const auto first = Send(Body("u1"), "30s");
+  loop_.RunFor(absl::Minutes(2));
+  EXPECT_EQ((*second)->code, 504);
+  EXPECT_EQ(in_flight, (std::vector<size_t>{2, 1}));
+  EXPECT_EQ(handled, 1);
+}
+
 TEST_F(ComponentWebhooksTest, IsUnavailableUntilItIsReady) {
   Start([](AdmissionCall& call) { SetVerdict(absl::OkStatus(), call); });
   const KindInfo& kind = KindOf<corev1::ConfigMap>::value;
