@@ -12,6 +12,8 @@ usage: hack/nightly [NAME]…     all of them by default; the last line is `N pa
   explore       20,000 random sequences of requests, on the real server and on the double
   fences        30,000 random writes, while the API server is killed 30 times (ATTEMPTS, SEED): writes of the components,
                 base's requests for tokens, and writes of other users to the components' objects
+  webhooks      10,000 random decisions of scope-webhook, compared with the API server's (CASES, SEED; by default another
+                seed each day), and a thousand reviews a second for a minute
   demo          hack/demo/demo in the modes impersonate and single (`make demo` is in mode token)
   fuzz          ten minutes of each fuzz target
   mutants       seeded bugs, and the share of them that the tests of their room find
@@ -65,6 +67,9 @@ ALL: dict[str, Callable[[], Command]] = {
     "explore": lambda: (["testing/conformance/explore/run", "--sequences=20000"], {}),
     "fuzz": lambda: (["hack/fuzz", "--seconds=600"], {}),
     "demo": lambda: (["sh", "-c", "for mode in impersonate single; do hack/demo/demo --identity-mode=$mode || exit 1; done"], {}),
+    "webhooks": lambda: (["hack/e2e/run", "webhook_differential", "thousand_reviews_a_second"],
+                         {"CASES": os.environ.get("CASES", "10000"), "SECONDS": "60",
+                          "SEED": os.environ.get("SEED", str(int(time.time()) // 86400))}),
     "fences": lambda: (["hack/chart_test", "nothing_gets_past_the_fences"],
                        {"ATTEMPTS": os.environ.get("ATTEMPTS", "30000")}),
     "mutants": lambda: (["hack/mutation/run"], {}),

@@ -50,7 +50,7 @@ class World:
         self.manager_kubeconfig = os.path.join(self.folder, "manager.kubeconfig")
         self.manager_program = os.path.join(self.folder, "mandate-manager")
         self.rbacgen = os.path.join(self.folder, "rbacgen")
-        self._kubernetes_protos = ""  # known once it is built
+        self.kubernetes_protos = ""  # known once it is built
         self.health_port = new_port([])
         self.metrics_port = new_port([self.health_port])
         self._manager: subprocess.Popen[bytes] | None = None
@@ -89,7 +89,7 @@ class World:
         except subprocess.SubprocessError as error:
             raise StepFailed(self.report.current, "hack/bazel build to succeed", error) from None
         info = bazel.info(root=self.root)
-        self._kubernetes_protos = os.path.join(info["output_base"], "external", "kubernetes")
+        self.kubernetes_protos = os.path.join(info["output_base"], "external", "kubernetes")
         # Copies the programs, because a build must not replace the programs of a running world.
         for target, path in ((self.manager_program, "cmd/mandate-manager/mandate-manager"), (self.rbacgen, "rbacgen/rbacgen")):
             shutil.copyfile(os.path.join(info["bazel-bin"], path), target + ".new")
@@ -131,7 +131,7 @@ class World:
         protos = [file for file in files if os.path.exists(os.path.join(self.proto_root, file))]
         folder = os.path.join(self.folder, "crds")
         shutil.rmtree(folder, ignore_errors=True)
-        self.run([self.rbacgen, "crd", "--proto-path=.", f"--proto-path={self._kubernetes_protos}", f"--out-dir={folder}",
+        self.run([self.rbacgen, "crd", "--proto-path=.", f"--proto-path={self.kubernetes_protos}", f"--out-dir={folder}",
                   *protos], cwd=self.proto_root, stdout=subprocess.DEVNULL)
         return folder
 

@@ -103,7 +103,7 @@ absl::Status Run(char** argv, std::stop_token stop) {
   options.base_mandate = &kBase;
   options.identity_mode = IdentityMode::kSingle;
   options.leader_elect = false;
-  options.health_address = "127.0.0.1:0";
+  options.health_address = "0";
   options.metrics_address = "127.0.0.1:0";
   options.webhook_address = argv[2];
   options.graceful_shutdown_timeout = absl::Seconds(7);

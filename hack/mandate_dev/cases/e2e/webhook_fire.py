@@ -1,56 +1,21 @@
 """Webhooks under fire: certificates that rotate and replicas that are replaced, while requests go on."""
-import http.client
-import json
 import socket
 import ssl
 import subprocess
-import threading
 import time
-from typing import Any
 
 from mandate_dev import webhooks
 from mandate_dev.balancer import Balancer
 from mandate_dev.cases import WorldCase
 from mandate_dev.cases.e2e import webhook_checks
 from mandate_dev.cases.e2e.checks import instance
+from mandate_dev.cases.e2e.load import Load
 from mandate_dev.controlplane.components import new_port
 from mandate_dev.world import World
 
-TARGET = "/apis/operators.coreos.com/v1alpha1/scopeinstances?dryRun=All"
-
-
-class Load:
-    """Threads that create ScopeInstances as an administrator, dry, one after the other."""
-
-    def __init__(self, world: World, threads: int) -> None:
-        self._tls = world.cluster.tls()
-        self._address = world.cluster.server().removeprefix("https://")
-        self._end = threading.Event()
-        self._threads = [threading.Thread(target=self._run, args=(i,)) for i in range(threads)]
-        self.count = 0
-        self.failures: list[str] = []
-
-    def __enter__(self) -> "Load":
-        for thread in self._threads:
-            thread.start()
-        return self
-
-    def __exit__(self, *_: Any) -> None:
-        self._end.set()
-        for thread in self._threads:
-            thread.join()
-
-    def _run(self, number: int) -> None:
-        connection = http.client.HTTPSConnection(self._address, context=self._tls, timeout=60)
-        body = json.dumps(instance(["default"], f"fire-{number}", "fire-none"))
-        while not self._end.is_set():
-            connection.request("POST", TARGET, body, {"Content-Type": "application/json"})
-            answer = connection.getresponse()
-            text = answer.read().decode()
-            self.count += 1
-            if answer.status != 201:
-                self.failures.append(text)
-        connection.close()
+def load(world: World) -> Load:
+    return Load(world, 4, "/apis/operators.coreos.com/v1alpha1/scopeinstances",
+                lambda i: instance(["default"], f"fire-{i}", "fire-none"))
 
 
 def served(port: int, bundle: str) -> bytes:
@@ -105,7 +70,7 @@ class WebhooksUnderFire(WorldCase):
         ports = [*self._balancer.backends, self._replica(*lives)[1]]
         self._balancer.backends = ports
         certificates, authorities, untrusted = set(), set(), []
-        with Load(self.world, 4) as load:
+        with load(self.world) as requests:
             end = time.monotonic() + 75
             while time.monotonic() < end:
                 bundle = webhooks.bundles(self.world)[0]
@@ -119,14 +84,14 @@ class WebhooksUnderFire(WorldCase):
         self.expect(f"{len(certificates)} serving certificates were served", len(certificates) >= 6, len(certificates))
         self.expect(f"{len(authorities)} authorities were trusted", len(authorities) >= 3, len(authorities))
         self.expect("each was trusted by the configuration", not untrusted, untrusted[:3])
-        self.expect(f"none of {load.count} requests failed", not load.failures and load.count > 100, load.failures[:3])
+        self.expect(f"none of {requests.count} requests failed", not requests.failures and requests.count > 100, requests.failures[:3])
 
     def test_replicas_are_replaced_under_load(self) -> None:
         """All replicas are replaced one after the other; no request fails."""
         self._start()
         _, second = self._replica()
         self._balancer.backends = [*self._balancer.backends, second]
-        with Load(self.world, 4) as load:
+        with load(self.world) as requests:
             for turn in range(3):
                 process, port = self._replica()
                 old = self._balancer.backends[0]
@@ -138,4 +103,4 @@ class WebhooksUnderFire(WorldCase):
                     ending.terminate()
                     self.expect("a replica ends cleanly", ending.wait(timeout=120) == 0, ending.returncode)
         self.world.start_manager()
-        self.expect(f"none of {load.count} requests failed", not load.failures and load.count > 100, load.failures[:3])
+        self.expect(f"none of {requests.count} requests failed", not requests.failures and requests.count > 100, requests.failures[:3])
