@@ -36,7 +36,7 @@ AccessProof::AccessProof(Config config, RestClient& client)
       next_check_(client.loop()),
       expiry_(client.loop()),
       error_backoff_(options_.error_backoff),
-      refused_backoff_(options_.refused_backoff) {}
+      denied_backoff_(options_.denied_backoff) {}
 
 AccessProof::~AccessProof() { DropQuestions(); }
 
@@ -130,7 +130,7 @@ void AccessProof::OnReview(Round& round, const std::string& verb,
   } else if (review->status().allowed()) {
     counts_.allowed.Increment();
   } else {
-    counts_.refused.Increment();
+    counts_.denied.Increment();
     const std::string& why = review->status().reason();
     round.refusal.Update(absl::PermissionDeniedError(
         StrCat(client_.component(), " may not ", verb, " ", spec_.ToString(),
@@ -144,7 +144,7 @@ void AccessProof::Conclude(Round& round) {
   const std::shared_ptr<Round> ended = std::move(round_);
   // One denial is enough, whatever the other review says.
   if (!round.refusal.ok()) {
-    Refused(round.refusal);
+    Denied(round.refusal);
   } else if (!round.error.ok()) {
     Failed(round.error);
   } else {
@@ -161,15 +161,15 @@ void AccessProof::NoteProven() {
   if (check) Check();
 }
 
-void AccessProof::NoteRefused(absl::Status why) {
+void AccessProof::NoteDenied(absl::Status why) {
   DropQuestions();
   next_check_.Cancel();
   expiry_.Cancel();
-  Become(State::kRefused, std::move(why));
+  Become(State::kDenied, std::move(why));
 }
 
 void AccessProof::RetryLater() {
-  next_check_.SetAfter(refused_backoff_.Next(random_), [this] { Check(); });
+  next_check_.SetAfter(denied_backoff_.Next(random_), [this] { Check(); });
 }
 
 void AccessProof::NoteLost(const absl::Status& why) {
@@ -187,7 +187,7 @@ void AccessProof::NoteLost(const absl::Status& why) {
 
 void AccessProof::Proven() {
   error_backoff_.Reset();
-  refused_backoff_.Granted();
+  denied_backoff_.Granted();
   // It is early enough for a few retries, and differs between proofs, so that not all are renewed
   // at once.
   next_check_.SetAfter(
@@ -202,11 +202,11 @@ void AccessProof::Proven() {
   Become(State::kProven, absl::OkStatus());
 }
 
-void AccessProof::Refused(absl::Status why) {
+void AccessProof::Denied(absl::Status why) {
   error_backoff_.Reset();
   expiry_.Cancel();
   RetryLater();
-  Become(State::kRefused, std::move(why));
+  Become(State::kDenied, std::move(why));
 }
 
 void AccessProof::Failed(const absl::Status& why) {

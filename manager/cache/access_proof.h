@@ -25,31 +25,31 @@ namespace mandate {
 // A proof is two SelfSubjectAccessReviews, for list and for watch, that allow the access, or a
 // watch that the server has just accepted. A proof ends after t_revoke. Before that it is renewed
 // by a watch that is closed at once; if the server does not accept this watch, by the reviews.
-// Without an answer in time the proof expires. Only a review can refuse; it is then repeated,
+// Without an answer in time the proof expires. Only a review can deny; it is then repeated,
 // slowly.
 //
 //   state      on                                    then
 //   any        both reviews allow                    kProven
-//   any        one does not                          kRefused; reviewed again after 30 s … 5 min,
+//   any        one does not                          kDenied; reviewed again after 30 s … 5 min,
 //                                                    if it was proven before after 1 s, 2 s … 30 s
 //   any        no answer                             as it was; reviewed again after 0.8 s … 30 s
 //   kProven    70 to 85 % of t_revoke; accepted      kProven, for another t_revoke
 //   kProven    70 to 85 % of t_revoke; not accepted  as it was; reviewed at once
 //   kProven    t_revoke since the last proof         kExpired
-//   any        NoteProven(), NoteRefused()           kProven, kRefused
+//   any        NoteProven(), NoteDenied()           kProven, kDenied
 //   kProven    NoteLost()                            kExpired; reviewed after 0.8 s … 30 s
 //   any        NoteLost(), a review is under way     as it was; reviewed after 0.8 s … 30 s
 //
 // Loop thread only.
 class AccessProof : private WatchStream::Observer {
  public:
-  enum class State { kUnknown, kProven, kRefused, kExpired };
+  enum class State { kUnknown, kProven, kDenied, kExpired };
 
   struct Options {
     absl::Duration t_revoke = absl::Minutes(5);
     absl::Duration review_timeout = absl::Seconds(10);
     Backoff::Options error_backoff;
-    AccessBackoff::Options refused_backoff;
+    AccessBackoff::Options denied_backoff;
     absl::Duration min_interval = absl::Seconds(1);  // between two checks
   };
   struct Config {
@@ -71,14 +71,14 @@ class AccessProof : private WatchStream::Observer {
   void Check();
   // The server has accepted a watch of this component.
   void NoteProven();
-  // The server has refused one. No more requests are sent until Check() or RetryLater().
-  void NoteRefused(absl::Status why);
+  // The server has denied one. No more requests are sent until Check() or RetryLater().
+  void NoteDenied(absl::Status why);
   void RetryLater();
   // The server no longer accepts the component's credential: the proof made with it ends.
   void NoteLost(const absl::Status& why);
 
   State state() const { return state_; }
-  // Why the state is not kProven; OK if it is. For kRefused it names component, verb and resource.
+  // Why the state is not kProven; OK if it is. For kDenied it names component, verb and resource.
   const absl::Status& reason() const { return reason_; }
   // The last check had no answer.
   bool failing() const { return error_backoff_.failures() > 0; }
@@ -97,7 +97,7 @@ class AccessProof : private WatchStream::Observer {
   void Conclude(Round& round);
   void DropQuestions();
   void Proven();
-  void Refused(absl::Status why);
+  void Denied(absl::Status why);
   void Failed(const absl::Status& why);
   void Become(State state, absl::Status reason);
   absl::Time Now() const { return client_.loop().clock().TimeNow(); }
@@ -118,7 +118,7 @@ class AccessProof : private WatchStream::Observer {
   LoopTimer next_check_;
   LoopTimer expiry_;
   Backoff error_backoff_;
-  AccessBackoff refused_backoff_;
+  AccessBackoff denied_backoff_;
 };
 
 }  // namespace mandate

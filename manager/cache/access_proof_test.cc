@@ -110,9 +110,9 @@ TEST_F(AccessProofTest, WithoutACredentialNothingIsProven) {
   Allow(false, true);
   proof.Check();
   loop_.RunFor(absl::Seconds(5));
-  ASSERT_EQ(proof.state(), State::kRefused);
+  ASSERT_EQ(proof.state(), State::kDenied);
   proof.NoteLost(why);
-  EXPECT_EQ(proof.state(), State::kRefused);
+  EXPECT_EQ(proof.state(), State::kDenied);
 }
 
 TEST_F(AccessProofTest, IgnoresReviewsOfALostCredential) {
@@ -155,7 +155,7 @@ TEST_F(AccessProofTest, NeedsListAndWatch) {
   const std::pair<bool, bool> answers[] = {{false, true}, {true, false}, {false, false}};
   for (const auto& [list, watch] : answers) {
     AccessProof& proof = MakeChecked(list, watch);
-    EXPECT_EQ(proof.state(), State::kRefused);
+    EXPECT_EQ(proof.state(), State::kDenied);
     EXPECT_EQ(proof.reason().code(), absl::StatusCode::kPermissionDenied);
     EXPECT_EQ(AsStd(proof.reason().message())
                   .find(StrCat("reader may not ", list ? "watch" : "list",
@@ -214,7 +214,7 @@ TEST_F(AccessProofTest, ReviewsDecideAfterAFailedRenewal) {
       client_.ForgetRequests();
       ASSERT_TRUE(loop_.RunUntil([&] { return reviews() == 2; }, options_.t_revoke)) << name;
       loop_.RunReady();
-      EXPECT_EQ(proof.state(), still_allowed ? State::kProven : State::kRefused) << name;
+      EXPECT_EQ(proof.state(), still_allowed ? State::kProven : State::kDenied) << name;
       EXPECT_EQ(client_.live_watches(), 0u) << name;
     }
   }
@@ -282,17 +282,17 @@ TEST_F(AccessProofTest, AnAcceptedWatchIsAProof) {
   loop_.RunReady();
   EXPECT_EQ(proof.state(), State::kProven);
   loop_.RunFor(absl::Seconds(1));
-  EXPECT_EQ(proof.state(), State::kRefused);
+  EXPECT_EQ(proof.state(), State::kDenied);
 }
 
 TEST_F(AccessProofTest, ARefusedWatchIsARefusal) {
   AccessProof& proof = Make();
   proof.NoteProven();
-  proof.NoteRefused(absl::PermissionDeniedError("403"));
-  EXPECT_EQ(proof.state(), State::kRefused);
+  proof.NoteDenied(absl::PermissionDeniedError("403"));
+  EXPECT_EQ(proof.state(), State::kDenied);
   loop_.RunFor(absl::Hours(1));
   EXPECT_EQ(reviews(), 0u) << "the watch itself tries again";
-  EXPECT_EQ(proof.state(), State::kRefused) << "it does not expire";
+  EXPECT_EQ(proof.state(), State::kDenied) << "it does not expire";
   proof.RetryLater();
   loop_.RunFor(absl::Minutes(1));
   EXPECT_EQ(proof.state(), State::kProven);
@@ -316,7 +316,7 @@ TEST_F(AccessProofTest, ADenialOutweighsAnError) {
     unanswered_ = unanswered;
     Allow(false, false);
     CheckAndRun();
-    EXPECT_EQ(proof.state(), State::kRefused);
+    EXPECT_EQ(proof.state(), State::kDenied);
   }
 }
 
@@ -325,7 +325,7 @@ TEST_F(AccessProofTest, RetriesALostProofSoon) {
   loop_.RunFor(absl::Seconds(2));
   Allow(false, false);
   CheckAndRun();
-  ASSERT_EQ(proof.state(), State::kRefused);
+  ASSERT_EQ(proof.state(), State::kDenied);
   loop_.RunFor(absl::Seconds(3));
   Allow(true, true);
   loop_.RunFor(absl::Seconds(6));
@@ -337,7 +337,7 @@ TEST_F(AccessProofTest, AHintOvertakesARenewal) {
   const std::shared_ptr<FakeWatch> renewal = NextRenewal();
   Allow(true, false);
   CheckAndRun();
-  EXPECT_EQ(proof.state(), State::kRefused);
+  EXPECT_EQ(proof.state(), State::kDenied);
   EXPECT_TRUE(renewal->cancelled());
 }
 
@@ -354,7 +354,7 @@ TEST_F(AccessProofTest, HintsAreBoundedAndNotLost) {
   CheckAndRun();
   Allow(false, true);
   loop_.RunFor(absl::Seconds(1));
-  EXPECT_EQ(proof.state(), State::kRefused);
+  EXPECT_EQ(proof.state(), State::kDenied);
 }
 
 TEST_F(AccessProofTest, AnAcceptedWatchKeepsAWaitingHint) {
@@ -363,7 +363,7 @@ TEST_F(AccessProofTest, AnAcceptedWatchKeepsAWaitingHint) {
   proof.Check();
   proof.NoteProven();
   loop_.RunFor(absl::Seconds(1));
-  EXPECT_EQ(proof.state(), State::kRefused);
+  EXPECT_EQ(proof.state(), State::kDenied);
 }
 
 TEST_F(AccessProofTest, ARenewalKeepsAWaitingHint) {
@@ -374,14 +374,14 @@ TEST_F(AccessProofTest, ARenewalKeepsAWaitingHint) {
   proof.Check();
   renewal->Open();
   loop_.RunFor(absl::Minutes(2));
-  EXPECT_EQ(proof.state(), State::kRefused);
+  EXPECT_EQ(proof.state(), State::kDenied);
 }
 
 TEST_F(AccessProofTest, ARefusalDropsTheNextCheck) {
   AccessProof& proof = Make();
   proof.Check();
   proof.Check();
-  proof.NoteRefused(absl::PermissionDeniedError("403"));
+  proof.NoteDenied(absl::PermissionDeniedError("403"));
   proof.NoteProven();
   loop_.RunFor(absl::Minutes(1));
   EXPECT_EQ(reviews(), 2u) << "those that were under way";

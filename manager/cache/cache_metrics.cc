@@ -75,7 +75,7 @@ void WatchMetrics::SetOpen(bool open) {
 
 AccessMetrics::AccessMetrics(Metrics& metrics, std::string_view identity)
     : allowed(Reviews(metrics, identity, "allowed")),
-      refused(Reviews(metrics, identity, "refused")),
+      denied(Reviews(metrics, identity, "denied")),
       errors(Reviews(metrics, identity, "error")),
       renewals(metrics.Counter("mandate_cache_renewals_total",
                                "Proofs of access renewed by a short watch",

@@ -53,9 +53,9 @@ class WatchMetrics {
 struct AccessMetrics {
   AccessMetrics(Metrics& metrics, std::string_view identity);
 
-  // mandate_cache_reviews_total{identity,result=allowed|refused|error}
+  // mandate_cache_reviews_total{identity,result=allowed|denied|error}
   prometheus::Counter& allowed;
-  prometheus::Counter& refused;
+  prometheus::Counter& denied;
   prometheus::Counter& errors;
   // mandate_cache_renewals_total{identity}: proofs renewed by a watch that the server accepted.
   prometheus::Counter& renewals;

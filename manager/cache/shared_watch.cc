@@ -182,8 +182,8 @@ void SharedWatch::OnStatus(const DemandStatus& status) {
   }
   // If the sponsor's own review was denied before, its reason stays.
   if (status.state == DemandState::kForbidden &&
-      sponsor_->proof().state() != AccessProof::State::kRefused) {
-    sponsor_->proof().NoteRefused(absl::PermissionDeniedError(
+      sponsor_->proof().state() != AccessProof::State::kDenied) {
+    sponsor_->proof().NoteDenied(absl::PermissionDeniedError(
         StrCat(sponsor_->client().component(), " may not list and watch ", config_.spec.ToString(),
                ": ", AsStd(status.reason.message()))));
   }
@@ -193,17 +193,17 @@ void SharedWatch::OnStatus(const DemandStatus& status) {
 
 void SharedWatch::OnProofChanged(WatchMember& member) {
   Rebalance();
-  if (&member == sponsor_ && member.proof().state() == AccessProof::State::kRefused &&
+  if (&member == sponsor_ && member.proof().state() == AccessProof::State::kDenied &&
       reflector_->status().state != DemandState::kForbidden) {
     // From now on the watch tries again, and not the proof.
-    member.proof().NoteRefused(member.proof().reason());
+    member.proof().NoteDenied(member.proof().reason());
     reflector_->Forbid(member.proof().reason());
   }
   Update(member);
 }
 
 bool SharedWatch::SponsorCannotWatch() const {
-  return sponsor_->proof().state() == AccessProof::State::kRefused ||
+  return sponsor_->proof().state() == AccessProof::State::kDenied ||
          LacksIdentity(reflector_->status().reason);
 }
 
@@ -228,7 +228,7 @@ void SharedWatch::StepDownFor(WatchMember& successor) {
   WatchMember& before = *sponsor_;
   HandOverTo(successor);
   // The watch was its proof; from now on it proves its access by reviews.
-  if (before.proof().state() == AccessProof::State::kRefused) {
+  if (before.proof().state() == AccessProof::State::kDenied) {
     before.proof().RetryLater();
   } else {
     before.proof().Check();

@@ -57,7 +57,7 @@ void WatchMember::Resume(DemandFeed& feed) {
 
 DemandStatus WatchMember::See(const DemandStatus& watch, bool is_sponsor, bool filled) const {
   switch (proof_.state()) {
-    case AccessProof::State::kRefused:
+    case AccessProof::State::kDenied:
       return {DemandState::kForbidden, proof_.reason(), /*failed=*/true};
     case AccessProof::State::kExpired:
       return {DemandState::kStale, proof_.reason(), /*failed=*/true};

@@ -25,7 +25,7 @@ struct WatchComponent {
 // The state that the component sees follows from the watch's state and its own proof:
 //
 //   proof                     watch                    the component sees
-//   kRefused                  any                      kForbidden
+//   kDenied                  any                      kForbidden
 //   kExpired                  any                      kStale
 //   kUnknown, no sponsor      any                      kPending
 //   kUnknown, sponsor         any                      the watch's state

@@ -31,9 +31,9 @@ ClientMetrics::ClientMetrics(Metrics* metrics, const Identity& identity)
   }
   for (size_t i = 0; i < bounds_.size(); ++i) {
     bounds_[i] =
-        &metrics_->Counter("mandate_client_bounds_met_total",
+        &metrics_->Counter("mandate_client_limit_reached_total",
                            "Number of times that a limit of a component's client was reached",
-                           With({{"bound", kBoundNames[i]}}));
+                           With({{"limit", kBoundNames[i]}}));
   }
   answer_bytes_ = &metrics_->Gauge("mandate_client_answer_bytes",
                                    "Bytes of answers that are being received", With({}));

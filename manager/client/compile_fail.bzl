@@ -21,7 +21,7 @@ def _compile_cases_impl(ctx):
             outputs = [out],
             # The first line says whether it compiled; the compiler's words follow.
             command = """if text=$("$4" -x c++ -std=c++20 -fsyntax-only -D"$1" "${@:5}" "$2" 2>&1)
-then echo compiled; else echo refused; fi >"$3"; printf '%s\\n' "$text" >>"$3\"""",
+then echo compiled; else echo rejected; fi >"$3"; printf '%s\\n' "$text" >>"$3\"""",
             arguments = [case, ctx.file.src.path, out.path, compiler, args],
             use_default_shell_env = True,
             mnemonic = "CompileCase",
@@ -52,7 +52,7 @@ then echo compiled; else echo refused; fi >"$3"; printf '%s\\n' "$text" >>"$3\""
             for text in ctx.attr.cases[case]
             if not [c for c in _COMPILERS if c != compiler and text.startswith(c + ": ")]
         ]
-        verdict = "refused" if ctx.attr.cases[case] else "compiled"
+        verdict = "rejected" if ctx.attr.cases[case] else "compiled"
         lines.append(" ".join(["check", case + "/" + compiler, out.short_path, verdict] +
                               ["'" + s + "'" for s in says]))
     lines.append("exit $failed")
@@ -69,7 +69,7 @@ compile_cases_test = rule(
     },
     doc = """Compiles `src` once for each case and compiler, with the case's name defined as a macro.
 
-A case with texts must be refused by the compiler, and each text must be in its message; a text that
+A case with texts must be rejected by the compiler, and each text must be in its message; a text that
 begins with "gcc: " or "clang: " in that one's only. A case without texts must compile: give at
 least one, or a broken include makes every refusal look right.
 """,

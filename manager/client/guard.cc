@@ -76,7 +76,7 @@ Guard::Guard(const rbac::Mandate& mandate, GuardMode mode,
   };
   allowed_ = counter("allowed");
   undeclared_ = counter("undeclared");
-  refused_ = counter("refused");
+  rejected_ = counter("rejected");
   unreadable_ = counter("unreadable");
 }
 
@@ -121,7 +121,7 @@ absl::Status Guard::Check(std::string_view method, std::string_view target,
     return verdict;
   }
   if (mode_ == GuardMode::kEnforce) {
-    Count(refused_);
+    Count(rejected_);
     return verdict;
   }
   Count(undeclared_);

@@ -30,7 +30,7 @@ class Guard {
  public:
   // `warn` gets each rejection that kWarn does not enforce, on any thread. `metrics` may be null,
   // and outlives this otherwise: mandate_guard_requests_total{identity,outcome} counts the checks:
-  // allowed, undeclared (sent all the same, in kWarn), refused, unreadable.
+  // allowed, undeclared (sent all the same, in kWarn), rejected, unreadable.
   Guard(const rbac::Mandate& mandate, GuardMode mode,
         std::function<void(const absl::Status&)> warn = {}, Metrics* metrics = nullptr);
 
@@ -60,7 +60,7 @@ class Guard {
   // Null without metrics.
   prometheus::Counter* allowed_ = nullptr;
   prometheus::Counter* undeclared_ = nullptr;
-  prometheus::Counter* refused_ = nullptr;
+  prometheus::Counter* rejected_ = nullptr;
   prometheus::Counter* unreadable_ = nullptr;
 };
 

@@ -156,7 +156,7 @@ TEST(GuardTest, Counts) {
   }
   EXPECT_EQ(count("allowed"), 2);
   EXPECT_EQ(count("undeclared"), 1) << "in mode warn";
-  EXPECT_EQ(count("refused"), 1);
+  EXPECT_EQ(count("rejected"), 1);
   EXPECT_EQ(count("unreadable"), 2);
 }
 

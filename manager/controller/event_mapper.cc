@@ -111,7 +111,7 @@ void EventMapper::OnListedHere(size_t source, Slice& slice) {
 }
 
 void EventMapper::StartPass() {
-  if (in_pass_ && pass_was_refused_) return;
+  if (in_pass_ && pass_was_rejected_) return;
   if (!replay_wanted_.exchange(false)) {
     if (in_pass_ || !missed_ || !has_room_.exchange(false)) return;
   }
@@ -122,7 +122,7 @@ void EventMapper::StartPass() {
 }
 
 void EventMapper::EndPass() {
-  in_pass_ = pass_was_refused_ = false;
+  in_pass_ = pass_was_rejected_ = false;
   if (missed_ || !refilling_) return;
   refilling_ = false;
   options_.log.Info("Work queue has room again; the rejected requests were queued");
@@ -168,15 +168,15 @@ void EventMapper::Map(size_t source, const ObjectEvent& event, bool of_pass, abs
 
 void EventMapper::Enqueue(const std::vector<Request>& requests, int priority, bool of_pass,
                           absl::Time now) {
-  bool refused = false;
+  bool rejected = false;
   for (const Request& request : requests) {
     if (options_.queue->Add(request, {.priority = priority}, now)) continue;
-    refused = true;
+    rejected = true;
     if (of_pass) held_.push_back(request);
   }
-  if (!refused) return;
+  if (!rejected) return;
   has_room_ = false;
-  (of_pass ? pass_was_refused_ : missed_) = true;
+  (of_pass ? pass_was_rejected_ : missed_) = true;
   if (refilling_.exchange(true)) return;
   options_.log.Error("Work queue is full; rejected requests will be queued when it has room",
                      {{"limit", options_.max_requests}});

@@ -53,7 +53,7 @@ class EventMapper {
   // Maps all objects, from the first one on.
   [[nodiscard]] bool Replay();
   // The work queue has room again: continues the pass that waits for it, or maps
-  // all objects if the queue refused requests of an event. To be called again
+  // all objects if the queue rejected requests of an event. To be called again
   // while refilling() is true.
   [[nodiscard]] bool Refill();
   // Stops mapping once the present call of a handler has returned.
@@ -67,7 +67,7 @@ class EventMapper {
   bool busy() const { return scheduled_; }
   // Whether RunSlice() runs.
   bool mapping() const { return mapping_; }
-  // Whether the work queue has refused requests that are not in it yet.
+  // Whether the work queue has rejected requests that are not in it yet.
   bool refilling() const { return refilling_; }
 
   struct Slice {
@@ -81,7 +81,7 @@ class EventMapper {
   // Whether the strand has to be woken.
   bool Wake() { return !scheduled_.exchange(true); }
   bool HasWork() const {
-    return !backlog_.IsEmpty() || (replay_wanted_ && !pass_was_refused_) ||
+    return !backlog_.IsEmpty() || (replay_wanted_ && !pass_was_rejected_) ||
            (has_room_ && (missed_ || !held_.empty()));
   }
 
@@ -92,7 +92,7 @@ class EventMapper {
   void EndPass();
   // `now` is the time before, and then after.
   void Map(size_t source, const ObjectEvent& event, bool of_pass, absl::Time& now);
-  // Of a pass, the requests that the queue refuses are held.
+  // Of a pass, the requests that the queue rejects are held.
   void Enqueue(const std::vector<Request>& requests, int priority, bool of_pass, absl::Time now);
   void OnListedHere(size_t source, Slice& slice);
 
@@ -110,12 +110,12 @@ class EventMapper {
   std::vector<Request> requests_;  // of one event; kept for its memory
   std::vector<bool> listed_;
   size_t unlisted_ = 0;
-  bool pump_ = false;              // whether requests were added that the woken worker may
-                                   // be too few for
-  bool missed_ = false;            // the queue refused requests of an event: a pass is due
-  bool in_pass_ = false;           // over all objects
-  bool pass_was_refused_ = false;  // it goes on to its end; any other begins anew at a Replay()
-  std::vector<Request> held_;      // of the pass, refused: they wait for room
+  bool pump_ = false;               // whether requests were added that the woken worker may
+                                    // be too few for
+  bool missed_ = false;             // the queue rejected requests of an event: a pass is due
+  bool in_pass_ = false;            // over all objects
+  bool pass_was_rejected_ = false;  // it goes on to its end; any other begins anew at a Replay()
+  std::vector<Request> held_;       // of the pass, rejected: they wait for room
   size_t pass_source_ = 0, pass_object_ = 0;
   std::vector<std::shared_ptr<const RawObject>> pass_objects_;
 };

@@ -32,9 +32,9 @@ QueueMetrics::QueueMetrics(Metrics& metrics, const std::string& name, const std:
                             labels_)),
       retries_(metrics.Counter("workqueue_retries_total",
                                "Total number of retries handled by workqueue", labels_)),
-      refused_(metrics.Counter("workqueue_refused_total",
-                               "Total number of adds rejected because the workqueue was full",
-                               labels_)),
+      rejected_(metrics.Counter("workqueue_rejected_total",
+                                "Total number of adds rejected because the workqueue was full",
+                                labels_)),
       queued_(metrics.Histogram("workqueue_queue_duration_seconds",
                                 "How long in seconds an item stays in workqueue before being "
                                 "requested",
@@ -53,7 +53,7 @@ QueueMetrics::QueueMetrics(Metrics& metrics, const std::string& name, const std:
 void QueueMetrics::Update(QueueCounts counts, const QueueGauges& gauges) {
   adds_.Increment(static_cast<double>(counts.adds));
   retries_.Increment(static_cast<double>(counts.retries));
-  refused_.Increment(static_cast<double>(counts.refused));
+  rejected_.Increment(static_cast<double>(counts.rejected));
   counts.queued.MoveTo(queued_);
   counts.worked.MoveTo(worked_);
   unfinished_.Set(absl::ToDoubleSeconds(gauges.unfinished));

@@ -34,7 +34,7 @@ class DurationCounts {
 struct QueueCounts {
   uint64_t adds = 0;
   uint64_t retries = 0;
-  uint64_t refused = 0;
+  uint64_t rejected = 0;
   DurationCounts queued;
   DurationCounts worked;
 };
@@ -63,7 +63,7 @@ class QueueMetrics {
   prometheus::Gauge* other_depth_ = nullptr;
   prometheus::Counter& adds_;
   prometheus::Counter& retries_;
-  prometheus::Counter& refused_;
+  prometheus::Counter& rejected_;
   prometheus::Histogram& queued_;
   prometheus::Histogram& worked_;
   prometheus::Gauge& unfinished_;

@@ -17,7 +17,7 @@ bool WorkQueue::Add(const Request& request, AddOptions options, absl::Time now) 
   auto it = items_.find(request);
   if (it == items_.end()) {
     if (items_.size() >= options_.max_items) {
-      ++counts_.refused;
+      ++counts_.rejected;
       return false;
     }
     it = items_.try_emplace(request).first;

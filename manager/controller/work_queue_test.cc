@@ -173,7 +173,7 @@ TEST_F(WorkQueueTest, AFullQueueRefusesNewRequests) {
   EXPECT_TRUE(queue.Add(Req("c"), {}, now_));
 
   UpdateMetrics(queue);
-  EXPECT_EQ(Counter("workqueue_refused_total"), 3);
+  EXPECT_EQ(Counter("workqueue_rejected_total"), 3);
 }
 
 TEST_F(WorkQueueTest, HoldsExactlyAsMuchAsItMay) {

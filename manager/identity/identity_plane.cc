@@ -11,7 +11,7 @@ namespace mandate {
 namespace {
 
 prometheus::Counter& BoundCounter(Metrics& metrics, const Labels& labels) {
-  return metrics.Counter("mandate_token_bounds_met_total",
+  return metrics.Counter("mandate_token_limit_reached_total",
                          "Number of times that a limit of the token sources was reached", labels);
 }
 
@@ -21,7 +21,7 @@ LimiterSeries SeriesOf(Metrics* metrics) {
                                        "Token requests in flight, for all identities", {}),
           .waiting = &metrics->Gauge("mandate_token_requests_queue",
                                      "Token requests waiting in the queue", {}),
-          .had_to_wait = &BoundCounter(*metrics, {{"bound", "requests"}})};
+          .had_to_wait = &BoundCounter(*metrics, {{"limit", "requests"}})};
 }
 
 // Names the operating system and the processor as Go does ("linux/amd64"), as the user agents of
@@ -256,7 +256,7 @@ WaiterSeries IdentityPlane::WaitersOf(const std::string& cluster, const std::str
       .waiting = &options_.metrics->Gauge("mandate_token_waiters", "Callers waiting for a token",
                                           {{"cluster", cluster}, {"identity", name}}),
       .turned_away = &BoundCounter(
-          *options_.metrics, {{"bound", "waiters"}, {"cluster", cluster}, {"identity", name}})};
+          *options_.metrics, {{"limit", "waiters"}, {"cluster", cluster}, {"identity", name}})};
 }
 
 absl::StatusOr<ComponentIdentity*> IdentityPlane::Component(std::string_view cluster,

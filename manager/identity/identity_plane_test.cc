@@ -146,8 +146,8 @@ TEST_F(IdentityPlaneTest, ItsBoundsAreMetrics) {
   EXPECT_EQ(level("mandate_token_waiters", whose), 1);
   EXPECT_EQ(level("mandate_token_requests_in_flight", {}), 1);
   EXPECT_EQ(level("mandate_token_requests_queue", {}), 1);
-  EXPECT_EQ(metrics.Counter("mandate_token_bounds_met_total", "", {{"bound", "requests"}}).Value(),
-            1);
+  EXPECT_EQ(
+      metrics.Counter("mandate_token_limit_reached_total", "", {{"limit", "requests"}}).Value(), 1);
   loop.RunFor(absl::Seconds(1));
   EXPECT_EQ(level("mandate_token_waiters", whose), 0);
   EXPECT_EQ(level("mandate_token_requests_in_flight", {}), 0);

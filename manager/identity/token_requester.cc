@@ -256,7 +256,7 @@ FetchResult TokenRequester::Refusal(const Attempt& attempt, const HttpResponse& 
                ServiceAccountManifest(options_.ns, options_.service_account)));
   }
   if (response.code == 403 && IsDeniedByAdmission(status)) {
-    return Failed(FetchOutcome::kRefused,
+    return Failed(FetchOutcome::kRejected,
                   StrCat("admission denies base to ", doing, " ", account, cause,
                          "; check that the manager's flags agree with the chart's values "
                          "(killSwitch, apiAudiences)"));
@@ -273,7 +273,7 @@ FetchResult TokenRequester::Refusal(const Attempt& attempt, const HttpResponse& 
   if (response.code == 429) {
     outcome = FetchOutcome::kThrottled;
   } else if (response.code < 500 && response.code != 408) {
-    outcome = FetchOutcome::kRefused;
+    outcome = FetchOutcome::kRejected;
   }
   FetchResult result = Failed(outcome, StrCat("the server would not ", doing, " ", account, cause));
   result.retry_after = RetryAfter(status);

@@ -14,8 +14,8 @@ std::string_view FetchOutcomeName(FetchOutcome outcome) {
       return "may_not_mint";
     case FetchOutcome::kMayNotCreate:
       return "may_not_create";
-    case FetchOutcome::kRefused:
-      return "refused";
+    case FetchOutcome::kRejected:
+      return "rejected";
     case FetchOutcome::kPluginFailed:
       return "plugin_failed";
     case FetchOutcome::kBaseRejected:
@@ -40,7 +40,7 @@ bool IsPermanent(FetchOutcome outcome) {
     case FetchOutcome::kNoBoundSecret:
     case FetchOutcome::kMayNotMint:
     case FetchOutcome::kMayNotCreate:
-    case FetchOutcome::kRefused:
+    case FetchOutcome::kRejected:
     case FetchOutcome::kPluginFailed:
       return true;
     default:

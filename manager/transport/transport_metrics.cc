@@ -24,8 +24,8 @@ struct Row {
 };
 
 constexpr const char* kRequests = "mandate_transport_requests_total";
-constexpr const char* kBoundsMet = "mandate_transport_bounds_met_total";
-constexpr const char* kBoundsHelp = "Number of times that a limit of the transport was reached";
+constexpr const char* kLimitReached = "mandate_transport_limit_reached_total";
+constexpr const char* kLimitHelp = "Number of times that a limit of the transport was reached";
 constexpr const char* kRuns = "mandate_event_loop_runs_total";
 constexpr const char* kRunsHelp = "Tasks and callbacks that the event loop ran";
 
@@ -54,10 +54,10 @@ const Row kCounters[] = {
      "was lost",
      {},
      Of(&HttpStats::resends)},
-    {kBoundsMet, kBoundsHelp, {{"bound", "waiting"}}, Of(&HttpStats::refused_waiting)},
-    {kBoundsMet, kBoundsHelp, {{"bound", "size"}}, Of(&HttpStats::refused_too_large)},
-    {kBoundsMet, kBoundsHelp, {{"bound", "connections"}}, Of(&HttpStats::refused_connection)},
-    {kBoundsMet, kBoundsHelp, {{"bound", "share"}}, Of(&HttpStats::refused_share)},
+    {kLimitReached, kLimitHelp, {{"limit", "waiting"}}, Of(&HttpStats::refused_waiting)},
+    {kLimitReached, kLimitHelp, {{"limit", "size"}}, Of(&HttpStats::refused_too_large)},
+    {kLimitReached, kLimitHelp, {{"limit", "connections"}}, Of(&HttpStats::refused_connection)},
+    {kLimitReached, kLimitHelp, {{"limit", "share"}}, Of(&HttpStats::refused_share)},
     {"mandate_transport_ca_rotations_total",
      "CA files that were reloaded after a change",
      {},

@@ -80,12 +80,12 @@ TEST_F(TransportMetricsTest, EachCounterHasItsOwnMetric) {
   EXPECT_EQ(Count(transport + "connections_suspected_total"), 24);
   EXPECT_EQ(Count(transport + "probes_total"), 6);
   EXPECT_EQ(Count(transport + "resends_total"), 7);
-  EXPECT_EQ(Count(transport + "bounds_met_total", {{"bound", "waiting"}}), 8);
-  EXPECT_EQ(Count(transport + "bounds_met_total", {{"bound", "size"}}), 9);
-  EXPECT_EQ(Count(transport + "bounds_met_total", {{"bound", "connections"}}), 10);
+  EXPECT_EQ(Count(transport + "limit_reached_total", {{"limit", "waiting"}}), 8);
+  EXPECT_EQ(Count(transport + "limit_reached_total", {{"limit", "size"}}), 9);
+  EXPECT_EQ(Count(transport + "limit_reached_total", {{"limit", "connections"}}), 10);
   EXPECT_EQ(Count(transport + "ca_rotations_total"), 11);
   EXPECT_EQ(Count(transport + "ca_errors_total"), 12);
-  EXPECT_EQ(Count(transport + "bounds_met_total", {{"bound", "share"}}), 22);
+  EXPECT_EQ(Count(transport + "limit_reached_total", {{"limit", "share"}}), 22);
   EXPECT_EQ(Level(transport + "connections", {{"class", "call"}}), 13);
   EXPECT_EQ(Level(transport + "connections", {{"class", "stream"}}), 23);
   EXPECT_EQ(Level(transport + "streams"), 14);

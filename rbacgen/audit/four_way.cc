@@ -242,7 +242,7 @@ class Builder {
                              : "; no marker declares it"));
     }
     for (const auto& [operation, u] : ledger.refused) {
-      Find("refused", component,
+      Find("admission-denied", component,
            StrCat("was denied ", operation, where(u),
                   "; it was authorized: admission denied it (a fence, a webhook, a quota), or the "
                   "check for escalation did"));
@@ -298,7 +298,8 @@ const std::vector<FindingKind>& FindingKinds() {
         {"unexercised", "a rule was never used, although the program contains a call that needs it",
          false},
         {"denied", "a request was denied", true},
-        {"refused", "RBAC allowed a request, and admission (for example, a fence) denied it", true},
+        {"admission-denied",
+         "RBAC allowed a request, and admission (for example, a fence) denied it", true},
         {"undeclared", "a request was allowed that no marker declares", true},
         {"undeclared-call", "the binary has a call that no marker declares", true},
         {"not-granted", "a declared rule is not granted", true},

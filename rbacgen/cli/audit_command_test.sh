@@ -136,7 +136,7 @@ expect 0 'a quota is no denial' audit --fail-on=denied,unused-write --sources=sr
 expect 1 'a quota' audit --sources=src quota.log
 says 'a quota' out '; 1 finding'
 says 'a quota' out '^create pods .* 1 '
-says 'a quota' out '^FOUND refused: a: was denied create pods in n, 1 time, .*; it was authorized'
+says 'a quota' out '^FOUND admission-denied: a: was denied create pods in n, 1 time, .*; it was authorized'
 mv src.before src/a.h
 
 # The report names excess and missing grants, and the binding that grants.

@@ -113,7 +113,8 @@ struct ClientFixture : testing::Test {
         .Value();
   }
   double Met(const std::string& bound) {
-    return metrics.Counter("mandate_client_bounds_met_total", "", Of({{"bound", bound}})).Value();
+    return metrics.Counter("mandate_client_limit_reached_total", "", Of({{"limit", bound}}))
+        .Value();
   }
   double Retries(const std::string& reason) {
     return metrics.Counter("mandate_client_retries_total", "", Of({{"reason", reason}})).Value();

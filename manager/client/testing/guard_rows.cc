@@ -45,7 +45,7 @@ std::string Rows() {
   std::string text;
   for (const GuardRow& row : kGuardRows) {
     const bool allowed = guard.Check(row.method, row.target, row.content_type).ok();
-    const bool unlike = row.answer == GuardAnswer::kRefusedUnlikeServer ||
+    const bool unlike = row.answer == GuardAnswer::kRejectedUnlikeServer ||
                         row.answer == GuardAnswer::kAllowedUnlikeServer;
     StrAppend(&text, text.empty() ? "" : ",\n", R"({"method":)", Quoted(row.method),
               R"(,"target":)", Quoted(row.target), R"(,"contentType":)", Quoted(row.content_type),
