@@ -32,12 +32,12 @@ bench: setup ## Benchmarks beside controller-runtime and kube-rs
 	@hack/bench/run
 
 .PHONY: demo
-demo: setup ## Play the main job on a private control plane, and prove it from the audit log
+demo: setup ## Run the ScopeTemplate controllers on a private control plane, and prove it from the audit log
 	@hack/demo/demo
 
 .PHONY: run
-run: setup ## The same control plane and manager, left running for you to try; again: the manager alone, anew [DIR=…]
-	@hack/run --dir "$$DIR"
+run: setup ## The same control plane and manager, for you to try; run it again to rebuild and restart the manager [DIR=…] [WEBHOOKS=1]
+	@hack/run --dir "$$DIR" $${WEBHOOKS:+--webhooks}
 
 .PHONY: stop
 stop: ## End what make run left running, and remove it with its data and logs [DIR=…]

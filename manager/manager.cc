@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "manager/base_check.h"
+#include "manager/core/log_reason.h"
 #include "manager/core/status_macros.h"
 #include "manager/loop_call.h"
 #include "manager/manager_parts.h"
@@ -120,7 +121,7 @@ absl::Status Manager::Run(std::stop_token stop) {
   starter.join();
   p.options.log.Info("Stopping");
   const absl::Status status = p.StopEverything();
-  p.options.log.Info("Stopped", {{"status", status}});
+  p.options.log.Info("Stopped", {{"status", status.ok() ? "OK" : LogReason(status)}});
   return status;
 }
 

@@ -248,6 +248,16 @@ absl::StatusOr<Flags> Resolve(const CommandLine& line, ManagerOptions options,
   for (const ComponentSpec& component : all) {
     if (IsController(component)) known.push_back(Name(component));
   }
+  for (const std::string& pattern : line.controllers) {
+    const std::string name = pattern.substr(pattern.starts_with('-') ? 1 : 0);
+    if (std::ranges::any_of(
+            all, [&](const ComponentSpec& c) { return Name(c) == name && !IsController(c); })) {
+      return Usage(
+          StrCat("--controllers: ", name, " is not a controller; ",
+                 name == kMetricsAuth.component ? "--metrics-secure" : "--webhook-bind-address",
+                 " enables or disables it"));
+    }
+  }
   auto selected = SelectControllers(line.controllers, known);
   if (!selected.ok()) return Usage(StrCat("--controllers: ", AsStd(selected.status().message())));
   const bool serves = options.webhook_address != "0";

@@ -1,6 +1,8 @@
 #include "controllers/certificates/make.h"
 
 #include "manager/cache/cache_view.h"
+#include "manager/core/status_macros.h"
+#include "manager/core/strings.h"
 
 namespace mandate::certificates {
 namespace {
@@ -36,7 +38,34 @@ class ServingSink : public DemandSink {
   const Logger log_;
 };
 
+absl::Status CheckMayWrite(const rbac::Mandate& mandate, const KindInfo& kind,
+                           const std::vector<std::string>& names) {
+  for (const std::string& name : names) {
+    rbac::Attributes request;
+    request.verb = "update";
+    request.api_group = kind.group;
+    request.resource = kind.plural;
+    request.name = name;
+    if (rbac::Covers(mandate, request)) continue;
+    return absl::InvalidArgumentError(
+        StrCat("component ", mandate.component, " may not write the caBundle of ", kind.plural, " ",
+               name, "; write // +mandate:rbac:groups=", kind.group, ",resources=", kind.plural,
+               ",resourceNames=", name,
+               ",verbs=list;watch;update,fieldSelector=metadata.name into its source, below a "
+               "+mandate:justify, and run make manifests"));
+  }
+  return absl::OkStatus();
+}
+
 }  // namespace
+
+absl::Status CheckMayPublish(const rbac::Mandate& mandate, const CertificateOptions& options) {
+  using admissionregistrationv1::MutatingWebhookConfiguration;
+  using admissionregistrationv1::ValidatingWebhookConfiguration;
+  RETURN_IF_ERROR(
+      CheckMayWrite(mandate, KindOf<ValidatingWebhookConfiguration>::value, options.validating));
+  return CheckMayWrite(mandate, KindOf<MutatingWebhookConfiguration>::value, options.mutating);
+}
 
 Webhooks MakeServing(const Component& component, const CertificateOptions& options,
                      std::shared_ptr<ServingCertificate> serving) {

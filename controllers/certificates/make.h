@@ -19,6 +19,10 @@
 
 namespace mandate::certificates {
 
+// OK if the mandate may write each configuration. kInvalidArgument names one that it may not write,
+// and the marker that is missing: without it no certificate would be issued.
+absl::Status CheckMayPublish(const rbac::Mandate& mandate, const CertificateOptions& options);
+
 // The controller of the Secret and the configurations. A mandate without mutating, or validating,
 // configurations has none of them.
 template <const rbac::Mandate& kMandate>
@@ -27,6 +31,7 @@ absl::StatusOr<std::unique_ptr<Controller>> MakeController(const Component& comp
   using admissionregistrationv1::MutatingWebhookConfiguration;
   using admissionregistrationv1::ValidatingWebhookConfiguration;
   RETURN_IF_ERROR(CheckLives(options.lives));
+  RETURN_IF_ERROR(CheckMayPublish(kMandate, options));
   ASSIGN_OR_RETURN(auto client, Client<kMandate>::Create(component.client));
   const auto to_secret = [key = ObjectKey{std::string(component.ns), options.secret}](
                              const ObjectEvent&) { return std::vector<Request>{{key}}; };

@@ -5,6 +5,7 @@
 
 #include "manager/core/status_macros.h"
 #include "manager/core/strings.h"
+#include "manager/object/time.h"
 
 namespace mandate::certificates {
 namespace {
@@ -97,8 +98,8 @@ absl::Status CertificateReconciler::WriteSecret(const CallContext& context, Secr
   for (const auto& [key, value] : plan.data) (*secret.mutable_data())[key] = value;
   RETURN_IF_ERROR(writes_.secret(context, std::move(secret)));
   component_.runtime.log.Info("Wrote new certificates",
-                              {{"serving-until", absl::FormatTime(plan.serving_expiry)},
-                               {"authority-until", absl::FormatTime(plan.authority_expiry)}});
+                              {{"serving_until", FormatTimestamp(plan.serving_expiry)},
+                               {"authority_until", FormatTimestamp(plan.authority_expiry)}});
   return absl::OkStatus();
 }
 

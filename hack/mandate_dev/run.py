@@ -1,7 +1,7 @@
 """A private control plane with the manager on it, for your own tests.
 
-usage: hack/run [--dir DIR] [--identity-mode MODE] [-- FLAG…]     make run [DIR=…]
-       hack/run stop [--dir DIR]                                  make stop [DIR=…]
+usage: hack/run [--dir DIR] [--identity-mode MODE] [--webhooks] [-- FLAG…]     make run [DIR=…] [WEBHOOKS=1]
+       hack/run stop [--dir DIR]                                               make stop [DIR=…]
 
 Builds the manager, starts the control plane unless it runs already, installs the CRDs and the generated roles as an
 administrator would, and starts the manager with the base ServiceAccount's token. The terminal then shows which
@@ -11,6 +11,7 @@ ends both and removes DIR.
 
   --dir DIR             the control plane, its data and the logs (default: mandate-run-UID under ${TMPDIR:-/tmp})
   --identity-mode MODE  how components act: token (the default), impersonate, single (docs/identity.md)
+  --webhooks            serve the webhooks, too, and have the API server call them
   FLAG…                 for mandate-manager, such as -v=3
 
 Exit 0 after Ctrl-C, `stop`, or when another `hack/run` took over; 1 when something failed, the manager's own end included.
@@ -26,7 +27,8 @@ import sys
 from collections.abc import Sequence
 from typing import Any
 
-from mandate_dev import processes, world
+from mandate_dev import processes, webhooks, world
+from mandate_dev.controlplane.components import new_port
 from mandate_dev.paths import HACK
 from mandate_dev.report import Report, StepFailed
 
@@ -53,6 +55,7 @@ def parse(argv: Sequence[str]) -> argparse.Namespace:
     parser.add_argument("command", nargs="?", choices=["stop"])
     parser.add_argument("--dir")
     parser.add_argument("--identity-mode", choices=["token", "impersonate", "single"], default="token")
+    parser.add_argument("--webhooks", action="store_true")
     parser.add_argument("-h", "--help", action="store_true")
     options = parser.parse_args(own)
     # make passes an empty DIR if it is not set.
@@ -142,12 +145,14 @@ def introduce(env: world.World, report: Report) -> None:
     report.say("Running. In another terminal:")
     q = shlex.quote
     report.say(f"  export KUBECONFIG={q(env.cluster.kubeconfig)}; export PATH={q(env.cluster.bin)}:\"$PATH\"")
-    report.say("  kubectl apply -f hack/demo/document.yaml      # the document's template and instance")
+    report.say("  kubectl apply -f hack/demo/document.yaml      # an example: a template and its instance")
     report.say("  kubectl get scopeinstances,scopetemplates,rolebindings -A")
     report.say(f"  {q(env.rbacgen)} trace {q(env.audit_log)}      # who did what")
     report.say(f"  curl -s 'http://127.0.0.1:{env.health_port}/readyz?verbose'      # which components are ready, and why not")
     report.say(f"  curl -s http://127.0.0.1:{env.metrics_port}/metrics")
     report.say(f"  less {q(env.manager_log)}")
+    if webhooks.configurations(env):
+        report.say("While the manager is stopped, the API server denies the writes that the webhooks cover.")
     report.say("Ctrl-C stops the manager alone; the same command again builds it and starts it again. "
                "`make stop`, with the same DIR=…, ends the control plane, too.")
     report.say("")
@@ -193,6 +198,12 @@ def run(options: argparse.Namespace, report: Report) -> int:
         if end(former):
             report.held("the manager that ran before has ended")
         report.step("mandate-manager starts with base's token file and nothing else")
+        if options.webhooks:
+            port = new_port([env.health_port, env.metrics_port])
+            webhooks.install(env, port)
+            options.flags.append(f"--webhook-bind-address=127.0.0.1:{port}")
+        else:
+            webhooks.uninstall(env)
         env.start_manager("-v=1", *options.flags)
         write_state(options.dir, owner=me, manager=processes.record(env.manager_pid()))
         introduce(env, report)

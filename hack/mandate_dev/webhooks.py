@@ -10,6 +10,7 @@ COMPONENT = "scope-webhook"
 CERTIFICATES = "webhook-certificates"
 SECRET = f"{BASE}-webhook-certificate"
 CONFIGURATION = f"{BASE}-{COMPONENT}-validating"
+KINDS, OURS = "validatingwebhookconfigurations,mutatingwebhookconfigurations", "app.kubernetes.io/part-of=mandate"
 NOT_HELD = "attempting to grant RBAC permissions not currently held"
 
 
@@ -25,9 +26,14 @@ def install(world: World, port: int) -> None:
         world.kubectl("replace", "-f", "-", stdin=json.dumps(configuration))
 
 
+def uninstall(world: World) -> None:
+    """Removes their configurations, so that the API server does not call webhooks that nobody serves."""
+    world.kubectl("delete", KINDS, "-l", OURS)
+
+
 def configurations(world: World) -> list[Any]:
     """The configurations of our components."""
-    found: list[Any] = world.get("validatingwebhookconfigurations", "-l", "app.kubernetes.io/part-of=mandate")["items"]
+    found: list[Any] = world.get(KINDS, "-l", OURS)["items"]
     return found
 
 

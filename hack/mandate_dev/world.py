@@ -143,7 +143,7 @@ class World:
         some = [] if any(flag.startswith("--with=") for flag in flags) else ["--with=metrics.enabled"]
         # The sources must not follow a flag that takes a list, because it would take them, too.
         return self.run([self.rbacgen, "chart", *flags, *some, "--format=yaml", f"--namespace={NAMESPACE}",
-                         f"--identity-mode={self.identity_mode}", *sources], stdout=subprocess.PIPE)
+                         f"--identity-mode={self.identity_mode}", *sources], stdout=subprocess.PIPE, stderr=subprocess.PIPE)
 
     def write_credentials(self) -> None:
         """Writes the files that the kubelet would mount into the manager's pod: a token, and the server's address."""

@@ -4,6 +4,7 @@
 #include <set>
 
 #include "absl/strings/ascii.h"
+#include "absl/strings/str_join.h"
 #include "manager/core/strings.h"
 
 namespace mandate {
@@ -21,22 +22,25 @@ absl::Status CheckDeclared(const rbac::Mandate& mandate, const std::vector<Webho
   for (const Webhook& webhook : served) {
     if (webhook.conversions == nullptr) paths.insert(webhook.path);
   }
+  std::vector<std::string> errors;
   for (const std::string_view path : paths) {
     if (declared.contains(path)) continue;
-    return absl::InvalidArgumentError(
-        StrCat("component ", mandate.component, " serves the webhook ", path,
-               ", which no marker of the component declares, so that the API server does not call "
-               "it; write // +kubebuilder:webhook:path=",
+    errors.push_back(
+        StrCat("it serves ", path,
+               ", which no marker declares, so that the API server does not call it: write // "
+               "+kubebuilder:webhook:path=",
                path, ",… below its component marker"));
   }
   for (const std::string_view path : declared) {
     if (paths.contains(path)) continue;
-    return absl::InvalidArgumentError(
-        StrCat("component ", mandate.component, " does not serve the webhook ", path,
-               ", which its marker declares, so that the API server calls it; serve it, or remove "
-               "the marker and run make manifests"));
+    errors.push_back(StrCat("it does not serve ", path,
+                            ", which a marker declares, so that the API server calls it: serve it, "
+                            "or correct or remove the marker, and run make manifests"));
   }
-  return absl::OkStatus();
+  if (errors.empty()) return absl::OkStatus();
+  return absl::InvalidArgumentError(StrCat(
+      "component ", mandate.component,
+      " does not serve the webhooks that its markers declare: ", absl::StrJoin(errors, "; ")));
 }
 
 absl::Status UnknownOperation(std::string_view operation) {

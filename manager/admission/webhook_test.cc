@@ -27,12 +27,15 @@ TEST(CheckDeclared, MarkersAndHandlersAgree) {
   EXPECT_EQ(check(kMandate, {"/b", "/a"}), "");
   EXPECT_EQ(check({"c", {}}, {}), "");
   EXPECT_EQ(check(kMandate, {"/a"}),
-            "component c does not serve the webhook /b, which its marker declares, so that the API "
-            "server calls it; serve it, or remove the marker and run make manifests");
-  EXPECT_EQ(check(kMandate, {"/a", "/b", "/x"}),
-            "component c serves the webhook /x, which no marker of the component declares, so that "
-            "the API server does not call it; write // +kubebuilder:webhook:path=/x,… below its "
-            "component marker");
+            "component c does not serve the webhooks that its markers declare: it does not serve "
+            "/b, which a marker declares, so that the API server calls it: serve it, or correct or "
+            "remove the marker, and run make manifests");
+  EXPECT_EQ(check(kMandate, {"/a", "/x"}),
+            "component c does not serve the webhooks that its markers declare: it serves /x, which "
+            "no marker declares, so that the API server does not call it: write // "
+            "+kubebuilder:webhook:path=/x,… below its component marker; it does not serve /b, "
+            "which a marker declares, so that the API server calls it: serve it, or correct or "
+            "remove the marker, and run make manifests");
 }
 
 }  // namespace

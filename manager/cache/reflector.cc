@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "manager/cache/watch_errors.h"
+#include "manager/core/log_reason.h"
 #include "manager/core/strings.h"
 #include "manager/object/api_error.h"
 
@@ -332,9 +333,10 @@ void Reflector::SetStatus(DemandState state, absl::Status reason, bool failed) {
   if (state == status_.state && reason == status_.reason && failed == status_.failed) return;
   // There is one log line per transition, because the reasons of one state may alternate.
   if (state != status_.state) {
-    log_.Debug(
-        1, "Watch changed its state",
-        {{"state", ToString(state)}, {"component", client_->component()}, {"reason", reason}});
+    log_.Debug(1, "Watch changed its state",
+               {{"state", ToString(state)},
+                {"component", client_->component()},
+                {"reason", LogReason(reason)}});
   }
   status_ = {state, std::move(reason), failed};
   owner_.OnStatus(status_);

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "manager/core/log_reason.h"
 #include "manager/core/strings.h"
 
 namespace mandate {
@@ -111,7 +112,8 @@ void WatchMember::SetStatus(DemandStatus status) {
 
 // A sink logs the state itself; a second line is not needed.
 void WatchMember::Log(const DemandStatus& status) const {
-  const Logger::Fields fields = {{"state", ToString(status.state)}, {"reason", status.reason}};
+  const Logger::Fields fields = {{"state", ToString(status.state)},
+                                 {"reason", LogReason(status.reason)}};
   const bool told =
       std::any_of(feeds_.begin(), feeds_.end(), [](const auto& feed) { return feed->has_sink(); });
   constexpr char kMessage[] = "Demand changed its state";

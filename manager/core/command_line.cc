@@ -40,6 +40,22 @@ std::string EnumerationText(const std::string& text) {
                 text.substr(name + 2, set - name - 2), "\"");
 }
 
+// "--v must be 0 to 5, not 9" for "--v: Value 9 not in range 0 to 5", the text of CLI::Range.
+std::string RangeText(const std::string& text) {
+  constexpr std::string_view kValue = ": Value ", kNotIn = " not in range ";
+  const size_t value = text.find(kValue), range = text.rfind(kNotIn);
+  if (value == text.npos || range == text.npos || value + kValue.size() > range) return text;
+  return StrCat(text.substr(0, value), " must be ", text.substr(range + kNotIn.size()), ", not ",
+                text.substr(value + kValue.size(), range - value - kValue.size()));
+}
+
+// "--v is given twice" for "--v: At Most 1 required but received 2".
+std::string RepeatedText(const std::string& text) {
+  const size_t end = text.find(": At Most 1 required");
+  if (end == text.npos) return text;
+  return StrCat(text.substr(0, end), " is given more than once");
+}
+
 // "diff needs OLD and NEW" if one of these arguments is missing.
 std::string RequiredText(const CLI::App& app, const CLI::ParseError& error) {
   const std::vector<CLI::App*> commands = app.get_subcommands();
@@ -69,7 +85,8 @@ std::optional<std::string> FlagWithoutValue(const std::vector<std::string>& argu
 
 std::string ParseErrorText(const CLI::App& app, const CLI::ParseError& error) {
   const auto code = static_cast<CLI::ExitCodes>(error.get_exit_code());
-  if (code == CLI::ExitCodes::ValidationError) return EnumerationText(error.what());
+  if (code == CLI::ExitCodes::ValidationError) return RangeText(EnumerationText(error.what()));
+  if (code == CLI::ExitCodes::ArgumentMismatch) return RepeatedText(error.what());
   if (code == CLI::ExitCodes::RequiredError) return RequiredText(app, error);
   const std::vector<std::string> extra = app.remaining(/*recurse=*/true);
   if (code != CLI::ExitCodes::ExtrasError || extra.empty()) return error.what();

@@ -30,6 +30,8 @@ TEST(ParseErrorTextTest, SaysWhatIsValid) {
       {{"--format=xml"}, "--format must be text or json, not \"xml\""},
       {{"--format", "a not in {b}"}, "--format must be text or json, not \"a not in {b}\""},
       {{"--one=x"}, "--one must be 1, not \"x\""},
+      {{"run", "--level=9"}, "--level must be 0 to 5, not 9"},
+      {{"--namespace=a", "--namespace=b"}, "--namespace is given more than once"},
       {{"run", "--kind=d"}, "--kind must be a, b or c, not \"d\""},
       {{"diff"}, "diff needs OLD and NEW"},
       {{"diff", "x"}, "diff needs OLD and NEW"},
@@ -47,6 +49,7 @@ TEST(ParseErrorTextTest, SaysWhatIsValid) {
     app.add_option("--one", word, "Which.")->check(CLI::IsMember({"1"}));
     CLI::App* run = app.add_subcommand("run", "Runs.");
     run->add_option("--depth", depth, "How deep.");
+    run->add_option("--level", depth, "How loud.")->check(CLI::Range(0, 5));
     run->add_option("--kind", word, "What.")->check(CLI::IsMember({"a", "b", "c"}));
     CLI::App* diff = app.add_subcommand("diff", "Compares.");
     diff->add_option("OLD", word, "Before.")->required();

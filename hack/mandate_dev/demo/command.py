@@ -3,7 +3,7 @@
 usage: hack/demo/demo [--kill] [--stay] [--identity-mode MODE] [--dir DIR]
 
 Starts a private control plane on loopback, installs the CRDs and the generated roles as an administrator would,
-starts mandate-manager with the base ServiceAccount's token and nothing else, and plays the Oria document with kubectl.
+starts mandate-manager with the base ServiceAccount's token and nothing else, and plays the example of docs/scope.md with kubectl.
 Then comes the audit trace: the actions of each component, its token, and the identity that issued the token; and at the
 end a user who tries to get more rights through the manager. Exit 0 only if every step held. To try things yourself: hack/run.
 

@@ -54,7 +54,7 @@ class Story:
         def look() -> tuple[Any, Any]:
             seen = {ns: self.world.can(SUBJECT, "list", "pods", ns) for ns in allowed + refused}
             return seen == {**dict.fromkeys(allowed, True), **dict.fromkeys(refused, False)}, seen
-        self.world.eventually(f"{SUBJECT.rsplit(':', 1)[1]} may list pods in {', '.join(allowed) or 'none'}"
+        self.world.eventually(f"{SUBJECT.rsplit(':', 1)[1]} may list pods in {', '.join(allowed) or 'no namespace'}"
                               + (f", not in {', '.join(refused)}" if refused else ""), look)
 
     def condition_is(self, kind: str, condition: str, status: str) -> None:
@@ -78,7 +78,7 @@ def owned(thing: dict[str, Any]) -> bool:
 
 
 def play(world: World, report: Report, kill: bool) -> None:
-    report.section("The Oria document")
+    report.section("A ScopeTemplate and its ScopeInstance")
     s = Story(world, report, kill)
 
     s.act("a ScopeTemplate, and a ScopeInstance for foo and bar (hack/demo/document.yaml)",
@@ -105,7 +105,7 @@ def play(world: World, report: Report, kill: bool) -> None:
     s.bindings_are(["foo", "baz", "labelled"])
     s.subject_may(["labelled"], ["bar"])
 
-    s.act("the label goes", lambda: world.kubectl("label", "namespace", "labelled", "fooKey-"))
+    s.act("the label is removed", lambda: world.kubectl("label", "namespace", "labelled", "fooKey-"))
     s.bindings_are(["foo", "baz"])
     s.subject_may(["foo"], ["labelled"])
 
@@ -135,7 +135,7 @@ def a_fence_stops(world: World, report: Report) -> None:
     This runs after the audit, because the trace reports such requests, which have a foreign user agent."""
     if world.identity_mode == "single":
         return  # in this mode the server does not know which component sent a write
-    report.step("scope-instance's identity in other hands: a binding to cluster-admin, which RBAC lets it make")
+    report.step("an attacker with scope-instance's token: a binding to cluster-admin, which RBAC lets it make")
     who = f"system:serviceaccount:{NAMESPACE}:{BASE}-scope-instance"
     if not world.can(who, "create", "clusterrolebindings", "default"):
         raise StepFailed(report.current, "RBAC to allow it", "no")
@@ -175,8 +175,8 @@ def nobody_grants_more(world: World, report: Report) -> None:
         world.eventually(what, look)
     tries("tina grants Secrets of foo, which `edit` includes", ["foo"], "--as=tina")
     tries(f"tina is denied Secrets of bar: {webhooks.NOT_HELD}", ["bar"], "--as=tina")
-    tries("and of the whole cluster", [], "--as=tina")
-    tries("an administrator is not", [])
+    tries("tina is denied Secrets of the whole cluster", [], "--as=tina")
+    tries("an administrator is allowed", [])
     world.kubectl("delete", "scopetemplate/secrets", "clusterrole/tina", "clusterrolebinding/tina")
 
 
