@@ -16,6 +16,9 @@ constexpr absl::Duration kSkew = absl::Minutes(5);
 
 // Certificates and keys of the Secret that are read: the last ones, which are the newest. More
 // would be somebody's mistake, and each is compared with each.
+constexpr size_t kMostRead = 64;
+// Authorities that are kept. Those of others, without a key, make room first: otherwise they would
+// push ours out, and a new one would be made again and again.
 constexpr size_t kMostAuthorities = 8;
 
 struct Authority {
@@ -34,8 +37,7 @@ bool IsValidAt(const x509::Facts& facts, absl::Time now) {
 
 std::vector<std::string> LastBlocks(const std::string& pem) {
   std::vector<std::string> blocks = x509::SplitPem(pem);
-  if (blocks.size() > kMostAuthorities)
-    blocks.erase(blocks.begin(), blocks.end() - kMostAuthorities);
+  if (blocks.size() > kMostRead) blocks.erase(blocks.begin(), blocks.end() - kMostRead);
   return blocks;
 }
 
@@ -57,6 +59,15 @@ std::vector<Authority> ReadAuthorities(const SecretData& data, absl::Time now) {
     authorities.push_back({{std::move(pem), Secret(std::move(key))}, *facts});
   }
   SortByExpiry(authorities);
+  for (const bool ours : {false, true}) {
+    for (size_t i = 0; i < authorities.size() && authorities.size() > kMostAuthorities;) {
+      if (authorities[i].pair.key_pem.empty() == ours) {
+        ++i;
+      } else {
+        authorities.erase(authorities.begin() + static_cast<std::ptrdiff_t>(i));
+      }
+    }
+  }
   return authorities;
 }
 

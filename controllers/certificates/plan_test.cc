@@ -210,6 +210,28 @@ TEST_F(PlanTest, AuthoritiesAreBounded) {
   EXPECT_TRUE(Serves(newest));
 }
 
+// Those of others that outlive ours pushed ours out, and each plan made a new one.
+TEST_F(PlanTest, AuthoritiesOfOthersDoNotPushOursOut) {
+  CarryOut(kStart);
+  const std::string ours = Authority(0);
+  std::string many;
+  for (int i = 0; i < 20; ++i) {
+    many += x509::Issue({.use = x509::Use::kAuthority,
+                         .common_name = "foreign",
+                         .not_before = kStart - absl::Hours(1),
+                         .not_after = kStart + 10 * kLives.authority},
+                        nullptr)
+                ->certificate_pem;
+  }
+  data_[kAuthorities] = ours + many;
+  CarryOut(kStart);
+  EXPECT_EQ(authorities(), 8);
+  const SecretData settled = data_;
+  CarryOut(kStart);
+  EXPECT_EQ(data_, settled);
+  EXPECT_TRUE(Serves(ours));
+}
+
 TEST_F(PlanTest, OtherNamesNeedAnotherCertificate) {
   CarryOut(kStart);
   const auto plan = PlanCertificates({.now = kStart,

@@ -15,23 +15,29 @@ namespace {
 
 constexpr std::string_view kRbacGroup = "rbac.authorization.k8s.io";
 
+// The maximum number of errors in a message; the others are only counted.
+constexpr size_t kMostListed = 20;
+
 // Collects the errors with their fields.
 class Problems {
  public:
   void Add(std::string_view field, std::string_view what) {
-    problems_.push_back(StrCat(field, ": ", what));
+    if (++count_ <= kMostListed) problems_.push_back(StrCat(field, ": ", what));
   }
   void AddIfNotOk(std::string_view field, const absl::Status& status) {
     if (!status.ok()) Add(field, AsStd(status.message()));
   }
-  size_t size() const { return problems_.size(); }
+  size_t size() const { return count_; }
   absl::Status ToStatus() const {
     if (problems_.empty()) return absl::OkStatus();
-    return absl::InvalidArgumentError(absl::StrJoin(problems_, "; "));
+    const size_t others = count_ - problems_.size();
+    return absl::InvalidArgumentError(StrCat(absl::StrJoin(problems_, "; "),
+                                             others == 0 ? "" : StrCat("; and ", others, " more")));
   }
 
  private:
-  std::vector<std::string> problems_;
+  size_t count_ = 0;
+  std::vector<std::string> problems_;  // the first ones
 };
 
 // Validates like rbac/v1, so that an invalid rule is rejected before any write.

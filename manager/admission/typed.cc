@@ -10,7 +10,10 @@ namespace mandate::internal {
 absl::Status ReadObject(std::string_view json, std::string_view which, const KindInfo& kind,
                         google::protobuf::Message& out) {
   if (json.empty()) return absl::InvalidArgumentError(StrCat("the review has no ", which));
-  const absl::Status status = FromJson(json, out, {.kind = &kind});
+  // The API server's objects have fewer. A hostile review with millions would take gigabytes.
+  constexpr size_t kMaxContainers = 100'000;
+  const absl::Status status =
+      FromJson(json, out, {.kind = &kind, .limits = {.max_containers = kMaxContainers}});
   if (status.ok()) return status;
   return absl::InvalidArgumentError(StrCat(which, ": ", AsStd(status.message())));
 }

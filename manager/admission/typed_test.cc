@@ -87,6 +87,15 @@ TEST(ValidatingWebhook, CallsTheFunctionOfTheOperation) {
   }
 }
 
+TEST(ValidatingWebhook, BoundsTheObjectsAndArraysOfAReview) {
+  const Webhook webhook = ValidatingWebhook<ConfigMap>(std::make_shared<Recorder>());
+  std::string owners = "{}";
+  for (int i = 0; i < 100'000; ++i) owners += ",{}";
+  const std::string text = StrCat(R"({"metadata":{"ownerReferences":[)", owners, "]}}");
+  EXPECT_NE(Ask(webhook, Request("CREATE", text)).find("too many objects and arrays"),
+            std::string::npos);
+}
+
 class NoShell : public Validator<corev1::PodExecOptions> {
  public:
   absl::Status ValidateConnect(AdmissionCall&, const corev1::PodExecOptions& options) override {

@@ -55,6 +55,7 @@ JsonCursor::JsonCursor(std::string_view text, const JsonLimits& limits, const Pl
       at_(from.at),
       depth_(from.depth),
       max_depth_(limits.max_depth),
+      containers_left_(limits.max_containers),
       first_(from.first) {
   if (text.size() > limits.max_bytes) {
     status_ = absl::InvalidArgumentError(
@@ -143,6 +144,8 @@ bool JsonCursor::Enter(char open) {
   if (depth_ >= max_depth_) {
     return FailAt(at_ - 1, StrCat("nested deeper than the limit of ", max_depth_));
   }
+  if (containers_left_ == 0) return FailAt(at_ - 1, "too many objects and arrays");
+  --containers_left_;
   ++depth_;
   first_ = true;
   return true;

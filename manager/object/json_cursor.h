@@ -13,6 +13,7 @@
 
 #include <cstddef>
 #include <forward_list>
+#include <limits>
 #include <string>
 #include <string_view>
 
@@ -25,6 +26,8 @@ struct JsonLimits {
   // Of objects and arrays within each other. The default is the limit of Go's encoding/json: an API
   // server stores an object that is so deep, in a field that preserves unknown fields.
   int max_depth = 10'000;
+  // Of all objects and arrays together. Each may cost its reader a hundred times its two bytes.
+  size_t max_containers = std::numeric_limits<size_t>::max();
 };
 
 // The limit of readers that use the stack for each level.
@@ -114,6 +117,7 @@ class JsonCursor {
   size_t at_;
   int depth_;
   const int max_depth_;
+  size_t containers_left_;
   bool first_;  // nothing was read yet of the innermost object or array
   absl::Status status_;
   std::forward_list<std::string> unescaped_;

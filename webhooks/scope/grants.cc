@@ -1,5 +1,7 @@
 #include "webhooks/scope/grants.h"
 
+#include <algorithm>
+#include <functional>
 #include <map>
 #include <set>
 #include <string>
@@ -57,31 +59,42 @@ class Counted {
   explicit Counted(const GrantOptions& options) : options_(options) {}
 
   absl::Status AddWrite(const RoleTemplate& role) {
-    return options_.may_escalate ? absl::OkStatus() : Add(ToWriteRole(role));
+    if (options_.may_escalate) return absl::OkStatus();
+    RETURN_IF_ERROR(Count(role));
+    requirements_.push_back(ToWriteRole(role));
+    return absl::OkStatus();
   }
+  // A role without rules may get any rules later, by a write of somebody who does not see this one.
   absl::Status AddBind(const RoleTemplate& role, std::string_view ns) {
-    return options_.may_bind ? absl::OkStatus() : Add(ToBindRole(role, ns));
+    if (options_.may_bind) return absl::OkStatus();
+    if (role.rules.empty()) return AddBindAny(ns);
+    RETURN_IF_ERROR(Count(role));
+    requirements_.push_back(ToBindRole(role, ns));
+    return absl::OkStatus();
   }
   absl::Status AddBindAny(std::string_view ns) {
-    return options_.may_bind ? absl::OkStatus() : Add(ToBindAnyRole(ns));
+    if (options_.may_bind || !any_.emplace(ns).second) return absl::OkStatus();
+    RETURN_IF_ERROR(Count(1));
+    requirements_.push_back(ToBindAnyRole(ns));
+    return absl::OkStatus();
   }
   std::vector<Requirement> Take() { return std::move(requirements_); }
 
  private:
-  absl::Status Add(Requirement requirement) {
-    reviews_ += 1 + requirement.rights.size();
-    if (reviews_ > options_.max_reviews) {
-      return absl::ResourceExhaustedError(
-          StrCat("checking it needs more than ", options_.max_reviews,
-                 " access reviews; split the object into smaller ones, or write it as a user that "
-                 "may bind and escalate every ClusterRole"));
-    }
-    requirements_.push_back(std::move(requirement));
-    return absl::OkStatus();
+  absl::Status Count(const RoleTemplate& role) { return Count(1 + CountRights(role)); }
+  // Before they are made: one rule may have millions of rights.
+  absl::Status Count(size_t reviews) {
+    reviews_ += reviews;
+    if (reviews_ <= options_.max_reviews) return absl::OkStatus();
+    return absl::ResourceExhaustedError(
+        StrCat("checking it needs more than ", options_.max_reviews,
+               " access reviews; split the object into smaller ones, or write it as a user that "
+               "may bind and escalate every ClusterRole"));
   }
 
   const GrantOptions& options_;
   size_t reviews_ = 0;
+  std::set<std::string, std::less<>> any_;  // the scopes of AddBindAny()
   std::vector<Requirement> requirements_;
 };
 
@@ -91,6 +104,25 @@ bool HasNewSubjects(const SubjectList& old, const SubjectList& now) {
     if (!known.Contains(subject)) return true;
   }
   return false;
+}
+
+// Whether roles are missing that a later write adds: a template without roles is as one that does
+// not exist yet.
+bool IsUnfinished(const TemplateRoles& expanded) {
+  return expanded.roles.empty() || !expanded.invalid.ok();
+}
+
+bool SameRules(const RoleTemplate& a, const RoleTemplate& b) {
+  return std::ranges::equal(a.rules, b.rules, [](const auto& one, const auto& other) {
+    return one.SerializeAsString() == other.SerializeAsString();
+  });
+}
+
+// Whether `now` has a right that `old` did not have. Too many rights to compare count as new ones.
+bool HasNewRights(const RoleTemplate& old, const RoleTemplate& now, size_t max_rights) {
+  if (SameRules(old, now)) return false;
+  if (CountRights(old) > max_rights || CountRights(now) > max_rights) return true;
+  return !rbac::Uncovered(RulesOf(old), RulesOf(now)).empty();
 }
 
 }  // namespace
@@ -107,16 +139,24 @@ absl::StatusOr<std::vector<Requirement>> GrantsOfTemplate(
   // A user who may bind in the whole cluster may bind in each namespace.
   if (scopes.contains("")) scopes = {""};
 
+  // A new subject of the whole template counts for each role, also for those with subjects of their
+  // own: it gets a role when somebody removes the last of these.
+  const bool all_get_new_subjects =
+      HasNewSubjects(old == nullptr ? SubjectList() : old->spec().bindingtemplate().subjects(),
+                     now.spec().bindingtemplate().subjects());
   Counted counted(options);
-  for (const RoleTemplate& role : ExpandTemplate(now).roles) {
+  const TemplateRoles after = ExpandTemplate(now);
+  if (all_get_new_subjects && IsUnfinished(after)) RETURN_IF_ERROR(counted.AddBindAny(""));
+  for (const RoleTemplate& role : after.roles) {
     const auto found = old_roles.find(role.generate_name);
     const RoleTemplate* was = found == old_roles.end() ? nullptr : found->second;
-    const std::vector<rbac::Rule> held = was == nullptr ? std::vector<rbac::Rule>() : RulesOf(*was);
-    const bool has_new_subjects = was == nullptr || HasNewSubjects(*was->subjects, *role.subjects);
-    if (has_new_subjects || !rbac::Uncovered(held, RulesOf(role)).empty()) {
+    const bool has_new_subjects =
+        was == nullptr || all_get_new_subjects || HasNewSubjects(*was->subjects, *role.subjects);
+    if (has_new_subjects || HasNewRights(*was, role, options.max_reviews)) {
       RETURN_IF_ERROR(counted.AddWrite(role));
     }
     if (!has_new_subjects) continue;
+    if (role.rules.empty()) RETURN_IF_ERROR(counted.AddBindAny(""));
     for (const std::string& ns : scopes) RETURN_IF_ERROR(counted.AddBind(role, ns));
   }
   return counted.Take();
@@ -134,8 +174,10 @@ absl::StatusOr<std::vector<Requirement>> GrantsOfInstance(
     for (const std::string& ns : scopes) RETURN_IF_ERROR(counted.AddBindAny(ns));
     return counted.Take();
   }
-  for (const RoleTemplate& role : ExpandTemplate(*scope_template).roles) {
-    for (const std::string& ns : scopes) RETURN_IF_ERROR(counted.AddBind(role, ns));
+  const TemplateRoles expanded = ExpandTemplate(*scope_template);
+  for (const std::string& ns : scopes) {
+    if (IsUnfinished(expanded)) RETURN_IF_ERROR(counted.AddBindAny(ns));
+    for (const RoleTemplate& role : expanded.roles) RETURN_IF_ERROR(counted.AddBind(role, ns));
   }
   return counted.Take();
 }

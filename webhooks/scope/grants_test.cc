@@ -156,6 +156,35 @@ TEST(GrantsOfTemplate, CountSubjectsInAllThreePlaces) {
   }
 }
 
+// What such a subject or instance gets is decided later, by a write that does not show it.
+TEST(Grants, OfRolesAndRulesToComeNeedBindOnEveryRole) {
+  const auto of = [](std::string_view spec) {
+    return FromJsonOrDie<ScopeTemplate>(
+        StrCat(R"({"metadata":{"name":"foo","uid":"u"},"spec":)", spec, "}"));
+  };
+  const ScopeInstance in_foo = DocumentInstance(R"("namespaces":["foo"])");
+  const ScopeTemplate empty = of("{}");
+  const ScopeTemplate no_rules = Template({{.rules = {}}});
+  EXPECT_EQ(Text(GrantsOfInstance(nullptr, in_foo, empty, {})), "bind any in foo: ");
+  EXPECT_EQ(Text(GrantsOfInstance(nullptr, in_foo, no_rules, {})), "bind any in foo: ");
+  EXPECT_EQ(
+      Text(GrantsOfInstance(nullptr, in_foo, Template({{}, {.name = "b-", .rules = {}}}), {})),
+      "bind a- in foo: get pods; bind any in foo: ");
+  EXPECT_EQ(Text(GrantsOfTemplate(nullptr, empty, {}, {})), "") << "it has no subjects";
+  const std::string ann = StrCat(R"("bindingTemplate":{"subjects":[)", kAnn, "]}");
+  EXPECT_EQ(Text(GrantsOfTemplate(nullptr, of(StrCat("{", ann, "}")), {}, {})),
+            "bind any in cluster: ");
+  EXPECT_EQ(Text(GrantsOfTemplate(&no_rules, Template({{.rules = {}, .subjects = {kAnn, kBob}}}),
+                                  {in_foo}, {})),
+            "escalate a-: ; bind any in cluster: ; bind any in foo: ");
+  // A role with subjects of its own gets those of the template when its last own one is removed.
+  const std::string own = StrCat(R"("clusterRoles":[{"generateName":"a-","rules":[)", kPods,
+                                 R"(],"subjects":[)", kBob, "]}]");
+  const ScopeTemplate old = of(StrCat("{", own, "}"));
+  EXPECT_EQ(Text(GrantsOfTemplate(&old, of(StrCat("{", ann, ",", own, "}")), {in_foo}, {})),
+            "escalate a-: get pods; bind a- in foo: get pods");
+}
+
 TEST(GrantsOfInstance, AreTheRolesInNewNamespaces) {
   const ScopeTemplate a = Template({{.rules = {kPods, kSecrets}}});
   const auto of = [](std::string_view spec) { return DocumentInstance(spec); };
@@ -218,6 +247,24 @@ TEST(GrantsOfInstance, WithoutATemplateItsAuthorMustBindAnyRole) {
             "bind any in foo: ");
   EXPECT_EQ(Text(GrantsOfInstance(nullptr, DocumentInstance(), std::nullopt, {})),
             "bind any in cluster: ");
+}
+
+// The rights of one rule are a product, and are not made before they are counted.
+TEST(Grants, OfOneLargeRuleAreBounded) {
+  ScopeTemplate large = Template({{}});
+  auto& rule = *large.mutable_spec()->mutable_clusterroles(0)->mutable_rules(0);
+  for (int i = 0; i < 10'000; ++i) {
+    rule.add_verbs(StrCat("v", i));
+    rule.add_resources(StrCat("r", i));
+    rule.add_apigroups(StrCat("g", i));
+    rule.add_resourcenames(StrCat("n", i));
+  }
+  const ScopeTemplate old = Template({{}});
+  EXPECT_TRUE(absl::IsResourceExhausted(GrantsOfTemplate(nullptr, large, {}, {}).status()));
+  EXPECT_TRUE(absl::IsResourceExhausted(GrantsOfTemplate(&old, large, {}, {}).status()));
+  EXPECT_TRUE(
+      absl::IsResourceExhausted(GrantsOfInstance(nullptr, DocumentInstance(), large, {}).status()));
+  EXPECT_EQ(Text(GrantsOfTemplate(&large, large, {}, {})), "") << "nothing has changed";
 }
 
 TEST(Grants, AreBounded) {

@@ -1,5 +1,6 @@
 #include "webhooks/scope/requirement.h"
 
+#include <algorithm>
 #include <set>
 #include <utility>
 
@@ -10,6 +11,8 @@
 namespace mandate::scope {
 namespace {
 
+// More than any bound; the sum over all rules of an object does not overflow.
+constexpr size_t kManyRights = size_t{1} << 40;
 constexpr std::string_view kRbacGroup = "rbac.authorization.k8s.io";
 
 rbac::Rule OnClusterRoles(std::string_view verb, std::string_view name) {
@@ -40,6 +43,21 @@ std::string InScope(std::string_view ns) {
 
 }  // namespace
 
+size_t CountRights(const RoleTemplate& role) {
+  size_t count = 0;
+  for (const rbacv1::PolicyRule& rule : role.rules) {
+    const auto at_least_one = [](int size) { return static_cast<size_t>(std::max(size, 1)); };
+    const size_t verbs = at_least_one(rule.verbs_size());
+    // No factor is above 2^23, the bytes of a review, so the product of the four may overflow.
+    const double product = static_cast<double>(verbs) * at_least_one(rule.apigroups_size()) *
+                           at_least_one(rule.resources_size()) *
+                           at_least_one(rule.resourcenames_size());
+    count += product > kManyRights ? kManyRights : static_cast<size_t>(product);
+    count += verbs * static_cast<size_t>(rule.nonresourceurls_size());
+  }
+  return count;
+}
+
 std::vector<rbac::Rule> RulesOf(const RoleTemplate& role) {
   std::vector<rbac::Rule> rules;
   for (const rbacv1::PolicyRule& rule : role.rules) rules.push_back(rbac::FromProto(rule));
@@ -63,7 +81,7 @@ Requirement ToBindRole(const RoleTemplate& role, std::string_view ns) {
 }
 
 Requirement ToBindAnyRole(std::string_view ns) {
-  return {.what = StrCat("to bind roles of a ScopeTemplate that does not exist yet ", InScope(ns)),
+  return {.what = StrCat("to bind roles whose rules do not exist yet ", InScope(ns)),
           .shortcut = {std::string(ns), OnClusterRoles("bind", kEveryName)},
           .only_shortcut = true};
 }

@@ -2,6 +2,7 @@
 #ifndef WEBHOOKS_SCOPE_REQUIREMENT_H_
 #define WEBHOOKS_SCOPE_REQUIREMENT_H_
 
+#include <cstddef>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -32,8 +33,11 @@ Requirement ToWriteRole(const RoleTemplate& role);
 // To bind the role in `ns` (empty: in the cluster). The shortcut is `bind` on the ClusterRole.
 Requirement ToBindRole(const RoleTemplate& role, std::string_view ns);
 
-// To bind roles that do not exist yet. Only `bind` on all ClusterRoles will do.
+// To bind roles, or rules, that do not exist yet. Only `bind` on all ClusterRoles will do.
 Requirement ToBindAnyRole(std::string_view ns);
+
+// At least as many as the rights of ToWriteRole() and of ToBindRole(), without making them.
+size_t CountRights(const RoleTemplate& role);
 
 // The rules of the role.
 std::vector<rbac::Rule> RulesOf(const RoleTemplate& role);

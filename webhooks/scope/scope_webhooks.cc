@@ -1,5 +1,6 @@
 #include "webhooks/scope/scope_webhooks.h"
 
+#include <algorithm>
 #include <memory>
 #include <optional>
 #include <string>
@@ -15,6 +16,7 @@
 #include "manager/core/strings.h"
 #include "manager/object/kinds/rbac_v1.h"
 #include "webhooks/scope/grants.h"
+#include "webhooks/scope/large_checks.h"
 #include "webhooks/scope/refusals.h"
 #include "webhooks/scope/verdict.h"
 
@@ -26,15 +28,28 @@ using operatorsv1alpha1::ScopeTemplate;
 
 // Access reviews of one call that are under way at once.
 constexpr size_t kAtOnce = 16;
+// Checks with more access reviews than kLarge: so many of one user, and of all, run at once. The
+// component's other threads are for small ones.
+constexpr size_t kLarge = 50;
+constexpr size_t kLargePerUser = 2;
+constexpr size_t kLargeInAll = 4;
+// Instances that a warning names.
+constexpr size_t kMostNamed = 3;
+
+// What the checks need.
+struct Checker {
+  const Component& component;
+  std::shared_ptr<LargeChecks> large;
+};
 
 // `grants` is GrantsOfTemplate() or GrantsOfInstance() of the write.
 absl::Status CheckAuthor(
-    const Component& component, AdmissionCall& call,
+    const Checker& checker, AdmissionCall& call,
     absl::FunctionRef<absl::StatusOr<std::vector<Requirement>>(const GrantOptions&)> grants) {
   GrantOptions options;
   if (const auto all = grants(options); all.ok() && all->empty()) return absl::OkStatus();
   const auto ask = [&](std::vector<AccessQuestion> questions) {
-    return MayUserEach(call.context(), component.client, call.user(), std::move(questions),
+    return MayUserEach(call.context(), checker.component.client, call.user(), std::move(questions),
                        kAtOnce);
   };
   // Administrators need two reviews, whatever the size of the object.
@@ -42,6 +57,15 @@ absl::Status CheckAuthor(
   options.may_escalate = may[0].allowed();
   options.may_bind = may[1].allowed();
   ASSIGN_OR_RETURN(const auto requirements, grants(options));
+  size_t reviews = 0;
+  for (const Requirement& requirement : requirements) reviews += 1 + requirement.rights.size();
+  std::shared_ptr<void> place;
+  if (reviews > kLarge && (place = checker.large->Take(call.user().username())) == nullptr) {
+    return absl::ResourceExhaustedError(
+        StrCat("checking it needs ", reviews,
+               " access reviews, and other large objects of this or "
+               "of other users are being checked; try again, or write a smaller object"));
+  }
   return CheckRequirements(call.user().username(), requirements, ask);
 }
 
@@ -68,12 +92,23 @@ absl::StatusOr<std::string> WhyTakenBy(const CallContext& context, const CacheVi
   return "";
 }
 
+// Others may have written them: the author of a new right must know where it will be bound.
+void WarnOfInstances(const std::vector<ScopeInstance>& instances, AdmissionCall& call) {
+  if (instances.empty()) return;
+  std::string names;
+  for (size_t i = 0; i < std::min(instances.size(), kMostNamed); ++i) {
+    StrAppend(&names, i == 0 ? "" : ", ", instances[i].metadata().name());
+  }
+  if (instances.size() > kMostNamed) StrAppend(&names, " and others");
+  call.Warn(StrCat(instances.size(), " ScopeInstances bind the new rights: ", names));
+}
+
 // `old` is null for a new template.
-absl::Status CheckTemplate(const Component& component, AdmissionCall& call,
-                           const ScopeTemplate* old, const ScopeTemplate& now) {
-  const CacheView& cache = component.cache();
+absl::Status CheckTemplate(const Checker& checker, AdmissionCall& call, const ScopeTemplate* old,
+                           const ScopeTemplate& now) {
+  const CacheView& cache = checker.component.cache();
   absl::Status unread;
-  RETURN_IF_ERROR(RefuseTemplate(old, now, component.ns, [&](std::string_view name) {
+  RETURN_IF_ERROR(RefuseTemplate(old, now, checker.component.ns, [&](std::string_view name) {
     auto why = WhyTakenBy(call.context(), cache, now.metadata().uid(), name);
     unread.Update(why.status());
     return why.ok() ? *std::move(why) : std::string();
@@ -81,24 +116,27 @@ absl::Status CheckTemplate(const Component& component, AdmissionCall& call,
   RETURN_IF_ERROR(unread);
   ASSIGN_OR_RETURN(const auto instances, cache.ListBy<ScopeInstance>(
                                              call.context(), {kByTemplate, now.metadata().name()}));
-  return CheckAuthor(component, call, [&](const GrantOptions& options) {
+  const auto grants = [&](const GrantOptions& options) {
     return GrantsOfTemplate(old, now, instances, options);
-  });
+  };
+  RETURN_IF_ERROR(CheckAuthor(checker, call, grants));
+  if (const auto all = grants({}); !all.ok() || !all->empty()) WarnOfInstances(instances, call);
+  return absl::OkStatus();
 }
 
 // `old` is null for a new instance.
-absl::Status CheckInstance(const Component& component, AdmissionCall& call,
-                           const ScopeInstance* old, const ScopeInstance& now) {
-  RETURN_IF_ERROR(RefuseInstance(old, now, component.ns));
+absl::Status CheckInstance(const Checker& checker, AdmissionCall& call, const ScopeInstance* old,
+                           const ScopeInstance& now) {
+  RETURN_IF_ERROR(RefuseInstance(old, now, checker.component.ns));
   std::optional<ScopeTemplate> scope_template;
-  auto found =
-      component.cache().Get<ScopeTemplate>(call.context(), {"", now.spec().scopetemplatename()});
+  auto found = checker.component.cache().Get<ScopeTemplate>(call.context(),
+                                                            {"", now.spec().scopetemplatename()});
   if (found.ok()) {
     scope_template = *std::move(found);
   } else if (!absl::IsNotFound(found.status())) {
     return found.status();
   }
-  return CheckAuthor(component, call, [&](const GrantOptions& options) {
+  return CheckAuthor(checker, call, [&](const GrantOptions& options) {
     return GrantsOfInstance(old, now, scope_template, options);
   });
 }
@@ -107,16 +145,16 @@ absl::Status CheckInstance(const Component& component, AdmissionCall& call,
 template <Object T, auto kCheck>
 class WriteValidator : public Validator<T> {
  public:
-  explicit WriteValidator(const Component& component) : component_(component) {}
+  explicit WriteValidator(Checker checker) : checker_(std::move(checker)) {}
   absl::Status ValidateCreate(AdmissionCall& call, const T& object) override {
-    return kCheck(component_, call, nullptr, object);
+    return kCheck(checker_, call, nullptr, object);
   }
   absl::Status ValidateUpdate(AdmissionCall& call, const T& old_object, const T& object) override {
-    return kCheck(component_, call, &old_object, object);
+    return kCheck(checker_, call, &old_object, object);
   }
 
  private:
-  const Component& component_;
+  const Checker checker_;
 };
 
 }  // namespace
@@ -131,10 +169,11 @@ absl::StatusOr<Webhooks> MakeScopeWebhooks(const Component& component) {
         KindOf<rbacv1::ClusterRoleBinding>::value}) {
     webhooks.demands.push_back(cache.Demand({.kind = kind, .ns = "", .name = ""}, nullptr));
   }
+  const Checker checker{component, std::make_shared<LargeChecks>(kLargePerUser, kLargeInAll)};
   webhooks.hooks.push_back(ValidatingWebhook<ScopeTemplate>(
-      std::make_shared<WriteValidator<ScopeTemplate, CheckTemplate>>(component)));
+      std::make_shared<WriteValidator<ScopeTemplate, CheckTemplate>>(checker)));
   webhooks.hooks.push_back(ValidatingWebhook<ScopeInstance>(
-      std::make_shared<WriteValidator<ScopeInstance, CheckInstance>>(component)));
+      std::make_shared<WriteValidator<ScopeInstance, CheckInstance>>(checker)));
   return webhooks;
 }
 

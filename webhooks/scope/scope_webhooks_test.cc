@@ -110,6 +110,21 @@ TEST_F(ScopeWebhooksTest, FindsTheInstancesOfATemplate) {
   EXPECT_EQ(Ask(old, &old), "allowed");
 }
 
+TEST_F(ScopeWebhooksTest, WarnsOfTheInstancesThatGetANewRight) {
+  AllowAll();
+  cache_.Put(DocumentInstance(R"("namespaces":["foo"])"));
+  AdmissionRequest request;
+  request.set_operation("CREATE");
+  request.mutable_userinfo()->set_username("ann");
+  request.mutable_userinfo()->add_groups("dev");
+  (*request.mutable_userinfo()->mutable_extra())["scopes"].add_items("a");
+  request.mutable_object()->set_raw(ToJson(DocumentTemplate()).value());
+  AdmissionCall call({loop_.clock().TimeNow() + absl::Seconds(10), {}}, request);
+  webhooks_.hooks.front().handler(call);
+  ASSERT_EQ(call.response().warnings_size(), 1);
+  EXPECT_THAT(call.response().warnings(0), HasSubstr("1 ScopeInstances bind the new rights: "));
+}
+
 TEST_F(ScopeWebhooksTest, FindsTheTemplateOfAnInstance) {
   const ScopeInstance instance = DocumentInstance(R"("namespaces":["foo"])");
   EXPECT_THAT(Ask(instance), HasSubstr(kBind)) << "the template does not exist";

@@ -1,0 +1,33 @@
+// Keeps the checks of large objects from taking all threads: most of them wait for many access
+// reviews, and one user could send nothing else.
+#ifndef WEBHOOKS_SCOPE_LARGE_CHECKS_H_
+#define WEBHOOKS_SCOPE_LARGE_CHECKS_H_
+
+#include <cstddef>
+#include <map>
+#include <memory>
+#include <string>
+
+#include "manager/core/mutex.h"
+
+namespace mandate::scope {
+
+// How many large checks run, of each user. Thread-safe; held by shared_ptr.
+class LargeChecks : public std::enable_shared_from_this<LargeChecks> {
+ public:
+  LargeChecks(size_t per_user, size_t in_all) : per_user_(per_user), in_all_(in_all) {}
+
+  // The place of one more, until it is released; null: there is none.
+  std::shared_ptr<void> Take(const std::string& user);
+
+ private:
+  const size_t per_user_;
+  const size_t in_all_;
+  Mutex mutex_;
+  size_t running_ ABSL_GUARDED_BY(mutex_) = 0;
+  std::map<std::string, size_t> by_user_ ABSL_GUARDED_BY(mutex_);
+};
+
+}  // namespace mandate::scope
+
+#endif  // WEBHOOKS_SCOPE_LARGE_CHECKS_H_
