@@ -160,21 +160,28 @@ class Sides:
         return (True if code == 201 else False if denied else None), f"{code} {said}"
 
     def _bound(self, case: Case) -> list[str]:
-        """The ClusterRoles that the instances of the case bind."""
+        """The ClusterRoles that the instances of the case bind. A role without rules is as one that does not exist:
+        somebody may add its rules later."""
         if case.kind == "awaited":
             # The roles do not exist yet: these have the same rules, and no rule about `bind` has their names.
-            return [f"dif-copy-{self._templates.index(case.roles)}-{i}" for i in range(len(case.roles))]
-        return [ROLE_ABSENT] if case.kind == "orphan" else self._role_names[case.number]
+            names, roles = [f"dif-copy-{self._templates.index(case.roles)}-{i}" for i in range(len(case.roles))], case.roles
+        elif case.kind == "orphan":
+            names, roles = [ROLE_ABSENT], [[]]
+        else:
+            names, roles = self._role_names[case.number], self._templates[case.number]
+        return [name if rules else ROLE_ABSENT for name, rules in zip(names, roles)]
 
     def api_server(self, case: Case) -> tuple[bool | None, str]:
         """The same of the equivalent ClusterRoles and bindings."""
         things = [role("dif-new", rules) for rules in case.roles]
         things += [binding("dif-new", ns, user("dif-subject"), name) for name in self._bound(case) for ns in case.scopes()]
+        if case.kind in ("template", "awaited") and not all(case.roles):
+            things.append(binding("dif-new", "", user("dif-subject"), ROLE_ABSENT))
         for thing in things:
             code, said = self._server.try_to_create(case.user, thing)
             denied = code == 403 and webhooks.NOT_HELD in said and "webhook" not in said
             # A user who may not bind every role cannot bind a role that does not exist.
-            absent = case.kind == "orphan" and code == 404 and ROLE_ABSENT in said
+            absent = code == 404 and ROLE_ABSENT in said
             if code != 201:
                 return (False if denied or absent else None), f"{code} {said}"
         return True, "allowed"
@@ -271,12 +278,13 @@ class Differential(WorldCase):
             for j, (namespaces, selector) in enumerate(some):
                 self._server.create(scope_instance(f"dif-late-{i}-{j}", f"dif-late-{i}", namespaces, selector))
         self._server.create(scope_instance("dif-last", "dif-last", []))
-        self._server.create(scope_template("dif-last-empty", [[]], ["dif-last-"]))
+        held = {"verbs": ["escalate"], "apiGroups": [RBAC], "resources": ["clusterroles"]}
+        self._server.create(scope_template("dif-last-held", [[held]], ["dif-last-"]))
         template = scope_template("dif-last", [[PODS]], ["dif-last-"])
-        orphan = scope_instance("dif-new", "dif-last-empty", [])
+        orphan = scope_instance("dif-new", "dif-last-held", [])
 
         def seen() -> tuple[Any, Any]:
-            # The probe may write every role, and bind none but an empty one.
+            # The probe may write every role, and bind none but one whose rule it has.
             answers = (self._server.try_to_create(PROBE, template), self._server.try_to_create(PROBE, orphan))
             return [code for code, _ in answers] == [403, 201], answers
         self.world.eventually("the webhook knows all templates and instances", seen)
