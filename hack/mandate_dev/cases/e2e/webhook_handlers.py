@@ -1,6 +1,6 @@
 """Webhooks that are slow, hang or throw, beside quick ones; conversions; and a manager that is down.
 
-They are served by //testing/webhooks, a manager whose webhooks behave so.
+They are served by //hack/e2e/webhooks, a manager whose webhooks behave so.
 """
 import base64
 import json
@@ -47,7 +47,7 @@ class Handlers(WorldCase):
         subprocess.run(["openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes", "-days", "1",
                         "-subj", "/CN=e2e", "-addext", "subjectAltName=IP:127.0.0.1", "-keyout", os.path.join(self.files, "tls.key"),
                         "-out", os.path.join(self.files, "tls.crt")], check=True, capture_output=True)
-        bazel.build("//testing/webhooks")
+        bazel.build("//hack/e2e/webhooks")
         self.port = new_port([world.health_port, world.metrics_port])
         self._log_path = os.path.join(self.files, "log")
         self._start()
@@ -57,7 +57,7 @@ class Handlers(WorldCase):
         world.kubectl("create", "namespace", NAME)
 
     def _start(self) -> None:
-        program = os.path.join(bazel.info()["bazel-bin"], "testing/webhooks/webhooks")
+        program = os.path.join(bazel.info()["bazel-bin"], "hack/e2e/webhooks/webhooks")
         with open(self._log_path, "wb") as log:
             self.process = subprocess.Popen([program, self.world.manager_kubeconfig, f"127.0.0.1:{self.port}", self.files],
                                             stdout=log, stderr=log, preexec_fn=die_with_parent())
@@ -171,7 +171,7 @@ class Handlers(WorldCase):
         world = self.world
         self.configure(self.webhook("quick", "/validate--v1-configmap"))
         text = world.run([world.rbacgen, "crd", "--proto-path=.", f"--proto-path={world.kubernetes_protos}", "--out=-",
-                          "testing/webhooks/v1/parcel.proto", "testing/webhooks/v1beta1/parcel.proto"], stdout=subprocess.PIPE)
+                          "hack/e2e/webhooks/v1/parcel.proto", "hack/e2e/webhooks/v1beta1/parcel.proto"], stdout=subprocess.PIPE)
         crd = "crd/parcels.webhooks.example.com"
         self.addCleanup(world.kubectl, "delete", crd, "--ignore-not-found")
         world.kubectl("apply", "-f", "-", stdin=text)

@@ -1,4 +1,4 @@
-#include "testing/webhooks/parcel_converter.h"
+#include "hack/e2e/webhooks/parcel_converter.h"
 
 #include "absl/strings/numbers.h"
 #include "absl/strings/strip.h"
@@ -6,7 +6,7 @@
 
 namespace mandate {
 
-absl::Status ParcelConverter::ToHub(const parcels::v1beta1::Parcel& from, parcels::v1::Parcel& to) {
+absl::Status ParcelConverter::ToHub(const e2e::v1beta1::Parcel& from, e2e::v1::Parcel& to) {
   to.mutable_spec()->set_to(from.spec().to());
   if (!from.spec().has_weight()) return absl::OkStatus();
   absl::string_view digits = from.spec().weight();
@@ -20,8 +20,7 @@ absl::Status ParcelConverter::ToHub(const parcels::v1beta1::Parcel& from, parcel
   return absl::OkStatus();
 }
 
-absl::Status ParcelConverter::FromHub(const parcels::v1::Parcel& from,
-                                      parcels::v1beta1::Parcel& to) {
+absl::Status ParcelConverter::FromHub(const e2e::v1::Parcel& from, e2e::v1beta1::Parcel& to) {
   to.mutable_spec()->set_to(from.spec().to());
   if (!from.spec().has_grams()) return absl::OkStatus();
   const int64_t grams = from.spec().grams();

@@ -11,6 +11,7 @@
 #include <thread>
 
 #include "absl/synchronization/notification.h"
+#include "hack/e2e/webhooks/parcel_converter.h"
 #include "manager/admission/connect_options.h"
 #include "manager/admission/typed.h"
 #include "manager/core/log.h"
@@ -18,7 +19,6 @@
 #include "manager/core/strings.h"
 #include "manager/kubeconfig/kubeconfig.h"
 #include "manager/manager.h"
-#include "testing/webhooks/parcel_converter.h"
 
 namespace mandate {
 namespace {
