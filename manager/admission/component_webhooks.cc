@@ -20,7 +20,7 @@ ServedResponse Plain(int code, std::string text) { return {code, kText, std::mov
 
 }  // namespace
 
-// What the reviews of the component take of its bounds.
+// Counts the component's reviews and bytes in flight against its bounds.
 class ComponentWebhooks::Load {
  public:
   Load(Metrics& metrics, const std::string& component)

@@ -14,8 +14,8 @@
 
 namespace mandate {
 
-// A set of callbacks and their times. A review that is answered in time does not wake the loop,
-// because the timer stays at a deadline that was removed. Thread-safe.
+// A set of callbacks and their times. Removing one does not reset the timer, so that a review that
+// is answered in time does not wake the loop: the timer fires early, and is set again. Thread-safe.
 class ReviewDeadlines : public std::enable_shared_from_this<ReviewDeadlines> {
  public:
   using Key = std::pair<absl::Time, uint64_t>;

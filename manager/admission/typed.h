@@ -66,7 +66,7 @@ namespace internal {
 absl::Status ReadObject(std::string_view json, std::string_view which, const KindInfo& kind,
                         google::protobuf::Message& out);
 
-// Sets the patch of the change from `before` to `after` in the object of the review.
+// Puts a JSON patch from `before` to `after`, for the object of the review, into the response.
 absl::Status SetPatch(const google::protobuf::Message& before,
                       const google::protobuf::Message& after, AdmissionCall& call);
 

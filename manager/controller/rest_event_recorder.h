@@ -20,9 +20,9 @@ namespace mandate {
 
 // A recorder that sends events to the API server. A repetition within the window (same object,
 // type, reason, action and note) becomes a count in the first event's series. Events of one
-// namespace and reason are a flow: they are sent in order, and flows take turns, because a webhook
-// that hangs does so for some flows. An event that fails for a reason of its own (500, no response
-// in time) is retried later, and the others go on meanwhile. While the server is down or
+// namespace and reason are a flow: they are sent in order, and flows take turns, because a
+// hanging webhook may affect only some events. An event that fails for a reason of its own (500, no
+// response in time) is retried later, and the others go on meanwhile. While the server is down or
 // overloaded, or does not accept the credential, all wait and one is tried. Events that do not fit
 // are dropped, from the longest flow, and counted.
 //
@@ -36,7 +36,7 @@ class RestEventRecorder : public EventRecorder {
     Logger log = {};
     uint64_t seed = 0;  // of backoff
 
-    size_t max_queue = 1000;   // calls, and events, that wait to be sent
+    size_t max_queue = 1000;   // Record calls and events, together, that wait to be sent
     size_t max_series = 4096;  // series that are remembered; half of them may wait for a retry
     absl::Duration series_window = absl::Minutes(6);
     // The second observation is sent at once, further ones no more often than this.

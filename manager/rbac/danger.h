@@ -22,7 +22,7 @@ struct Danger {
   };
 
   // The severity: the highest grade that rbac-police gives; if it gives none, that of KubiScan or
-  // krane. Their grades below high are medium here.
+  // krane. What they grade below high is medium here.
   enum class Severity {
     kMedium,    // misleads others or reaches ports; does harm only with another right
     kHigh,      // gives code execution, credentials or writes of some other identities

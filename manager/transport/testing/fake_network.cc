@@ -11,7 +11,8 @@
 
 namespace mandate {
 
-// Behaves like CurlCodec towards the connection above it. Steps are timers, which hold it weakly.
+// Behaves like CurlCodec towards the connection above it. Each step is a timer with a weak pointer
+// to this.
 class FakeNetwork::FakeCodec : public ClientCodec {
  public:
   FakeCodec(FakeNetwork& network, Observer& observer) : network_(network), observer_(observer) {
