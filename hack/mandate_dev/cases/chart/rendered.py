@@ -69,6 +69,11 @@ class Rendered(ChartCase):
                         and applied == len(re.findall(r"^kind: ", text, re.M)), done.stdout + done.stderr)
             empty = re.findall(r"^ *- --[\w-]+=$", text, re.M)
             self.expect(f"{name}: each of the manager's flags has a value", not empty, empty)
+            if "image" in values:
+                # One component that is not ready must not make the others' webhooks unreachable.
+                ready = re.findall(r"path: (/readyz\S*)$", text, re.M)
+                wanted = "/readyz/webhooks" if "webhooks.enabled" in values else "/readyz"
+                self.expect(f"{name}: the pods' readiness is {wanted}", ready == [wanted], ready)
         self.step("mistakes in the values")
         for name, (values, says) in REFUSED.items():
             done = world.try_helm("template", RELEASE, CHART, values=values)
