@@ -59,15 +59,11 @@ std::vector<Authority> ReadAuthorities(const SecretData& data, absl::Time now) {
     authorities.push_back({{std::move(pem), Secret(std::move(key))}, *facts});
   }
   SortByExpiry(authorities);
-  for (const bool ours : {false, true}) {
-    for (size_t i = 0; i < authorities.size() && authorities.size() > kMostAuthorities;) {
-      if (authorities[i].pair.key_pem.empty() == ours) {
-        ++i;
-      } else {
-        authorities.erase(authorities.begin() + static_cast<std::ptrdiff_t>(i));
-      }
-    }
-  }
+  size_t surplus = authorities.size() - std::min(authorities.size(), kMostAuthorities);
+  std::erase_if(authorities, [&](const Authority& authority) {
+    return authority.pair.key_pem.empty() && surplus > 0 && surplus-- > 0;
+  });
+  std::erase_if(authorities, [&](const Authority&) { return surplus > 0 && surplus-- > 0; });
   return authorities;
 }
 

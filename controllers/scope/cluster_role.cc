@@ -163,7 +163,7 @@ std::string WhyForeign(const rbacv1::ClusterRole& actual, std::string_view templ
 }
 
 std::string Difference(const rbacv1::ClusterRole& desired, const rbacv1::ClusterRole& actual) {
-  if (!SameRules({desired.rules().begin(), desired.rules().end()}, actual.rules())) return "rules";
+  if (!SameRules(desired.rules(), actual.rules())) return "rules";
   if (actual.has_aggregationrule()) return "aggregationRule";
   std::string label = LabelDifference(desired.metadata(), actual.metadata(), /*exactly=*/true);
   if (!label.empty()) return label;

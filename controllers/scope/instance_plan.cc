@@ -7,6 +7,7 @@
 
 #include "controllers/scope/binding_differ.h"
 #include "controllers/scope/cluster_role.h"
+#include "controllers/scope/summary.h"
 #include "controllers/scope/target.h"
 #include "manager/core/status_macros.h"
 #include "manager/core/strings.h"

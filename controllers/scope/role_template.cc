@@ -7,6 +7,7 @@
 
 #include "absl/strings/str_join.h"
 #include "controllers/scope/generated_names.h"
+#include "controllers/scope/summary.h"
 #include "manager/core/strings.h"
 #include "manager/object/names.h"
 
@@ -15,29 +16,23 @@ namespace {
 
 constexpr std::string_view kRbacGroup = "rbac.authorization.k8s.io";
 
-// The maximum number of errors in a message; the others are only counted.
-constexpr size_t kMostListed = 20;
-
 // Collects the errors with their fields.
 class Problems {
  public:
   void Add(std::string_view field, std::string_view what) {
-    if (++count_ <= kMostListed) problems_.push_back(StrCat(field, ": ", what));
+    problems_.push_back(StrCat(field, ": ", what));
   }
   void AddIfNotOk(std::string_view field, const absl::Status& status) {
     if (!status.ok()) Add(field, AsStd(status.message()));
   }
-  size_t size() const { return count_; }
+  size_t size() const { return problems_.size(); }
   absl::Status ToStatus() const {
     if (problems_.empty()) return absl::OkStatus();
-    const size_t others = count_ - problems_.size();
-    return absl::InvalidArgumentError(StrCat(absl::StrJoin(problems_, "; "),
-                                             others == 0 ? "" : StrCat("; and ", others, " more")));
+    return absl::InvalidArgumentError(Summarise(problems_));
   }
 
  private:
-  size_t count_ = 0;
-  std::vector<std::string> problems_;  // the first ones
+  std::vector<std::string> problems_;
 };
 
 // Validates like rbac/v1, so that an invalid rule is rejected before any write.
@@ -140,15 +135,6 @@ void Merge(const RoleTemplate& from, RoleTemplate& into) {
   into.subjects = std::move(subjects);
 }
 
-bool SameRule(const rbacv1::PolicyRule& a, const rbacv1::PolicyRule& b) {
-  const auto same = [](const auto& x, const auto& y) {
-    return std::equal(x.begin(), x.end(), y.begin(), y.end());
-  };
-  return same(a.verbs(), b.verbs()) && same(a.apigroups(), b.apigroups()) &&
-         same(a.resources(), b.resources()) && same(a.resourcenames(), b.resourcenames()) &&
-         same(a.nonresourceurls(), b.nonresourceurls());
-}
-
 }  // namespace
 
 TemplateRoles ExpandTemplate(const operatorsv1alpha1::ScopeTemplate& scope_template) {
@@ -209,9 +195,13 @@ TemplateRoles ExpandTemplate(const operatorsv1alpha1::ScopeTemplate& scope_templ
   return expanded;
 }
 
-bool SameRules(const std::vector<rbacv1::PolicyRule>& a,
-               const google::protobuf::RepeatedPtrField<rbacv1::PolicyRule>& b) {
-  return std::equal(a.begin(), a.end(), b.begin(), b.end(), SameRule);
+bool SameRule(const rbacv1::PolicyRule& a, const rbacv1::PolicyRule& b) {
+  const auto same = [](const auto& x, const auto& y) {
+    return std::equal(x.begin(), x.end(), y.begin(), y.end());
+  };
+  return same(a.verbs(), b.verbs()) && same(a.apigroups(), b.apigroups()) &&
+         same(a.resources(), b.resources()) && same(a.resourcenames(), b.resourcenames()) &&
+         same(a.nonresourceurls(), b.nonresourceurls());
 }
 
 bool SameSubjects(const SubjectList& a, const SubjectList& b) {

@@ -2,6 +2,7 @@
 #ifndef CONTROLLERS_SCOPE_ROLE_TEMPLATE_H_
 #define CONTROLLERS_SCOPE_ROLE_TEMPLATE_H_
 
+#include <algorithm>
 #include <memory>
 #include <set>
 #include <string>
@@ -36,8 +37,11 @@ struct TemplateRoles {
 
 TemplateRoles ExpandTemplate(const operatorsv1alpha1::ScopeTemplate& scope_template);
 
-bool SameRules(const std::vector<rbacv1::PolicyRule>& a,
-               const google::protobuf::RepeatedPtrField<rbacv1::PolicyRule>& b);
+bool SameRule(const rbacv1::PolicyRule& a, const rbacv1::PolicyRule& b);
+// Of two lists, with the same order.
+bool SameRules(const auto& a, const auto& b) {
+  return std::equal(a.begin(), a.end(), b.begin(), b.end(), SameRule);
+}
 bool SameSubjects(const SubjectList& a, const SubjectList& b);
 
 // A set of subjects that finds one quickly. Borrows the subjects. Not thread-safe.

@@ -131,7 +131,7 @@ void RoleWriter::Fix(const RoleFix& fix) {
 
 bool RoleWriter::WriteFewer(const RoleFix& fix, absl::Status denied, bool& taken) {
   const auto write = [&](const ClusterRole& fewer) {
-    if (SameRules({fewer.rules().begin(), fewer.rules().end()}, fix.actual.rules())) return false;
+    if (SameRules(fewer.rules(), fix.actual.rules())) return false;
     const auto written = Write(fewer, fix.actual, SurplusRules(fewer, fix.actual), taken);
     portion_.log().Add(Named(fewer), written);
     if (written.ok()) portion_.NoteSuccess();

@@ -5,10 +5,10 @@
 #include <set>
 #include <utility>
 
-#include "absl/strings/str_join.h"
 #include "controllers/scope/generated_names.h"
 #include "controllers/scope/ownership.h"
 #include "controllers/scope/role_template.h"
+#include "controllers/scope/summary.h"
 #include "manager/core/strings.h"
 
 namespace mandate::scope {
@@ -16,8 +16,6 @@ namespace {
 
 using operatorsv1alpha1::ScopeTemplate;
 using rbacv1::ClusterRole;
-
-constexpr size_t kMaxProblems = 10;
 
 std::string Quoted(const ClusterRole& role) {
   return StrCat("ClusterRole \"", role.metadata().name(), "\"");
@@ -161,13 +159,6 @@ TemplatePlan PlanTemplate(const TemplateSnapshot& snapshot) {
   }
   std::ranges::stable_partition(plan.fix, &RoleFix::revokes);
   return plan;
-}
-
-std::string Summarise(const std::vector<std::string>& problems) {
-  const size_t shown = std::min(problems.size(), kMaxProblems);
-  std::string text = absl::StrJoin(problems.begin(), problems.begin() + shown, "; ");
-  if (problems.size() > shown) StrAppend(&text, "; and ", problems.size() - shown, " more");
-  return text;
 }
 
 TemplatePlan EarlyPart(const TemplatePlan& plan,

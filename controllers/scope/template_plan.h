@@ -95,9 +95,6 @@ std::vector<DesiredCondition> TemplateConditions(const operatorsv1alpha1::ScopeT
                                                  const std::vector<std::string>& removal_failures,
                                                  bool unfinished = false);
 
-// "a; b; c; and 4 more", for a condition's message.
-std::string Summarise(const std::vector<std::string>& problems);
-
 }  // namespace mandate::scope
 
 #endif  // CONTROLLERS_SCOPE_TEMPLATE_PLAN_H_

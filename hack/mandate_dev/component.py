@@ -255,7 +255,7 @@ what users write in api/{snake}/v1alpha1/{snake}.proto; after a change of those 
     if webhook:
         print(f"""
 Component {name}-webhook validates each {kind} before it is stored (webhooks/{snake}/webhook.cc). It runs with
---webhook-bind-address; the chart's webhooks.enabled sets that (docs/webhooks.md). Its test:
+make run WEBHOOKS=1, and in a cluster with the chart's webhooks.enabled (docs/webhooks.md). Its test:
   hack/bazel test //webhooks/{snake}/...""")
 
 

@@ -15,9 +15,9 @@ from collections.abc import Sequence
 
 from mandate_dev import go, processes
 from mandate_dev.controlplane import build as controlplane
-from mandate_dev.paths import HACK, cache
+from mandate_dev.paths import TOOLS, cache
 
-HERE = os.path.join(HACK, "helm")
+HERE = os.path.join(TOOLS, "helm")
 # The folder of helm's go.mod, by major version.
 FOLDERS = {"v4": HERE, "v3": os.path.join(HERE, "v3")}
 

@@ -3,7 +3,7 @@ import os
 import tempfile
 
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.realpath(__file__))))
-HACK = os.path.join(ROOT, "hack")
+TOOLS = os.path.join(ROOT, "hack")
 
 
 def cache(*parts: str) -> str:

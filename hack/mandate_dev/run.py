@@ -29,7 +29,7 @@ from typing import Any
 
 from mandate_dev import processes, webhooks, world
 from mandate_dev.controlplane.components import new_port
-from mandate_dev.paths import HACK
+from mandate_dev.paths import TOOLS
 from mandate_dev.report import Report, StepFailed
 
 STATE = "run.json"
@@ -229,7 +229,7 @@ def stop(options: argparse.Namespace, report: Report) -> int:
     write_state(options.dir, owner=None, manager=manager)  # tells a hack/run that waits for its manager why that ends
     end(manager)
     cluster = os.path.join(options.dir, "cluster")
-    if os.path.isdir(cluster) and subprocess.run([os.path.join(HACK, "cluster"), "down", "--dir", cluster],
+    if os.path.isdir(cluster) and subprocess.run([os.path.join(TOOLS, "cluster"), "down", "--dir", cluster],
                                                  stdout=subprocess.DEVNULL).returncode != 0:
         return 1
     shutil.rmtree(options.dir, ignore_errors=True)

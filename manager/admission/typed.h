@@ -24,7 +24,7 @@
 
 namespace mandate {
 
-// What a review is about: an object, or the options of a CONNECT (connect_options.h).
+// The type of an object, or of the options of a CONNECT request, such as PodExecOptions.
 template <class T>
 concept Reviewed = std::derived_from<T, google::protobuf::Message> && requires {
   { KindOf<T>::value } -> std::convertible_to<KindInfo>;

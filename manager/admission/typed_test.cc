@@ -5,7 +5,6 @@
 #include <functional>
 #include <string>
 
-#include "manager/admission/connect_options.h"
 #include "manager/core/strings.h"
 #include "manager/object/api_error.h"
 #include "manager/object/kinds/core_v1.h"

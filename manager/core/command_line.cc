@@ -49,7 +49,7 @@ std::string RangeText(const std::string& text) {
                 text.substr(value + kValue.size(), range - value - kValue.size()));
 }
 
-// "--v is given twice" for "--v: At Most 1 required but received 2".
+// "--v is given more than once" for "--v: At Most 1 required but received 2".
 std::string RepeatedText(const std::string& text) {
   const size_t end = text.find(": At Most 1 required");
   if (end == text.npos) return text;

@@ -1,6 +1,5 @@
 #include "webhooks/scope/grants.h"
 
-#include <algorithm>
 #include <functional>
 #include <map>
 #include <set>
@@ -112,15 +111,9 @@ bool IsUnfinished(const TemplateRoles& expanded) {
   return expanded.roles.empty() || !expanded.invalid.ok();
 }
 
-bool SameRules(const RoleTemplate& a, const RoleTemplate& b) {
-  return std::ranges::equal(a.rules, b.rules, [](const auto& one, const auto& other) {
-    return one.SerializeAsString() == other.SerializeAsString();
-  });
-}
-
 // Whether `now` has a right that `old` did not have. Too many rights to compare count as new ones.
 bool HasNewRights(const RoleTemplate& old, const RoleTemplate& now, size_t max_rights) {
-  if (SameRules(old, now)) return false;
+  if (SameRules(old.rules, now.rules)) return false;
   if (CountRights(old) > max_rights || CountRights(now) > max_rights) return true;
   return !rbac::Uncovered(RulesOf(old), RulesOf(now)).empty();
 }

@@ -156,7 +156,7 @@ TEST(GrantsOfTemplate, CountSubjectsInAllThreePlaces) {
   }
 }
 
-// What such a subject or instance gets is decided later, by a write that does not show it.
+// A later write, perhaps by another user, decides what such a subject or instance gets.
 TEST(Grants, OfRolesAndRulesToComeNeedBindOnEveryRole) {
   const auto of = [](std::string_view spec) {
     return FromJsonOrDie<ScopeTemplate>(

@@ -17,7 +17,7 @@ class LargeChecks : public std::enable_shared_from_this<LargeChecks> {
  public:
   LargeChecks(size_t per_user, size_t in_all) : per_user_(per_user), in_all_(in_all) {}
 
-  // The place of one more, until it is released; null: there is none.
+  // Starts one more check of the user. Release the result when it ends. Null: too many run.
   std::shared_ptr<void> Take(const std::string& user);
 
  private:

@@ -1,13 +1,12 @@
 #include "webhooks/scope/refusals.h"
 
 #include <algorithm>
-#include <iterator>
 #include <set>
 #include <string>
 #include <vector>
 
-#include "absl/strings/str_join.h"
 #include "controllers/scope/role_template.h"
+#include "controllers/scope/summary.h"
 #include "controllers/scope/target.h"
 #include "manager/core/strings.h"
 #include "manager/rbac/user.h"
@@ -19,8 +18,6 @@ using operatorsv1alpha1::ScopeInstance;
 using operatorsv1alpha1::ScopeTemplate;
 using Errors = std::vector<std::string>;
 
-// The maximum number of mistakes in a message; the others are only counted.
-constexpr size_t kMostListed = 10;
 constexpr std::string_view kKubeSystem = "kube-system";
 
 // Why the subject must not get a role from anybody; "" if it may.
@@ -83,10 +80,7 @@ absl::Status Refuse(const Errors& old, const Errors& now) {
     if (std::ranges::find(old, error) == old.end()) added.insert(error);
   }
   if (added.empty()) return absl::OkStatus();
-  const size_t others = added.size() > kMostListed ? added.size() - kMostListed : 0;
-  while (added.size() > kMostListed) added.erase(std::prev(added.end()));
-  return absl::InvalidArgumentError(
-      StrCat(absl::StrJoin(added, "; "), others == 0 ? "" : StrCat("; and ", others, " more")));
+  return absl::InvalidArgumentError(Summarise({added.begin(), added.end()}));
 }
 
 }  // namespace

@@ -75,6 +75,14 @@ TEST(RefuseTemplate, ChecksSubjectsInAllThreePlaces) {
   }
 }
 
+TEST(RefuseTemplate, CutsItsMessage) {
+  ScopeTemplate many = WithSubject(R"({"kind":"User","name":"ann"})");
+  for (int i = 0; i < 1000; ++i) many.mutable_spec()->mutable_clusterroles(0)->add_rules();
+  const std::string message = Refused(many);
+  EXPECT_TRUE(message.ends_with(" more")) << message;
+  EXPECT_LT(message.size(), 2000);
+}
+
 TEST(RefuseTemplate, ChecksLiteralNames) {
   constexpr char kAnn[] = R"({"kind":"User","name":"ann"})";
   EXPECT_EQ(Refused(WithSubject(kAnn, "free")), "");

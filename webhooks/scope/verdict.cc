@@ -4,16 +4,13 @@
 #include <string>
 #include <utility>
 
-#include "absl/strings/str_join.h"
+#include "controllers/scope/summary.h"
 #include "manager/core/status_macros.h"
 #include "manager/core/strings.h"
 #include "manager/rbac/quote.h"
 
 namespace mandate::scope {
 namespace {
-
-// The maximum number of rights in a message; the others are only counted.
-constexpr size_t kMaxListed = 10;
 
 // As the API server writes it in a 403.
 std::string CannotText(std::string_view user, const AccessQuestion& question) {
@@ -69,13 +66,11 @@ absl::Status CheckRequirements(std::string_view user, const std::vector<Requirem
     if (!held[i].allowed()) add(rights[i], owner[i]);
   }
   if (missing.empty()) return absl::OkStatus();
-  const size_t others = missing.size() > kMaxListed ? missing.size() - kMaxListed : 0;
-  missing.resize(missing.size() - others);
   const Requirement& first = requirements[*unmet.begin()];
-  return absl::PermissionDeniedError(StrCat(
-      "attempting to grant RBAC permissions not currently held: ", absl::StrJoin(missing, "; "),
-      others == 0 ? "" : StrCat("; and ", others, " more"), "; the user needs them, or ",
-      first.shortcut.rule.verbs[0], " on clusterroles.rbac.authorization.k8s.io, ", first.what));
+  return absl::PermissionDeniedError(
+      StrCat("attempting to grant RBAC permissions not currently held: ", Summarise(missing),
+             "; the user needs them, or ", first.shortcut.rule.verbs[0],
+             " on clusterroles.rbac.authorization.k8s.io, ", first.what));
 }
 
 }  // namespace mandate::scope

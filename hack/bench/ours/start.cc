@@ -6,15 +6,14 @@
 #include <stop_token>
 
 #include "hack/bench/ours/rig.h"
+#include "hack/bench/ours/smallest_manager.h"
 #include "manager/controller/builder.h"
 #include "manager/core/status_macros.h"
-#include "manager/kubeconfig/kubeconfig.h"
 #include "manager/manager.h"
 
 namespace mandate::bench {
 namespace {
 
-constexpr rbac::Mandate kBase = {"base", {}};
 constexpr rbac::Mandate kBench = {"bench", kReadRules};
 
 class SayingSo : public Reconciler {
@@ -42,16 +41,7 @@ absl::StatusOr<Controllers> MakeController(const Component& component) {
 }
 
 absl::Status Run(const std::string& kubeconfig) {
-  ManagerOptions options;
-  ASSIGN_OR_RETURN(options.cluster, LoadKubeconfig({kubeconfig}));
-  options.ns = options.cluster.ns;
-  options.version = "bench";
-  options.base_mandate = &kBase;
-  // Like the peer's smallest manager, it has no leader election, and serves health and metrics.
-  options.leader_elect = false;
-  options.guard = GuardMode::kOff;  // base has no marker for its token requests here
-  options.health_address = "127.0.0.1:0";
-  options.metrics_address = "127.0.0.1:0";
+  ASSIGN_OR_RETURN(ManagerOptions options, SmallestManager(kubeconfig));
   ASSIGN_OR_RETURN(auto manager, Manager::Create(std::move(options), {{&kBench, MakeController}}));
   return manager->Run(std::stop_token());
 }

@@ -5,10 +5,10 @@
 #include <stop_token>
 #include <string>
 
+#include "hack/bench/ours/smallest_manager.h"
 #include "manager/admission/typed.h"
 #include "manager/core/status_macros.h"
 #include "manager/core/strings.h"
-#include "manager/kubeconfig/kubeconfig.h"
 #include "manager/manager.h"
 #include "manager/object/kinds/core_v1.h"
 
@@ -19,7 +19,6 @@ using corev1::ConfigMap;
 
 constexpr char kTier[] = "tier";
 constexpr rbac::DeclaredWebhook kDeclared[] = {{"/validate--v1-configmap", false}};
-constexpr rbac::Mandate kBase = {"base", {}};
 constexpr rbac::Mandate kBench = {"bench", {}, kDeclared};
 
 // Denies a ConfigMap whose data do not have the tier of its label.
@@ -47,16 +46,7 @@ absl::StatusOr<Webhooks> MakeWebhooks(const Component&) {
 
 absl::Status Run(const std::string& kubeconfig, const std::string& address,
                  const std::string& certificate_folder) {
-  ManagerOptions options;
-  ASSIGN_OR_RETURN(options.cluster, LoadKubeconfig({kubeconfig}));
-  options.ns = options.cluster.ns;
-  options.version = "bench";
-  options.base_mandate = &kBase;
-  // Like the peer's smallest manager, it has no leader election, and serves health and metrics.
-  options.leader_elect = false;
-  options.guard = GuardMode::kOff;  // base has no marker for its token requests here
-  options.health_address = "127.0.0.1:0";
-  options.metrics_address = "127.0.0.1:0";
+  ASSIGN_OR_RETURN(ManagerOptions options, SmallestManager(kubeconfig));
   options.webhook_address = address;
   ASSIGN_OR_RETURN(options.webhook_certificate,
                    ServingCertificate::Create({.dir = certificate_folder}));

@@ -12,13 +12,13 @@
 
 #include "absl/synchronization/notification.h"
 #include "hack/e2e/webhooks/parcel_converter.h"
-#include "manager/admission/connect_options.h"
 #include "manager/admission/typed.h"
 #include "manager/core/log.h"
 #include "manager/core/status_macros.h"
 #include "manager/core/strings.h"
 #include "manager/kubeconfig/kubeconfig.h"
 #include "manager/manager.h"
+#include "manager/object/kinds/core_v1.h"
 
 namespace mandate {
 namespace {

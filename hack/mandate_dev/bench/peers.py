@@ -5,9 +5,9 @@ import subprocess
 from typing import Any
 
 from mandate_dev.bench import tasks
-from mandate_dev.paths import HACK, ROOT, cache
+from mandate_dev.paths import TOOLS, ROOT, cache
 
-HERE = os.path.join(HACK, "bench")
+HERE = os.path.join(TOOLS, "bench")
 CACHE = cache("bench")
 SINGLE = ("start", "webhook")  # the programs of one task
 
@@ -29,7 +29,7 @@ def _need(tool: Any, package: Any) -> None:
 def _go(folder: str, *packages: Any) -> Any:
     out = os.path.join(CACHE, folder)
     os.makedirs(out, exist_ok=True)
-    _run([os.path.join(HACK, "go"), "build", "-trimpath", "-o", out + "/", *packages], folder)
+    _run([os.path.join(TOOLS, "go"), "build", "-trimpath", "-o", out + "/", *packages], folder)
     return out
 
 

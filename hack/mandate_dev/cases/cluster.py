@@ -22,9 +22,9 @@ from typing import Any, ClassVar
 
 from mandate_dev import processes, runner
 from mandate_dev.controlplane import components
-from mandate_dev.paths import HACK
+from mandate_dev.paths import TOOLS
 
-CLUSTER = os.path.join(HACK, "cluster")
+CLUSTER = os.path.join(TOOLS, "cluster")
 
 
 def run(*argv: str, timeout: float = 900, **options: Any) -> subprocess.CompletedProcess[str]:
@@ -288,7 +288,7 @@ class Assets(ClusterTest):
     def test_programs_of_KUBEBUILDER_ASSETS(self) -> None:
         """A folder of links, without kube-controller-manager, as envtest's."""
         env = {**os.environ, "KUBEBUILDER_ASSETS": ""}
-        own = self.ok(run(os.path.join(HACK, "controlplane/build"), timeout=3600, env=env))
+        own = self.ok(run(os.path.join(TOOLS, "controlplane/build"), timeout=3600, env=env))
         env["KUBEBUILDER_ASSETS"] = os.path.join(self.root, "assets")
         os.mkdir(env["KUBEBUILDER_ASSETS"])
         for name in ("etcd", "kube-apiserver", "kubectl"):
@@ -314,7 +314,7 @@ class Misuse(ClusterTest):
         self.misuse(cluster("up", self.dir, "--watch-pid", "0"), "no process 0")
         self.misuse(cluster("restart", self.dir, "kubelet"), "kubelet")
         self.misuse(cluster("restart", self.dir, "apiserver", "--signal", "STOP"), "STOP")
-        self.misuse(run(os.path.join(HACK, "controlplane/build"), "--frob"), "--frob")
+        self.misuse(run(os.path.join(TOOLS, "controlplane/build"), "--frob"), "--frob")
         self.assertFalse(os.path.exists(self.dir))
 
     def test_port_taken(self) -> None:
@@ -351,7 +351,7 @@ CASES = [SideBySide, Ends, Assets, Misuse, Processes]
 def main(argv: Sequence[str]) -> int:
     options = runner.Parser("hack/cluster_test", __doc__).parse_args(argv)
     # The first build takes minutes, longer than the timeout of a case; here its progress is shown, too.
-    if not options.list and subprocess.run([os.path.join(HACK, "controlplane", "build")], stdout=subprocess.DEVNULL).returncode:
+    if not options.list and subprocess.run([os.path.join(TOOLS, "controlplane", "build")], stdout=subprocess.DEVNULL).returncode:
         print("0 passed, 1 failed")
         return 1
     return runner.run("hack/cluster_test", CASES, options)

@@ -16,7 +16,7 @@ from collections.abc import Sequence
 from typing import Any, ClassVar
 
 from mandate_dev import paths, runner, webhooks
-from mandate_dev.paths import HACK, ROOT
+from mandate_dev.paths import TOOLS, ROOT
 from mandate_dev.report import Report, StepFailed
 from mandate_dev.world import BASE, NAMESPACE, World
 
@@ -47,9 +47,9 @@ class Tree:
         self.run("git", "clone", "--quiet", ROOT, self.root, cwd=folder)
         for name in ("component_templates", "mandate_dev"):
             shutil.rmtree(os.path.join(self.root, "hack", name), ignore_errors=True)
-            shutil.copytree(os.path.join(HACK, name), os.path.join(self.root, "hack", name))
+            shutil.copytree(os.path.join(TOOLS, name), os.path.join(self.root, "hack", name))
         for name in ("component", "python"):
-            shutil.copy2(os.path.join(HACK, name), os.path.join(self.root, "hack", name))
+            shutil.copy2(os.path.join(TOOLS, name), os.path.join(self.root, "hack", name))
 
     def run(self, *command: str, cwd: Any = None, check: bool = True) -> Any:
         done = subprocess.run(command, cwd=cwd or self.root, text=True, capture_output=True, timeout=BAZEL_SECONDS)

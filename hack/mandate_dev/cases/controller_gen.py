@@ -18,7 +18,7 @@ from collections.abc import Sequence
 from typing import ClassVar
 
 from mandate_dev import bazel, go, runner
-from mandate_dev.paths import HACK, ROOT, cache
+from mandate_dev.paths import TOOLS, ROOT, cache
 
 HERE = os.path.join(ROOT, "rbacgen", "emit", "webhook")
 VERSION = "v0.23.0"
@@ -89,7 +89,7 @@ class ControllerGen(unittest.TestCase):
     def test_roles(self) -> None:
         tree = self.tree()
         # Uses few markers, because controller-gen keeps some of many markers at random (docs/rbacgen.md).
-        subprocess.run([os.path.join(HACK, "bench", "marker_tree"), tree, "--files", "60", "--markers", "1"], check=True)
+        subprocess.run([os.path.join(TOOLS, "bench", "marker_tree"), tree, "--files", "60", "--markers", "1"], check=True)
         self.assertEqual(output(controller_gen(), "rbac:roleName=x", "paths=./...", "output:stdout", cwd=tree),
                          output(self.rbacgen, "rbac", "--role-name=x", "./...", cwd=tree))
 

@@ -18,7 +18,7 @@ from typing import ClassVar
 
 from mandate_dev import bazel, docs, paths, runner
 from mandate_dev.cases import ClusterFixture, WorldFixture
-from mandate_dev.paths import HACK, ROOT
+from mandate_dev.paths import TOOLS, ROOT
 
 ELSEWHERE = {"docs/rbacgen-for-go.md"}  # rbacgen/go_docs_test
 ON_A_CLUSTER = {"docs/chart.md", "docs/install.md", "docs/rbacgen.md"}
@@ -47,7 +47,7 @@ class Docs(unittest.TestCase):
         path = programs
         if page in ON_A_CLUSTER:
             cluster = runner.shared(ClusterFixture).cluster
-            helm = subprocess.run([os.path.join(HACK, "helm", "build")], text=True, check=True, stdout=subprocess.PIPE).stdout
+            helm = subprocess.run([os.path.join(TOOLS, "helm", "build")], text=True, check=True, stdout=subprocess.PIPE).stdout
             os.symlink(helm.strip(), os.path.join(programs, "helm"))
             path, env["KUBECONFIG"] = f"{programs}:{cluster.bin}", cluster.kubeconfig
         elif page in IN_A_WORLD:

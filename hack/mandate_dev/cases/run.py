@@ -21,10 +21,10 @@ from collections.abc import Sequence
 from typing import Any, ClassVar
 
 from mandate_dev import paths, processes, runner, world, world_file
-from mandate_dev.paths import HACK
+from mandate_dev.paths import TOOLS
 from mandate_dev.report import Report
 
-RUN = os.path.join(HACK, "run")
+RUN = os.path.join(TOOLS, "run")
 
 # Seconds for a loaded machine that builds everything first; every wait ends when its condition holds.
 SECONDS = 1800
@@ -181,7 +181,7 @@ class Run(unittest.TestCase):
 
     def test_the_crds_are_those_of_the_proto_files(self) -> None:
         root = tempfile.mkdtemp(dir=os.path.dirname(self.folder))
-        shutil.copytree(os.path.join(os.path.dirname(HACK), "api"), os.path.join(root, "api"))
+        shutil.copytree(os.path.join(os.path.dirname(TOOLS), "api"), os.path.join(root, "api"))
         subprocess.run(["git", "init", "-q", root], check=True)
         with open(os.path.join(root, "api", "probe.proto"), "w", encoding="utf-8") as f:
             f.write(PROBE)
@@ -196,7 +196,7 @@ class Run(unittest.TestCase):
         kept = self.kubectl("get", binding, "-o", "json")
         self.kubectl("delete", binding)
         # Creates work: a component notices a lost permission when the server denies a request.
-        self.kubectl("apply", "-f", os.path.join(HACK, "demo", "document.yaml"))
+        self.kubectl("apply", "-f", os.path.join(TOOLS, "demo", "document.yaml"))
         said = self.terminals["second"].until("The manager's log: " + self.path("manager.log"))
         self.expect("its name and the reason are printed", "scope-template is not ready: " in said, said)
         self.expect("it all runs", processes.is_alive(self.record("manager")) and self.kubectl("get", "configmap", "mine"), "")
@@ -280,7 +280,7 @@ class Demo(unittest.TestCase):
     def test_a_demo_that_stays_is_for_programs(self) -> None:
         folder = paths.new_folder("demo-test")
         self.addCleanup(shutil.rmtree, folder, ignore_errors=True)
-        demo = Terminal(folder, "--stay", program=os.path.join(HACK, "demo", "demo"))
+        demo = Terminal(folder, "--stay", program=os.path.join(TOOLS, "demo", "demo"))
         self.addCleanup(demo.process.terminate)
         demo.until("Everything runs until")
         world = read_world(folder)

@@ -17,7 +17,7 @@ import zipfile
 from collections.abc import Sequence
 
 from mandate_dev import go, runner
-from mandate_dev.paths import HACK
+from mandate_dev.paths import TOOLS
 
 DEBIAN = 'PRETTY_NAME="Debian GNU/Linux 12 (bookworm)"\nID=debian\nVERSION_ID="12"\n'
 UBUNTU = 'PRETTY_NAME="Ubuntu 24.04.1 LTS"\nID=ubuntu\nID_LIKE=debian\nVERSION_ID="24.04"\n'
@@ -64,7 +64,7 @@ class Machine(unittest.TestCase):
         os.chmod(path, 0o755)
 
     def run_program(self, name: str, *arguments: str) -> subprocess.CompletedProcess[str]:
-        return subprocess.run([os.path.join(HACK, name), *arguments], env=self.env, text=True, stdin=subprocess.DEVNULL,
+        return subprocess.run([os.path.join(TOOLS, name), *arguments], env=self.env, text=True, stdin=subprocess.DEVNULL,
                               capture_output=True, timeout=300)
 
 
@@ -132,7 +132,7 @@ class Setup(Machine):
 
     def on_a_terminal(self, answer: str) -> tuple[int, str]:
         """Returns (exit code, output) of hack/setup on a terminal where the user types `answer`."""
-        setup = os.path.join(HACK, "setup")
+        setup = os.path.join(TOOLS, "setup")
         script = f"import pty, os, sys; sys.exit(os.waitstatus_to_exitcode(pty.spawn([{setup!r}])))"
         done = subprocess.run([sys.executable, "-c", script], input=answer, env=self.env, text=True, capture_output=True,
                               timeout=300)

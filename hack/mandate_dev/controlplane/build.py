@@ -27,9 +27,9 @@ from collections.abc import Sequence
 from typing import Any
 
 from mandate_dev import go, processes
-from mandate_dev.paths import HACK, cache
+from mandate_dev.paths import TOOLS, cache
 
-HERE = os.path.join(HACK, "controlplane")
+HERE = os.path.join(TOOLS, "controlplane")
 KUBERNETES, ETCD = "k8s.io/kubernetes", "go.etcd.io/etcd/server/v3"
 PROGRAMS = [  # file name, folder of the go.mod, package
     ("etcd", "etcd", ETCD),

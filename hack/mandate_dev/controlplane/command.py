@@ -43,7 +43,7 @@ from mandate_dev import processes
 from mandate_dev.controlplane import components, supervisor
 from mandate_dev.controlplane.folder import (Failure, Misuse, check_folder, empty_folder, is_locked, kill_leftovers, read_state,
                     running_state, take_lock)
-from mandate_dev.paths import HACK
+from mandate_dev.paths import TOOLS
 
 
 class Parser(argparse.ArgumentParser):
@@ -129,7 +129,7 @@ def wait_until_up(args: argparse.Namespace) -> int:
 
 
 def build_programs() -> str:
-    script = os.path.join(HACK, "controlplane", "build")
+    script = os.path.join(TOOLS, "controlplane", "build")
     done = subprocess.run([script], stdout=subprocess.PIPE, text=True,
                           preexec_fn=processes.die_with_parent(signal.SIGTERM))
     if done.returncode:

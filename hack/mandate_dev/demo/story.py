@@ -7,12 +7,12 @@ from collections.abc import Callable
 from typing import Any
 
 from mandate_dev import webhooks
-from mandate_dev.paths import HACK
+from mandate_dev.paths import TOOLS
 from mandate_dev.report import Report, StepFailed
 from mandate_dev.world import BASE, NAMESPACE, World
 
 SUBJECT = "system:serviceaccount:foo-operator:foo-service-account"
-HERE = os.path.join(HACK, "demo")
+HERE = os.path.join(TOOLS, "demo")
 
 
 class Story:

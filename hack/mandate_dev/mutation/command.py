@@ -16,9 +16,9 @@ from collections.abc import Sequence
 from typing import Any
 
 from mandate_dev import processes
-from mandate_dev.paths import HACK, ROOT, cache
+from mandate_dev.paths import TOOLS, ROOT, cache
 
-HERE = os.path.join(HACK, "mutation")
+HERE = os.path.join(TOOLS, "mutation")
 CACHE = cache("mutants")
 TOOL = "universalmutator==1.14.1"
 RULES = os.path.join(HERE, "cpp.rules")

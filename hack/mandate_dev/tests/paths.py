@@ -10,7 +10,7 @@ from mandate_dev import paths
 class Paths(unittest.TestCase):
     def test_the_tree_is_the_one_of_the_package(self) -> None:
         self.assertTrue(os.path.exists(os.path.join(paths.ROOT, "WORKSPACE")))
-        self.assertEqual(paths.HACK, os.path.join(paths.ROOT, "hack"))
+        self.assertEqual(paths.TOOLS, os.path.join(paths.ROOT, "hack"))
 
     def test_the_cache_folder_is_the_first_that_is_set(self) -> None:
         for variables, wanted in (({"MANDATE_CACHE": "/a/", "XDG_CACHE_HOME": "/b", "HOME": "/c"}, "/a/x"),

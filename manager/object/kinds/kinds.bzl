@@ -32,7 +32,8 @@ def _kinds(group):
         return [
             (r["kind"], r["name"], "Namespaced" if r["namespaced"] else "Cluster")
             for r in JSON["api/discovery/api__v1.json"]["resources"]
-            if "/" not in r["name"]
+            # The options are the objects of CONNECT requests: PodExecOptions of pods/exec.
+            if "/" not in r["name"] or r["kind"].endswith("Options")
         ]
     kinds = [
         (r["responseKind"]["kind"], r["resource"], r["scope"])

@@ -58,6 +58,12 @@ TEST(KindsTest, SayWhatTheirMessagesAre) {
   Check<authorizationv1::SelfSubjectRulesReview>(false);
 }
 
+TEST(KindsTest, OptionsOfConnectHaveTheirSubresource) {
+  EXPECT_EQ(KindOf<corev1::PodExecOptions>::value, BuiltIn("", "PodExecOptions", "pods/exec"));
+  EXPECT_EQ(KindOf<corev1::NodeProxyOptions>::value,
+            BuiltIn("", "NodeProxyOptions", "nodes/proxy", Scope::kCluster));
+}
+
 TEST(KindsTest, ApiVersions) {
   EXPECT_EQ(KindOf<corev1::Pod>::value.ApiVersion(), "v1");
   EXPECT_EQ(KindOf<rbacv1::Role>::value.ApiVersion(), "rbac.authorization.k8s.io/v1");

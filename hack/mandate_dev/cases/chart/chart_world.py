@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from typing import ClassVar
 
 from mandate_dev.cases import WorldCase, WorldFixture
-from mandate_dev.paths import HACK, ROOT
+from mandate_dev.paths import TOOLS, ROOT
 from mandate_dev.report import Report, StepFailed
 from mandate_dev.world import BASE, NAMESPACE, World
 
@@ -23,7 +23,7 @@ class ChartWorld(World):
 
     def _start_cluster(self) -> None:
         self.report.step("helm (minutes the first time); a control plane with the generated audit policy")
-        self.helm_program = self.run([os.path.join(HACK, "helm", "build"), *self.helm_version], stdout=subprocess.PIPE).strip()
+        self.helm_program = self.run([os.path.join(TOOLS, "helm", "build"), *self.helm_version], stdout=subprocess.PIPE).strip()
         policy = self.audit_policy = os.path.join(self.folder, "audit-policy.yaml")
         sources = self.run(["git", "grep", "-lE", "^// *\\+mandate:component:", "--", "controllers", "webhooks", "manager"],
                            stdout=subprocess.PIPE).split()

@@ -167,7 +167,7 @@ class Handlers(WorldCase):
         self.tries("and Fail admits", config_map("fail"))
 
     def test_conversion(self) -> None:
-        """Objects of a kind with two versions are written, read, listed and watched in both."""
+        """Objects of a kind with two versions are written, read, patched and listed in both."""
         world = self.world
         self.configure(self.webhook("quick", "/validate--v1-configmap"))
         text = world.run([world.rbacgen, "crd", "--proto-path=.", f"--proto-path={world.kubernetes_protos}", "--out=-",

@@ -1,0 +1,15 @@
+// Many texts in one message.
+#ifndef CONTROLLERS_SCOPE_SUMMARY_H_
+#define CONTROLLERS_SCOPE_SUMMARY_H_
+
+#include <string>
+#include <vector>
+
+namespace mandate::scope {
+
+// The first ten texts, and how many others there are: "a; b; and 3 more".
+std::string Summarise(const std::vector<std::string>& texts);
+
+}  // namespace mandate::scope
+
+#endif  // CONTROLLERS_SCOPE_SUMMARY_H_
