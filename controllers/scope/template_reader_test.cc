@@ -51,7 +51,7 @@ class TemplateReaderTest : public ViewTest {
   void PutUnreadable(std::string_view name, std::string_view spec) {
     const std::string json = StrCat(
         R"({"apiVersion": "operators.coreos.com/v1alpha1", "kind": "ScopeInstance", "metadata": {)",
-        R"("resourceVersion": "1", "name": ")", name, R"(", "uid": "uid-of-)", name,
+        R"("resourceVersion": "9000", "name": ")", name, R"(", "uid": "uid-of-)", name,
         R"("}, "spec": )", spec, "}");
     const auto raw = ParseRawObject(json, Encoding::kJson);
     ASSERT_TRUE(raw.ok()) << raw.status();

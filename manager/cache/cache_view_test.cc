@@ -29,7 +29,8 @@ TEST(CacheViewTest, ATypedReadNamesAnObjectThatItsTypeCannotHold) {
   const auto raw =
       ParseRawObject(R"({"metadata":{"name":"x","namespace":"a"},"rules":7})", Encoding::kJson);
   ASSERT_TRUE(raw.ok()) << raw.status();
-  fake.AllowReadsWithoutDemand();
+  const auto demand = fake.Demand({kind, "", ""}, nullptr);
+  loop.RunReady();
   fake.Put(kind, *raw);
   EXPECT_TRUE(view.GetRaw({}, kind, {"a", "x"}).ok());
   EXPECT_TRUE(view.List<rbacv1::Role>({}, "b").ok());

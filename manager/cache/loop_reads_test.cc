@@ -128,13 +128,13 @@ TEST_F(SimulatedLoopReadsTest, OnASimulatedLoop) {
 
 TEST_F(SimulatedLoopReadsTest, InAFakeView) {
   FakeCacheView view(loop_);
-  view.AllowReadsWithoutDemand();
   ASSERT_TRUE(view.IndexField(kWidget, "name", Name).ok());
+  const auto demand = view.Demand({kWidget, "", ""}, nullptr);
   loop_.Post([&] {
     const CallContext waiting;
     ExpectNamed(view.GetRaw(waiting, kWidget, {"foo", "x"}).status(), "GetRaw");
     ExpectNamed(view.ListRaw(waiting, kWidget, "foo").status(), "ListRaw");
-    ExpectNamed(view.ListRawBy(waiting, kWidget, {"name", "x"}).status(), "ListRaw");
+    ExpectNamed(view.ListRawBy(waiting, kWidget, {"name", "x"}).status(), "ListRawBy");
     EXPECT_TRUE(view.ListRaw(WithoutWaiting(), kWidget, "foo").ok());
   });
   loop_.RunReady();

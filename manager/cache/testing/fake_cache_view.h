@@ -1,4 +1,4 @@
-// A CacheView whose content and states the test sets.
+// A CacheView whose content and states the test sets. All else is the real view's code.
 //
 //   FakeCacheView view(loop);
 //   view.Put(namespace_foo);                         // content; sinks hear of it at once
@@ -9,31 +9,29 @@
 #include <functional>
 #include <memory>
 #include <string>
-#include <string_view>
 #include <vector>
 
-#include "manager/cache/cache_view.h"
-#include "manager/core/executor.h"
-#include "manager/object/object_codec.h"
+#include "manager/cache/component_view.h"
 
 namespace mandate {
 
 // Demands are synced unless SetState() says otherwise. Demand() and the reads are thread-safe.
 // Functions that change the content or the states are for the loop's thread, on which a test with a
 // SimulatedLoop always is.
-class FakeCacheView : public CacheView {
+class FakeCacheView : public ComponentView {
  public:
   explicit FakeCacheView(Loop& loop);  // outlives this and its handles
+  ~FakeCacheView() override;
 
   // Adds or replaces the object of that key, and tells every synced demand that covers it.
-  void Put(const KindInfo& kind, std::shared_ptr<const RawObject> object);
+  void Put(const KindInfo& kind, ObjectPtr object);
   // The same; sets resourceVersion, and uid where it is empty. Returns what was stored.
   template <Object T>
   T Put(T object) {
     const std::string version = NextVersion();
     object.mutable_metadata()->set_resourceversion(version);
     if (object.metadata().uid().empty()) object.mutable_metadata()->set_uid("uid-" + version);
-    Put(KindOf<T>::value, Encoded(KindOf<T>::value, object));
+    PutEncoded(KindOf<T>::value, object);
     return object;
   }
   void Remove(const KindInfo& kind, const ObjectKey& key);
@@ -45,8 +43,6 @@ class FakeCacheView : public CacheView {
   void SetState(const KindInfo& kind, DemandState state, absl::Status reason = absl::OkStatus());
   // Sets the state of the demands for exactly this.
   void SetState(const DemandSpec& spec, DemandState state, absl::Status reason = absl::OkStatus());
-  // Afterwards reads need no demand.
-  void AllowReadsWithoutDemand() { reads_need_demand_ = false; }
 
   // `hook` runs at the beginning of each pause of a demand.
   void OnPause(std::function<void()> hook);
@@ -54,42 +50,14 @@ class FakeCacheView : public CacheView {
   // The demands that are held, in the order in which they were made.
   std::vector<DemandSpec> demands() const;
 
-  std::unique_ptr<DemandHandle> Demand(DemandSpec spec, std::shared_ptr<DemandSink> sink) override;
-  // Reads never wait: Put() and Remove() take effect at once.
-  absl::StatusOr<std::shared_ptr<const RawObject>> GetRaw(const CallContext& context,
-                                                          const KindInfo& kind,
-                                                          const ObjectKey& key) const override;
-  absl::StatusOr<std::vector<std::shared_ptr<const RawObject>>> ListRaw(
-      const CallContext& context, const KindInfo& kind, std::string_view ns) const override;
-  std::vector<std::shared_ptr<const RawObject>> ListLastKnown(const KindInfo& kind,
-                                                              std::string_view ns) const override;
-
-  std::shared_ptr<const RawObject> GetLastKnown(const KindInfo& kind,
-                                                const ObjectKey& key) const override;
-
-  // An index is a scan here, which gives the same answers.
-  using CacheView::IndexField;
-  absl::Status IndexField(const KindInfo& kind, std::string_view field,
-                          IndexExtract extract) override;
-  absl::StatusOr<std::vector<std::shared_ptr<const RawObject>>> ListRawBy(
-      const CallContext& context, const KindInfo& kind, const IndexQuery& query) const override;
-  std::vector<std::shared_ptr<const RawObject>> ListLastKnownBy(
-      const KindInfo& kind, const IndexQuery& query) const override;
-
  private:
-  class Handle;
-  struct Shared;
+  class Registry;
 
-  static std::shared_ptr<const RawObject> Encoded(const KindInfo& kind,
-                                                  const google::protobuf::Message& object);
+  explicit FakeCacheView(std::shared_ptr<Registry> registry);
+  void PutEncoded(const KindInfo& kind, const google::protobuf::Message& object);
   std::string NextVersion();
-  // The error of a read; OK if a demand answers it.
-  absl::Status Check(const CallContext& context, std::string_view call,
-                     const DemandSpec& asked) const;
 
-  Loop& loop_;
-  bool reads_need_demand_ = true;
-  std::shared_ptr<Shared> shared_;
+  const std::shared_ptr<Registry> registry_;
 };
 
 }  // namespace mandate

@@ -69,13 +69,11 @@ TEST_F(FakeCacheViewTest, ReadsNeedADemandThatCovers) {
   EXPECT_EQ(view_.GetRaw({}, kWidget, {"a", "y"}).status().code(), absl::StatusCode::kNotFound);
   EXPECT_EQ(view_.ListRaw({}, kWidget, "").status().code(), absl::StatusCode::kFailedPrecondition);
   EXPECT_EQ(view_.ListRaw({}, kWidget, "a")->size(), 1u);
-  demand.reset();
-  view_.AllowReadsWithoutDemand();
-  EXPECT_TRUE(view_.GetRaw({}, kWidget, {"a", "x"}).ok());
 }
 
 TEST_F(FakeCacheViewTest, TypedObjectsGetVersionAndUid) {
-  view_.AllowReadsWithoutDemand();
+  const auto demand = view_.Demand({KindOf<RoleBinding>::value, "", ""}, nullptr);
+  loop_.RunReady();
   RoleBinding binding;
   binding.mutable_metadata()->set_name("x");
   binding.mutable_metadata()->set_namespace_("a");

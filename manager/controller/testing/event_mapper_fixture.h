@@ -45,7 +45,7 @@ class CountingPool : public Executor {
 // A mapper with a queue without workers, which keeps all enqueued requests.
 class EventMapperTest : public testing::Test {
  protected:
-  EventMapperTest() { cache_.AllowReadsWithoutDemand(); }
+  EventMapperTest() { loop_.RunReady(); }
 
   void Create(std::vector<Source> sources, size_t max_requests = 1000) {
     queue_ = std::make_unique<WorkQueue>(WorkQueue::Options{.max_items = max_requests});
@@ -135,6 +135,8 @@ class EventMapperTest : public testing::Test {
   SimulatedLoop loop_;
   SimulatedClock& clock_ = loop_.simulated_clock();
   FakeCacheView cache_{loop_};
+  const std::unique_ptr<DemandHandle> things_ = cache_.Demand({kThing, "", ""}, nullptr);
+  const std::unique_ptr<DemandHandle> others_ = cache_.Demand({kOther, "", ""}, nullptr);
   Metrics registry_;
   ControllerMetrics metrics_{registry_, "controller", "component"};
   std::shared_ptr<LogCapture> log_ = std::make_shared<LogCapture>();
