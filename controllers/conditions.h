@@ -1,7 +1,6 @@
 // metav1.Condition as controllers report: one of each type, its transition time kept while its
 // status stays.
-#ifndef CONTROLLERS_CONDITIONS_H_
-#define CONTROLLERS_CONDITIONS_H_
+#pragma once
 
 #include <cstdint>
 #include <initializer_list>
@@ -56,5 +55,3 @@ const ConditionProto* FindFalse(const ConditionList& conditions, std::string_vie
                                 int64_t generation);
 
 }  // namespace mandate
-
-#endif  // CONTROLLERS_CONDITIONS_H_

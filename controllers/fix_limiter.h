@@ -1,6 +1,5 @@
 // Bounds how often one object is fixed after another writer changed it.
-#ifndef CONTROLLERS_FIX_LIMITER_H_
-#define CONTROLLERS_FIX_LIMITER_H_
+#pragma once
 
 #include <cstddef>
 #include <string>
@@ -64,5 +63,3 @@ class FixLimits {
 };
 
 }  // namespace mandate
-
-#endif  // CONTROLLERS_FIX_LIMITER_H_

@@ -1,7 +1,6 @@
 // Checks whether an object was edited since it was read: a long reconcile must not go on with an
 // outdated plan.
-#ifndef CONTROLLERS_IS_CURRENT_H_
-#define CONTROLLERS_IS_CURRENT_H_
+#pragma once
 
 #include "manager/cache/cache_view.h"
 #include "manager/object/kind.h"
@@ -22,5 +21,3 @@ bool IsCurrent(const CacheView& cache, const T& read) {
 }
 
 }  // namespace mandate
-
-#endif  // CONTROLLERS_IS_CURRENT_H_

@@ -1,7 +1,6 @@
 // Carries out the writes of one object in portions, so that many or slow writes do not hold up the
 // writes of another object.
-#ifndef CONTROLLERS_PORTION_H_
-#define CONTROLLERS_PORTION_H_
+#pragma once
 
 #include <algorithm>
 #include <cstddef>
@@ -198,5 +197,3 @@ bool Portion::Each(const List& list, const Key& key, FailedWrites& failed, const
 }
 
 }  // namespace mandate
-
-#endif  // CONTROLLERS_PORTION_H_

@@ -1,6 +1,5 @@
 // A test fixture: portions of writes to a server that refuses some of them, in simulated time.
-#ifndef CONTROLLERS_PORTION_FIXTURE_H_
-#define CONTROLLERS_PORTION_FIXTURE_H_
+#pragma once
 
 #include <gtest/gtest.h>
 
@@ -62,5 +61,3 @@ class PortionTest : public testing::Test {
 };
 
 }  // namespace mandate
-
-#endif  // CONTROLLERS_PORTION_FIXTURE_H_

@@ -1,6 +1,5 @@
 // The step of a reconcile of a slow object before its writes.
-#ifndef CONTROLLERS_PUT_OFF_H_
-#define CONTROLLERS_PUT_OFF_H_
+#pragma once
 
 #include "absl/functional/function_ref.h"
 #include "absl/status/status.h"
@@ -28,5 +27,3 @@ bool PutOff(const CallContext& context, const Clock& clock, const PortionLimits&
             absl::FunctionRef<absl::Status(const CallContext&)> report);
 
 }  // namespace mandate
-
-#endif  // CONTROLLERS_PUT_OFF_H_

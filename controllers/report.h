@@ -1,7 +1,6 @@
 // Writes conditions to an object's status when they are new, and records the transition as an
 // event.
-#ifndef CONTROLLERS_REPORT_H_
-#define CONTROLLERS_REPORT_H_
+#pragma once
 
 #include <algorithm>
 #include <initializer_list>
@@ -54,5 +53,3 @@ absl::Status ReportConditions(const CallContext& context, const Component& compo
 }
 
 }  // namespace mandate
-
-#endif  // CONTROLLERS_REPORT_H_

@@ -1,6 +1,5 @@
 // The delays before a denied write is tried again.
-#ifndef CONTROLLERS_RETRY_DELAYS_H_
-#define CONTROLLERS_RETRY_DELAYS_H_
+#pragma once
 
 #include "absl/container/flat_hash_map.h"
 #include "absl/time/time.h"
@@ -36,5 +35,3 @@ class RetryDelays {
 };
 
 }  // namespace mandate
-
-#endif  // CONTROLLERS_RETRY_DELAYS_H_

@@ -14,8 +14,7 @@
 //   }
 //   … write, with little patience unless turn.at_work() …
 //   if (it wrote) turn.End(/*slow=*/a write took long, where it wrote);
-#ifndef CONTROLLERS_SLOW_OBJECTS_H_
-#define CONTROLLERS_SLOW_OBJECTS_H_
+#pragma once
 
 #include <cstddef>
 #include <vector>
@@ -132,5 +131,3 @@ class SlowObjects {
 };
 
 }  // namespace mandate
-
-#endif  // CONTROLLERS_SLOW_OBJECTS_H_

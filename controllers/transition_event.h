@@ -1,7 +1,6 @@
 // An event for each change of a condition, for `kubectl describe`, and a line in the log. A denied
 // write does not fail the reconcile, so that it has no other line.
-#ifndef CONTROLLERS_TRANSITION_EVENT_H_
-#define CONTROLLERS_TRANSITION_EVENT_H_
+#pragma once
 
 #include <string_view>
 
@@ -18,5 +17,3 @@ void RecordTransition(EventRecorder& events, const Logger& log, const ObjectRef&
                       const ConditionList& after, bool in_progress);
 
 }  // namespace mandate
-
-#endif  // CONTROLLERS_TRANSITION_EVENT_H_

@@ -1,6 +1,5 @@
 // The outcome of the writes of one reconcile.
-#ifndef CONTROLLERS_WRITE_LOG_H_
-#define CONTROLLERS_WRITE_LOG_H_
+#pragma once
 
 #include <string>
 #include <string_view>
@@ -73,5 +72,3 @@ class WriteLog {
 };
 
 }  // namespace mandate
-
-#endif  // CONTROLLERS_WRITE_LOG_H_

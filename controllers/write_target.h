@@ -1,6 +1,5 @@
 // The target of a write, for which its slowness is remembered.
-#ifndef CONTROLLERS_WRITE_TARGET_H_
-#define CONTROLLERS_WRITE_TARGET_H_
+#pragma once
 
 #include "absl/container/flat_hash_map.h"
 #include "manager/object/kind.h"
@@ -16,5 +15,3 @@ inline ObjectKey TargetOf(const ObjectKey& object) {
 using TriedTargets = absl::flat_hash_map<ObjectKey, bool>;
 
 }  // namespace mandate
-
-#endif  // CONTROLLERS_WRITE_TARGET_H_

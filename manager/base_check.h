@@ -1,7 +1,6 @@
 // Checks of base's credential before the manager starts: that the API server is reachable and
 // accepts it, and which user it belongs to.
-#ifndef MANAGER_BASE_CHECK_H_
-#define MANAGER_BASE_CHECK_H_
+#pragma once
 
 #include <string>
 #include <string_view>
@@ -35,5 +34,3 @@ absl::Status RefuseAdministrator(const ClusterConfig& cluster);
 absl::Status RefuseAdministrator(const ClientCertificate& certificate);
 
 }  // namespace mandate
-
-#endif  // MANAGER_BASE_CHECK_H_

@@ -1,6 +1,5 @@
 // The permissions of the manager's own credential, which should be few.
-#ifndef MANAGER_BASE_POWER_H_
-#define MANAGER_BASE_POWER_H_
+#pragma once
 
 #include <string>
 #include <string_view>
@@ -30,5 +29,3 @@ absl::StatusOr<BasePower> AskBasePower(const CallContext& context, RestClient& b
 absl::Status RefuseAnything(const BasePower& power, std::string_view username, std::string_view ns);
 
 }  // namespace mandate
-
-#endif  // MANAGER_BASE_POWER_H_

@@ -1,6 +1,5 @@
 // Notices when the manager's own credential becomes another user's.
-#ifndef MANAGER_BASE_USER_CHECK_H_
-#define MANAGER_BASE_USER_CHECK_H_
+#pragma once
 
 #include <functional>
 #include <memory>
@@ -45,5 +44,3 @@ class BaseUserCheck {
 };
 
 }  // namespace mandate
-
-#endif  // MANAGER_BASE_USER_CHECK_H_

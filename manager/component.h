@@ -1,7 +1,6 @@
 // One component as its controllers and webhooks see it: its own client, its own view of the cache,
 // its own event recorder, and the parts that all components share.
-#ifndef MANAGER_COMPONENT_H_
-#define MANAGER_COMPONENT_H_
+#pragma once
 
 #include <functional>
 #include <memory>
@@ -53,5 +52,3 @@ absl::StatusOr<Controllers> SingleController(const Component& component) {
 }
 
 }  // namespace mandate
-
-#endif  // MANAGER_COMPONENT_H_

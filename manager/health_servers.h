@@ -1,6 +1,5 @@
 // Health and metrics of the process, over HTTP and gRPC.
-#ifndef MANAGER_HEALTH_SERVERS_H_
-#define MANAGER_HEALTH_SERVERS_H_
+#pragma once
 
 #include <memory>
 #include <string>
@@ -56,5 +55,3 @@ class HealthServers {
 };
 
 }  // namespace mandate
-
-#endif  // MANAGER_HEALTH_SERVERS_H_

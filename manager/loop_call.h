@@ -1,6 +1,5 @@
 // Runs a function on a loop and waits for its result.
-#ifndef MANAGER_LOOP_CALL_H_
-#define MANAGER_LOOP_CALL_H_
+#pragma once
 
 #include <optional>
 #include <type_traits>
@@ -34,5 +33,3 @@ auto CallOnLoop(Loop& loop, F&& function) -> std::invoke_result_t<F> {
 }
 
 }  // namespace mandate
-
-#endif  // MANAGER_LOOP_CALL_H_

@@ -3,8 +3,7 @@
 //
 //   auto manager = Manager::Create(options, {{&kScopeTemplate, MakeTemplateControllers}, …});
 //   return (*manager)->Run(stop);
-#ifndef MANAGER_MANAGER_H_
-#define MANAGER_MANAGER_H_
+#pragma once
 
 #include <memory>
 #include <stop_token>
@@ -113,5 +112,3 @@ class Manager {
 };
 
 }  // namespace mandate
-
-#endif  // MANAGER_MANAGER_H_

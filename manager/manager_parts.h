@@ -1,6 +1,5 @@
 // The parts of a Manager and their assembly. Only manager.cc includes this, and runs it.
-#ifndef MANAGER_MANAGER_PARTS_H_
-#define MANAGER_MANAGER_PARTS_H_
+#pragma once
 
 #include <functional>
 #include <map>
@@ -122,5 +121,3 @@ struct Manager::Parts {
 };
 
 }  // namespace mandate
-
-#endif  // MANAGER_MANAGER_PARTS_H_

@@ -1,6 +1,5 @@
 // The memory that the process may use, and the bounds that follow from it.
-#ifndef MANAGER_MEMORY_LIMIT_H_
-#define MANAGER_MEMORY_LIMIT_H_
+#pragma once
 
 #include <cstddef>
 #include <optional>
@@ -19,5 +18,3 @@ std::optional<size_t> MemoryLimit(const std::string& root = "");
 size_t DefaultMaxWatchBytes(std::optional<size_t> limit);
 
 }  // namespace mandate
-
-#endif  // MANAGER_MEMORY_LIMIT_H_

@@ -1,7 +1,6 @@
 // Asks the API server, as a component, for its user name and for the permissions that its source
 // declares.
-#ifndef MANAGER_PREFLIGHT_H_
-#define MANAGER_PREFLIGHT_H_
+#pragma once
 
 #include <functional>
 #include <string>
@@ -65,5 +64,3 @@ std::function<absl::Status(const CallContext&)> PreflightCheck(RestClient& clien
                                                                PreflightOptions options);
 
 }  // namespace mandate
-
-#endif  // MANAGER_PREFLIGHT_H_

@@ -1,6 +1,5 @@
 // Repeats a check of permissions until it passes, and again when the server denies a request.
-#ifndef MANAGER_PREFLIGHT_LOOP_H_
-#define MANAGER_PREFLIGHT_LOOP_H_
+#pragma once
 
 #include <functional>
 #include <memory>
@@ -67,5 +66,3 @@ class PreflightLoop {
 };
 
 }  // namespace mandate
-
-#endif  // MANAGER_PREFLIGHT_LOOP_H_

@@ -1,6 +1,5 @@
 // The manifest that grants an identity its declared permissions, as text for messages.
-#ifndef MANAGER_PREFLIGHT_MANIFEST_H_
-#define MANAGER_PREFLIGHT_MANIFEST_H_
+#pragma once
 
 #include <string>
 #include <string_view>
@@ -23,5 +22,3 @@ struct Grant {
 std::string GrantManifest(const Grant& grant);
 
 }  // namespace mandate
-
-#endif  // MANAGER_PREFLIGHT_MANIFEST_H_

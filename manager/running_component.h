@@ -1,6 +1,5 @@
 // A component that runs: its client, its cache view, its controllers, and its problems.
-#ifndef MANAGER_RUNNING_COMPONENT_H_
-#define MANAGER_RUNNING_COMPONENT_H_
+#pragma once
 
 #include <memory>
 #include <optional>
@@ -91,5 +90,3 @@ class RunningComponent {
 };
 
 }  // namespace mandate
-
-#endif  // MANAGER_RUNNING_COMPONENT_H_

@@ -1,7 +1,6 @@
 // Two components in one Manager, on the double over HTTPS: "noisy" gets into trouble, and "quiet"
 // must have its work done meanwhile. Each Trouble concerns one thing that components share.
-#ifndef MANAGER_TESTING_BULKHEAD_H_
-#define MANAGER_TESTING_BULKHEAD_H_
+#pragma once
 
 #include <atomic>
 #include <functional>
@@ -83,5 +82,3 @@ struct Trouble {
 const std::vector<Trouble>& Troubles();
 
 }  // namespace mandate
-
-#endif  // MANAGER_TESTING_BULKHEAD_H_

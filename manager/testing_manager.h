@@ -1,6 +1,5 @@
 // A whole Manager on the double over HTTPS, for tests.
-#ifndef MANAGER_TESTING_MANAGER_H_
-#define MANAGER_TESTING_MANAGER_H_
+#pragma once
 
 #include <memory>
 #include <stop_token>
@@ -68,5 +67,3 @@ class TestManager {
 };
 
 }  // namespace mandate
-
-#endif  // MANAGER_TESTING_MANAGER_H_

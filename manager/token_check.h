@@ -1,6 +1,5 @@
 // Notices that the token of an idle component was revoked.
-#ifndef MANAGER_TOKEN_CHECK_H_
-#define MANAGER_TOKEN_CHECK_H_
+#pragma once
 
 #include <memory>
 
@@ -39,5 +38,3 @@ class TokenCheck {
 };
 
 }  // namespace mandate
-
-#endif  // MANAGER_TOKEN_CHECK_H_

@@ -1,6 +1,5 @@
 // The flags of serving certificates.
-#ifndef CMD_MANDATE_MANAGER_CERTIFICATE_FLAGS_H_
-#define CMD_MANDATE_MANAGER_CERTIFICATE_FLAGS_H_
+#pragma once
 
 #include <string>
 #include <vector>
@@ -35,5 +34,3 @@ absl::Status ResolveCertificate(const WebhookFlags& flags,
                                 certificates::Settings& certificates);
 
 }  // namespace mandate
-
-#endif  // CMD_MANDATE_MANAGER_CERTIFICATE_FLAGS_H_

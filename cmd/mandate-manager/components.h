@@ -1,6 +1,5 @@
 // All components of this program.
-#ifndef CMD_MANDATE_MANAGER_COMPONENTS_H_
-#define CMD_MANDATE_MANAGER_COMPONENTS_H_
+#pragma once
 
 #include <memory>
 #include <vector>
@@ -14,5 +13,3 @@ std::vector<ComponentSpec> AllComponents(
     std::shared_ptr<const certificates::Settings> certificates);
 
 }  // namespace mandate
-
-#endif  // CMD_MANDATE_MANAGER_COMPONENTS_H_

@@ -1,6 +1,5 @@
 // The program's flags.
-#ifndef CMD_MANDATE_MANAGER_FLAGS_H_
-#define CMD_MANDATE_MANAGER_FLAGS_H_
+#pragma once
 
 #include <string_view>
 #include <vector>
@@ -31,5 +30,3 @@ absl::StatusOr<std::vector<std::string>> SelectControllers(const std::vector<std
                                                            const std::vector<std::string>& known);
 
 }  // namespace mandate
-
-#endif  // CMD_MANDATE_MANAGER_FLAGS_H_

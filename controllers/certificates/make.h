@@ -1,7 +1,6 @@
 // The parts of a component that keeps webhooks' certificates, for any mandate. Its markers are
 // those of webhook_certificates.h, with the names of the program's Secret and configurations.
-#ifndef CONTROLLERS_CERTIFICATES_MAKE_H_
-#define CONTROLLERS_CERTIFICATES_MAKE_H_
+#pragma once
 
 #include <memory>
 #include <string>
@@ -65,5 +64,3 @@ Webhooks MakeServing(const Component& component, const CertificateOptions& optio
                      std::shared_ptr<ServingCertificate> serving);
 
 }  // namespace mandate::certificates
-
-#endif  // CONTROLLERS_CERTIFICATES_MAKE_H_

@@ -7,8 +7,7 @@
 //   - serving certificates are issued by the oldest authority that all API servers trust and that
 //     outlives them, so that a new authority has been trusted for long before it is used;
 //   - an authority stays in the bundle until it expires.
-#ifndef CONTROLLERS_CERTIFICATES_PLAN_H_
-#define CONTROLLERS_CERTIFICATES_PLAN_H_
+#pragma once
 
 #include <functional>
 #include <map>
@@ -62,5 +61,3 @@ struct Plan {
 absl::StatusOr<Plan> PlanCertificates(const Snapshot& snapshot);
 
 }  // namespace mandate::certificates
-
-#endif  // CONTROLLERS_CERTIFICATES_PLAN_H_

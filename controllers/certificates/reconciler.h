@@ -1,7 +1,6 @@
 // Keeps the certificates of webhooks: in a Secret, from which every replica serves them, and in the
 // webhook configurations, by which API servers trust them (plan.h).
-#ifndef CONTROLLERS_CERTIFICATES_RECONCILER_H_
-#define CONTROLLERS_CERTIFICATES_RECONCILER_H_
+#pragma once
 
 #include <functional>
 #include <string>
@@ -64,5 +63,3 @@ class CertificateReconciler : public Reconciler {
 };
 
 }  // namespace mandate::certificates
-
-#endif  // CONTROLLERS_CERTIFICATES_RECONCILER_H_

@@ -5,8 +5,7 @@
 // +mandate:rbac:groups=core,resources=secrets,resourceNames=mandate-manager-webhook-certificate,verbs=list;watch;update,namespace=$(NAMESPACE),fieldSelector=metadata.name
 // +mandate:justify:reason="API servers verify the webhooks by the caBundle that this component writes."
 // +mandate:rbac:groups=admissionregistration.k8s.io,resources=validatingwebhookconfigurations,resourceNames=mandate-manager-scope-webhook-validating,verbs=list;watch;update,fieldSelector=metadata.name
-#ifndef CONTROLLERS_CERTIFICATES_WEBHOOK_CERTIFICATES_H_
-#define CONTROLLERS_CERTIFICATES_WEBHOOK_CERTIFICATES_H_
+#pragma once
 
 #include <memory>
 #include <vector>
@@ -31,5 +30,3 @@ void NameConfigurations(const std::vector<ComponentSpec>& components, Certificat
 ComponentSpec WebhookCertificates(std::shared_ptr<const Settings> settings);
 
 }  // namespace mandate::certificates
-
-#endif  // CONTROLLERS_CERTIFICATES_WEBHOOK_CERTIFICATES_H_

@@ -1,6 +1,5 @@
 // The bindings that must change or be deleted before a ScopeTemplate creates or widens a role.
-#ifndef CONTROLLERS_SCOPE_AWAITED_BINDINGS_H_
-#define CONTROLLERS_SCOPE_AWAITED_BINDINGS_H_
+#pragma once
 
 #include <map>
 #include <set>
@@ -44,5 +43,3 @@ class AwaitedBindings {
 };
 
 }  // namespace mandate::scope
-
-#endif  // CONTROLLERS_SCOPE_AWAITED_BINDINGS_H_

@@ -1,6 +1,5 @@
 // A RoleBinding or a ClusterRoleBinding: the two differ only in the namespace.
-#ifndef CONTROLLERS_SCOPE_BINDING_H_
-#define CONTROLLERS_SCOPE_BINDING_H_
+#pragma once
 
 #include <memory>
 #include <string>
@@ -83,5 +82,3 @@ Binding WithoutSubjects(const Binding& actual);
 std::string GrantText(const Binding& binding);
 
 }  // namespace mandate::scope
-
-#endif  // CONTROLLERS_SCOPE_BINDING_H_

@@ -1,6 +1,5 @@
 // Compares the existing bindings with those that a ScopeInstance wants.
-#ifndef CONTROLLERS_SCOPE_BINDING_DIFFER_H_
-#define CONTROLLERS_SCOPE_BINDING_DIFFER_H_
+#pragma once
 
 #include <functional>
 #include <map>
@@ -44,5 +43,3 @@ class BindingDiffer {
 };
 
 }  // namespace mandate::scope
-
-#endif  // CONTROLLERS_SCOPE_BINDING_DIFFER_H_

@@ -1,6 +1,5 @@
 // Writes the plan of one ScopeInstance.
-#ifndef CONTROLLERS_SCOPE_BINDING_WRITER_H_
-#define CONTROLLERS_SCOPE_BINDING_WRITER_H_
+#pragma once
 
 #include <cstddef>
 #include <map>
@@ -62,5 +61,3 @@ class BindingWriter {
 };
 
 }  // namespace mandate::scope
-
-#endif  // CONTROLLERS_SCOPE_BINDING_WRITER_H_

@@ -1,6 +1,5 @@
 // The desired ClusterRoles of a ScopeTemplate, and their comparison with the server's.
-#ifndef CONTROLLERS_SCOPE_CLUSTER_ROLE_H_
-#define CONTROLLERS_SCOPE_CLUSTER_ROLE_H_
+#pragma once
 
 #include <string>
 #include <string_view>
@@ -46,5 +45,3 @@ bool HasNewRules(const rbacv1::ClusterRole& desired, const rbacv1::ClusterRole& 
 rbacv1::ClusterRole WithoutNewRules(rbacv1::ClusterRole desired, const rbacv1::ClusterRole& actual);
 
 }  // namespace mandate::scope
-
-#endif  // CONTROLLERS_SCOPE_CLUSTER_ROLE_H_

@@ -1,6 +1,5 @@
 // The rules of a ScopeTemplate that grant nothing if they are bound in namespaces.
-#ifndef CONTROLLERS_SCOPE_EFFECT_H_
-#define CONTROLLERS_SCOPE_EFFECT_H_
+#pragma once
 
 #include <map>
 #include <optional>
@@ -32,5 +31,3 @@ struct Effect {
 Effect EffectInNamespaces(const std::vector<RoleTemplate>& roles, const KnownScopes& scopes);
 
 }  // namespace mandate::scope
-
-#endif  // CONTROLLERS_SCOPE_EFFECT_H_

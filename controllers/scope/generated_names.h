@@ -2,8 +2,7 @@
 //
 // A name is a function of the object's purpose, so a stale cache can cause a write without a
 // change, but never a second object.
-#ifndef CONTROLLERS_SCOPE_GENERATED_NAMES_H_
-#define CONTROLLERS_SCOPE_GENERATED_NAMES_H_
+#pragma once
 
 #include <string>
 #include <string_view>
@@ -45,5 +44,3 @@ std::string_view InstancePartOf(std::string_view binding_name);
 std::string GenerateNameLabelValue(std::string_view generate_name);
 
 }  // namespace mandate::scope
-
-#endif  // CONTROLLERS_SCOPE_GENERATED_NAMES_H_

@@ -1,7 +1,6 @@
 // The indexes of the scope components, with which an event or a reconcile reads only the objects
 // that it concerns.
-#ifndef CONTROLLERS_SCOPE_INDEXES_H_
-#define CONTROLLERS_SCOPE_INDEXES_H_
+#pragma once
 
 #include <optional>
 #include <string>
@@ -48,5 +47,3 @@ absl::Status DeclareInstanceIndexes(CacheView& cache);
 std::string SelectorIndexValue(const LabelSelector& selector);
 
 }  // namespace mandate::scope
-
-#endif  // CONTROLLERS_SCOPE_INDEXES_H_

@@ -1,6 +1,5 @@
 // The plan for one ScopeInstance: a pure function of a snapshot.
-#ifndef CONTROLLERS_SCOPE_INSTANCE_PLAN_H_
-#define CONTROLLERS_SCOPE_INSTANCE_PLAN_H_
+#pragma once
 
 #include <cstddef>
 #include <map>
@@ -131,5 +130,3 @@ std::vector<DesiredCondition> InstanceConditions(const operatorsv1alpha1::ScopeI
                                                  bool unfinished = false);
 
 }  // namespace mandate::scope
-
-#endif  // CONTROLLERS_SCOPE_INSTANCE_PLAN_H_

@@ -1,6 +1,5 @@
 // Reads the snapshot for the plan of one ScopeInstance from the cache.
-#ifndef CONTROLLERS_SCOPE_INSTANCE_READER_H_
-#define CONTROLLERS_SCOPE_INSTANCE_READER_H_
+#pragma once
 
 #include <string_view>
 #include <vector>
@@ -31,5 +30,3 @@ absl::StatusOr<Binding> ReadBinding(const CallContext& context, const CacheView&
                                     const ObjectKey& key);
 
 }  // namespace mandate::scope
-
-#endif  // CONTROLLERS_SCOPE_INSTANCE_READER_H_

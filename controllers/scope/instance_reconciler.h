@@ -10,8 +10,7 @@
 // +kubebuilder:rbac:groups=rbac.authorization.k8s.io,resources=rolebindings;clusterrolebindings,verbs=list;watch;create;patch;delete
 // +mandate:rbac:justify="Which ClusterRoles are bound is known only when a ScopeTemplate names them; only roles that a ScopeTemplate owns are ever bound.",groups=rbac.authorization.k8s.io,resources=clusterroles,verbs=bind
 // +mandate:fence:groups=rbac.authorization.k8s.io,resources=rolebindings;clusterrolebindings,owner=operators.coreos.com/ScopeInstance,label=operators.coreos.io/scopeInstanceUID,roleRefs=ClusterRole/scope-template:*,labels=operators.coreos.io/scopeInstanceUID;operators.coreos.io/generateName,neverSubject=manager;anonymous,guard=operators.coreos.com/scopeinstances,id=bindings
-#ifndef CONTROLLERS_SCOPE_INSTANCE_RECONCILER_H_
-#define CONTROLLERS_SCOPE_INSTANCE_RECONCILER_H_
+#pragma once
 
 #include <functional>
 #include <memory>
@@ -102,5 +101,3 @@ absl::StatusOr<std::unique_ptr<Controller>> MakeInstanceControllerWith(
     const Component& component, const InstanceOptions& options);
 
 }  // namespace mandate::scope
-
-#endif  // CONTROLLERS_SCOPE_INSTANCE_RECONCILER_H_

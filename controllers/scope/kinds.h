@@ -1,6 +1,5 @@
 // The kinds of api/operators/v1alpha1.
-#ifndef CONTROLLERS_SCOPE_KINDS_H_
-#define CONTROLLERS_SCOPE_KINDS_H_
+#pragma once
 
 #include "api/operators/v1alpha1/scope.pb.h"
 #include "manager/object/kind.h"
@@ -30,5 +29,3 @@ struct KindOf<operatorsv1alpha1::ScopeInstance> {
 };
 
 }  // namespace mandate
-
-#endif  // CONTROLLERS_SCOPE_KINDS_H_

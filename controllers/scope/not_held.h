@@ -1,6 +1,5 @@
 // The API server's denial of a ClusterRole without `escalate`, or of a binding without `bind`.
-#ifndef CONTROLLERS_SCOPE_NOT_HELD_H_
-#define CONTROLLERS_SCOPE_NOT_HELD_H_
+#pragma once
 
 #include <string_view>
 
@@ -19,5 +18,3 @@ inline bool IsNotHeld(const absl::Status& status) {
 }
 
 }  // namespace mandate::scope
-
-#endif  // CONTROLLERS_SCOPE_NOT_HELD_H_

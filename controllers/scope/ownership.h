@@ -1,6 +1,5 @@
 // Which generated object belongs to which ScopeTemplate or ScopeInstance.
-#ifndef CONTROLLERS_SCOPE_OWNERSHIP_H_
-#define CONTROLLERS_SCOPE_OWNERSHIP_H_
+#pragma once
 
 #include <string>
 #include <string_view>
@@ -69,5 +68,3 @@ bool HasControllerReference(const ObjectMetaProto& owner, const KindInfo& owner_
                             const ObjectMetaProto& object);
 
 }  // namespace mandate::scope
-
-#endif  // CONTROLLERS_SCOPE_OWNERSHIP_H_

@@ -1,6 +1,5 @@
 // A ScopeTemplate's cluster roles, validated and with their defaults.
-#ifndef CONTROLLERS_SCOPE_ROLE_TEMPLATE_H_
-#define CONTROLLERS_SCOPE_ROLE_TEMPLATE_H_
+#pragma once
 
 #include <algorithm>
 #include <memory>
@@ -61,5 +60,3 @@ class SubjectSet {
 };
 
 }  // namespace mandate::scope
-
-#endif  // CONTROLLERS_SCOPE_ROLE_TEMPLATE_H_

@@ -1,6 +1,5 @@
 // Writes the plan of one ScopeTemplate.
-#ifndef CONTROLLERS_SCOPE_ROLE_WRITER_H_
-#define CONTROLLERS_SCOPE_ROLE_WRITER_H_
+#pragma once
 
 #include "controllers/fix_limiter.h"
 #include "controllers/portion.h"
@@ -51,5 +50,3 @@ class RoleWriter {
 };
 
 }  // namespace mandate::scope
-
-#endif  // CONTROLLERS_SCOPE_ROLE_WRITER_H_

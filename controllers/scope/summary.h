@@ -1,6 +1,5 @@
 // Many texts in one message.
-#ifndef CONTROLLERS_SCOPE_SUMMARY_H_
-#define CONTROLLERS_SCOPE_SUMMARY_H_
+#pragma once
 
 #include <string>
 #include <vector>
@@ -11,5 +10,3 @@ namespace mandate::scope {
 std::string Summarise(const std::vector<std::string>& texts);
 
 }  // namespace mandate::scope
-
-#endif  // CONTROLLERS_SCOPE_SUMMARY_H_

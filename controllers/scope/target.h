@@ -1,6 +1,5 @@
 // The target of a ScopeInstance: the namespaces of its bindings, or the cluster.
-#ifndef CONTROLLERS_SCOPE_TARGET_H_
-#define CONTROLLERS_SCOPE_TARGET_H_
+#pragma once
 
 #include <optional>
 #include <set>
@@ -51,5 +50,3 @@ absl::StatusOr<std::optional<LabelSelector>> NamespaceSelector(
     const operatorsv1alpha1::ScopeInstance& instance);
 
 }  // namespace mandate::scope
-
-#endif  // CONTROLLERS_SCOPE_TARGET_H_

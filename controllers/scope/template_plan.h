@@ -1,6 +1,5 @@
 // The plan for one ScopeTemplate: a pure function of a snapshot.
-#ifndef CONTROLLERS_SCOPE_TEMPLATE_PLAN_H_
-#define CONTROLLERS_SCOPE_TEMPLATE_PLAN_H_
+#pragma once
 
 #include <cstddef>
 #include <map>
@@ -96,5 +95,3 @@ std::vector<DesiredCondition> TemplateConditions(const operatorsv1alpha1::ScopeT
                                                  bool unfinished = false);
 
 }  // namespace mandate::scope
-
-#endif  // CONTROLLERS_SCOPE_TEMPLATE_PLAN_H_

@@ -1,6 +1,5 @@
 // Reads the snapshot for the plan of one ScopeTemplate from the cache.
-#ifndef CONTROLLERS_SCOPE_TEMPLATE_READER_H_
-#define CONTROLLERS_SCOPE_TEMPLATE_READER_H_
+#pragma once
 
 #include "absl/status/statusor.h"
 #include "controllers/scope/template_plan.h"
@@ -18,5 +17,3 @@ absl::StatusOr<TemplateSnapshot> ReadTemplateSnapshot(
     operatorsv1alpha1::ScopeTemplate scope_template);
 
 }  // namespace mandate::scope
-
-#endif  // CONTROLLERS_SCOPE_TEMPLATE_READER_H_

@@ -9,8 +9,7 @@
 // +kubebuilder:rbac:groups=rbac.authorization.k8s.io,resources=rolebindings;clusterrolebindings,verbs=list;watch
 // +mandate:rbac:justify="A ScopeTemplate's roles hold whatever rules its author asks for; who may create ScopeTemplates decides what may be granted.",groups=rbac.authorization.k8s.io,resources=clusterroles,verbs=escalate
 // +mandate:fence:groups=rbac.authorization.k8s.io,resources=clusterroles,owner=operators.coreos.com/ScopeTemplate,label=operators.coreos.io/scopeTemplateUID,names=scope-template:*,labels=operators.coreos.io/scopeTemplateUID;operators.coreos.io/generateName,guard=operators.coreos.com/scopetemplates
-#ifndef CONTROLLERS_SCOPE_TEMPLATE_RECONCILER_H_
-#define CONTROLLERS_SCOPE_TEMPLATE_RECONCILER_H_
+#pragma once
 
 #include <memory>
 
@@ -78,5 +77,3 @@ absl::StatusOr<std::unique_ptr<Controller>> MakeTemplateControllerWith(
     const Component& component, const TemplateOptions& options);
 
 }  // namespace mandate::scope
-
-#endif  // CONTROLLERS_SCOPE_TEMPLATE_RECONCILER_H_

@@ -1,6 +1,5 @@
 // The objects that give the components of a test cluster their identities and permissions, as JSON.
-#ifndef CONTROLLERS_SCOPE_TESTING_ACCOUNTS_H_
-#define CONTROLLERS_SCOPE_TESTING_ACCOUNTS_H_
+#pragma once
 
 #include <string>
 #include <string_view>
@@ -27,5 +26,3 @@ std::string RoleJson(const rbac::Mandate& mandate, std::string_view without_verb
 std::string Definition(std::string_view plural);
 
 }  // namespace mandate::scope
-
-#endif  // CONTROLLERS_SCOPE_TESTING_ACCOUNTS_H_

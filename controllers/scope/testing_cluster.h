@@ -5,8 +5,7 @@
 //   cluster.Start();
 //   cluster.Settle();
 //   EXPECT_EQ(cluster.Scoped(), "True ScopingSuccessful: …");
-#ifndef CONTROLLERS_SCOPE_TESTING_CLUSTER_H_
-#define CONTROLLERS_SCOPE_TESTING_CLUSTER_H_
+#pragma once
 
 #include <jsoncpp/json/json.h>
 
@@ -129,5 +128,3 @@ class ScopeCluster {
 };
 
 }  // namespace mandate::scope
-
-#endif  // CONTROLLERS_SCOPE_TESTING_CLUSTER_H_

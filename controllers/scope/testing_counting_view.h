@@ -1,7 +1,6 @@
 // A component's view of the cache that counts the reads of a whole kind, for tests of the cost of
 // events and reconciles.
-#ifndef CONTROLLERS_SCOPE_TESTING_COUNTING_VIEW_H_
-#define CONTROLLERS_SCOPE_TESTING_COUNTING_VIEW_H_
+#pragma once
 
 #include <memory>
 #include <string_view>
@@ -58,5 +57,3 @@ class CountingView : public CacheView {
 };
 
 }  // namespace mandate::scope
-
-#endif  // CONTROLLERS_SCOPE_TESTING_COUNTING_VIEW_H_

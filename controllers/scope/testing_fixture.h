@@ -1,6 +1,5 @@
 // A test fixture: the document's template and an instance of it, reconciled on a ScopeCluster.
-#ifndef CONTROLLERS_SCOPE_TESTING_FIXTURE_H_
-#define CONTROLLERS_SCOPE_TESTING_FIXTURE_H_
+#pragma once
 
 #include <gtest/gtest.h>
 
@@ -58,5 +57,3 @@ class ScopedTest : public testing::Test {
 };
 
 }  // namespace mandate::scope
-
-#endif  // CONTROLLERS_SCOPE_TESTING_FIXTURE_H_

@@ -1,6 +1,5 @@
 // Templates, instances and namespaces for tests, as users write them.
-#ifndef CONTROLLERS_SCOPE_TESTING_JSON_H_
-#define CONTROLLERS_SCOPE_TESTING_JSON_H_
+#pragma once
 
 #include <jsoncpp/json/json.h>
 
@@ -91,5 +90,3 @@ inline std::string SubjectNames(const Json::Value& binding) {
 }
 
 }  // namespace mandate::scope
-
-#endif  // CONTROLLERS_SCOPE_TESTING_JSON_H_

@@ -1,6 +1,5 @@
 // Objects for tests, written as the JSON that users and servers write.
-#ifndef CONTROLLERS_SCOPE_TESTING_OBJECTS_H_
-#define CONTROLLERS_SCOPE_TESTING_OBJECTS_H_
+#pragma once
 
 #include <gtest/gtest.h>
 
@@ -50,5 +49,3 @@ inline corev1::Namespace NamespaceObject(std::string_view name, std::string_view
 }
 
 }  // namespace mandate::scope
-
-#endif  // CONTROLLERS_SCOPE_TESTING_OBJECTS_H_

@@ -1,6 +1,5 @@
 // The snapshot of one ScopeInstance's plan, for tests.
-#ifndef CONTROLLERS_SCOPE_TESTING_SNAPSHOT_H_
-#define CONTROLLERS_SCOPE_TESTING_SNAPSHOT_H_
+#pragma once
 
 #include <gtest/gtest.h>
 
@@ -85,5 +84,3 @@ std::vector<std::string> Where(const auto& bindings) {
 inline bool Changes(const InstancePlan& plan) { return plan.writes() > 0; }
 
 }  // namespace mandate::scope
-
-#endif  // CONTROLLERS_SCOPE_TESTING_SNAPSHOT_H_

@@ -1,6 +1,5 @@
 // A scope component's view of a cache that the test fills.
-#ifndef CONTROLLERS_SCOPE_TESTING_VIEW_H_
-#define CONTROLLERS_SCOPE_TESTING_VIEW_H_
+#pragma once
 
 #include <gtest/gtest.h>
 
@@ -82,5 +81,3 @@ class ViewTest : public testing::Test {
 };
 
 }  // namespace mandate::scope
-
-#endif  // CONTROLLERS_SCOPE_TESTING_VIEW_H_

@@ -1,6 +1,5 @@
 // Read errors that do not stop a reconcile, and the choice of those that are reported.
-#ifndef CONTROLLERS_SCOPE_UNREAD_H_
-#define CONTROLLERS_SCOPE_UNREAD_H_
+#pragma once
 
 #include "absl/container/flat_hash_map.h"
 #include "absl/status/status.h"
@@ -35,5 +34,3 @@ class UnavailableSince {
 };
 
 }  // namespace mandate::scope
-
-#endif  // CONTROLLERS_SCOPE_UNREAD_H_

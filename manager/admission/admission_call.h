@@ -1,6 +1,5 @@
 // One AdmissionReview that is being answered, as its handler sees it.
-#ifndef MANAGER_ADMISSION_ADMISSION_CALL_H_
-#define MANAGER_ADMISSION_ADMISSION_CALL_H_
+#pragma once
 
 #include <functional>
 #include <string>
@@ -56,5 +55,3 @@ void SetVerdict(const absl::Status& status, AdmissionCall& call);
 void SetError(int code, const absl::Status& status, AdmissionCall& call);
 
 }  // namespace mandate
-
-#endif  // MANAGER_ADMISSION_ADMISSION_CALL_H_

@@ -1,7 +1,6 @@
 // The webhooks of one component: its handlers run on its own threads, within its own bounds, so
 // that one component's slow or hostile reviews take nothing from another's.
-#ifndef MANAGER_ADMISSION_COMPONENT_WEBHOOKS_H_
-#define MANAGER_ADMISSION_COMPONENT_WEBHOOKS_H_
+#pragma once
 
 #include <cstddef>
 #include <functional>
@@ -86,5 +85,3 @@ class ComponentWebhooks {
 };
 
 }  // namespace mandate
-
-#endif  // MANAGER_ADMISSION_COMPONENT_WEBHOOKS_H_

@@ -8,8 +8,7 @@
 //   Conversions conversions;
 //   conversions.Add(std::make_shared<WidgetConverter>());
 //   webhooks.hooks.push_back(ConversionWebhook(std::move(conversions)));
-#ifndef MANAGER_ADMISSION_CONVERSION_H_
-#define MANAGER_ADMISSION_CONVERSION_H_
+#pragma once
 
 #include <functional>
 #include <map>
@@ -118,5 +117,3 @@ class Conversions {
 };
 
 }  // namespace mandate
-
-#endif  // MANAGER_ADMISSION_CONVERSION_H_

@@ -1,7 +1,6 @@
 // Changes of JSON documents: how a change of the members that a type knows applies to the whole
 // document, and the JSON Patch (RFC 6902) from one document to another.
-#ifndef MANAGER_ADMISSION_JSON_CHANGE_H_
-#define MANAGER_ADMISSION_JSON_CHANGE_H_
+#pragma once
 
 #include <jsoncpp/json/json.h>
 
@@ -18,5 +17,3 @@ Json::Value ApplyTypedChange(const Json::Value& whole, const Json::Value& before
 Json::Value JsonPatch(const Json::Value& from, const Json::Value& to);
 
 }  // namespace mandate
-
-#endif  // MANAGER_ADMISSION_JSON_CHANGE_H_

@@ -1,6 +1,5 @@
 // AdmissionReview (admission.k8s.io) as JSON: the API server's question and our answer.
-#ifndef MANAGER_ADMISSION_REVIEW_H_
-#define MANAGER_ADMISSION_REVIEW_H_
+#pragma once
 
 #include <string>
 #include <string_view>
@@ -27,5 +26,3 @@ absl::StatusOr<AdmissionReview> ParseAdmissionReview(std::string_view body);
 std::string WriteAdmissionReview(std::string_view api_version, const AdmissionResponse& response);
 
 }  // namespace mandate
-
-#endif  // MANAGER_ADMISSION_REVIEW_H_

@@ -1,6 +1,5 @@
 // The answer of a webhook to the body of a review, whichever kind of review it serves.
-#ifndef MANAGER_ADMISSION_REVIEW_ANSWER_H_
-#define MANAGER_ADMISSION_REVIEW_ANSWER_H_
+#pragma once
 
 #include <optional>
 #include <string>
@@ -21,5 +20,3 @@ ReviewAnswer AnswerReview(const Webhook& webhook, const CallContext& context,
                           std::string_view content_type, std::string_view body);
 
 }  // namespace mandate
-
-#endif  // MANAGER_ADMISSION_REVIEW_ANSWER_H_

@@ -1,6 +1,5 @@
 // The deadlines of the reviews of a component, with one timer of the loop for all.
-#ifndef MANAGER_ADMISSION_REVIEW_DEADLINES_H_
-#define MANAGER_ADMISSION_REVIEW_DEADLINES_H_
+#pragma once
 
 #include <cstdint>
 #include <functional>
@@ -48,5 +47,3 @@ class ReviewDeadlines : public std::enable_shared_from_this<ReviewDeadlines> {
 };
 
 }  // namespace mandate
-
-#endif  // MANAGER_ADMISSION_REVIEW_DEADLINES_H_

@@ -1,6 +1,5 @@
 // The members that every kind of review has.
-#ifndef MANAGER_ADMISSION_REVIEW_ENVELOPE_H_
-#define MANAGER_ADMISSION_REVIEW_ENVELOPE_H_
+#pragma once
 
 #include <string_view>
 
@@ -19,5 +18,3 @@ struct ReviewEnvelope {
 absl::StatusOr<ReviewEnvelope> ReadReviewEnvelope(std::string_view body);
 
 }  // namespace mandate
-
-#endif  // MANAGER_ADMISSION_REVIEW_ENVELOPE_H_

@@ -5,8 +5,7 @@
 //   };
 //   Webhooks webhooks;
 //   webhooks.hooks.push_back(ValidatingWebhook<Widget>(std::make_shared<WidgetValidator>(…)));
-#ifndef MANAGER_ADMISSION_TYPED_H_
-#define MANAGER_ADMISSION_TYPED_H_
+#pragma once
 
 #include <concepts>
 #include <memory>
@@ -124,5 +123,3 @@ Webhook DefaultingWebhook(std::shared_ptr<Defaulter<T>> defaulter) {
 }
 
 }  // namespace mandate
-
-#endif  // MANAGER_ADMISSION_TYPED_H_

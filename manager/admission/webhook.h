@@ -1,6 +1,5 @@
 // A webhook of a component, and the path under which it is served.
-#ifndef MANAGER_ADMISSION_WEBHOOK_H_
-#define MANAGER_ADMISSION_WEBHOOK_H_
+#pragma once
 
 #include <memory>
 #include <string>
@@ -53,5 +52,3 @@ absl::Status CheckDeclared(const rbac::Mandate& mandate, const std::vector<Webho
 absl::Status UnknownOperation(std::string_view operation);
 
 }  // namespace mandate
-
-#endif  // MANAGER_ADMISSION_WEBHOOK_H_

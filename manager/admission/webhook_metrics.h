@@ -1,6 +1,5 @@
 // Metrics of one webhook, under controller-runtime's names.
-#ifndef MANAGER_ADMISSION_WEBHOOK_METRICS_H_
-#define MANAGER_ADMISSION_WEBHOOK_METRICS_H_
+#pragma once
 
 #include <string>
 
@@ -28,5 +27,3 @@ struct WebhookMetrics {
 };
 
 }  // namespace mandate
-
-#endif  // MANAGER_ADMISSION_WEBHOOK_METRICS_H_

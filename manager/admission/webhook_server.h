@@ -1,6 +1,5 @@
 // The HTTPS server of all components' webhooks.
-#ifndef MANAGER_ADMISSION_WEBHOOK_SERVER_H_
-#define MANAGER_ADMISSION_WEBHOOK_SERVER_H_
+#pragma once
 
 #include <memory>
 #include <string>
@@ -43,5 +42,3 @@ class WebhookServer {
 };
 
 }  // namespace mandate
-
-#endif  // MANAGER_ADMISSION_WEBHOOK_SERVER_H_

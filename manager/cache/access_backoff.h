@@ -1,6 +1,5 @@
 // The delay until denied access is requested again.
-#ifndef MANAGER_CACHE_ACCESS_BACKOFF_H_
-#define MANAGER_CACHE_ACCESS_BACKOFF_H_
+#pragma once
 
 #include <random>
 
@@ -49,5 +48,3 @@ class AccessBackoff {
 };
 
 }  // namespace mandate
-
-#endif  // MANAGER_CACHE_ACCESS_BACKOFF_H_

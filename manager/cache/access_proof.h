@@ -1,7 +1,6 @@
 // The proof that a component may list and watch one scope. It is made under the component's own
 // identity, and is valid for a limited time.
-#ifndef MANAGER_CACHE_ACCESS_PROOF_H_
-#define MANAGER_CACHE_ACCESS_PROOF_H_
+#pragma once
 
 #include <functional>
 #include <memory>
@@ -122,5 +121,3 @@ class AccessProof : private WatchStream::Observer {
 };
 
 }  // namespace mandate
-
-#endif  // MANAGER_CACHE_ACCESS_PROOF_H_

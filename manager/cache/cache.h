@@ -7,8 +7,7 @@
 // or opens the SharedWatch of exactly that scope. There the component becomes the sponsor, whose
 // Reflector fills the ObjectStore, or a WatchMember that first proves its access (AccessProof). A
 // DemandFeed delivers the events to the sink; a ReadGrant answers the reads.
-#ifndef MANAGER_CACHE_CACHE_H_
-#define MANAGER_CACHE_CACHE_H_
+#pragma once
 
 #include <cstdint>
 #include <memory>
@@ -91,5 +90,3 @@ class Cache {
 };
 
 }  // namespace mandate
-
-#endif  // MANAGER_CACHE_CACHE_H_

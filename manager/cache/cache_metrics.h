@@ -1,7 +1,6 @@
 // The metrics of the cache. The number of series is bounded: labels are kinds, scopes and
 // components, never namespaces.
-#ifndef MANAGER_CACHE_CACHE_METRICS_H_
-#define MANAGER_CACHE_CACHE_METRICS_H_
+#pragma once
 
 #include <string>
 #include <string_view>
@@ -70,5 +69,3 @@ struct AccessMetrics {
 std::string ResourceName(const KindInfo& kind);
 
 }  // namespace mandate
-
-#endif  // MANAGER_CACHE_CACHE_METRICS_H_

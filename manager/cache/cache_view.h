@@ -5,8 +5,7 @@
 //   auto demand = view.Demand({.kind = KindOf<Namespace>::value}, sink);
 //   // Never opens one:
 //   auto ns = view.Get<Namespace>(context, {"", "default"});
-#ifndef MANAGER_CACHE_CACHE_VIEW_H_
-#define MANAGER_CACHE_CACHE_VIEW_H_
+#pragma once
 
 #include <memory>
 #include <string>
@@ -208,5 +207,3 @@ class CacheView {
 };
 
 }  // namespace mandate
-
-#endif  // MANAGER_CACHE_CACHE_VIEW_H_

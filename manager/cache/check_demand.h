@@ -1,6 +1,5 @@
 // Checks a demand against the component's mandate, before anything is sent.
-#ifndef MANAGER_CACHE_CHECK_DEMAND_H_
-#define MANAGER_CACHE_CHECK_DEMAND_H_
+#pragma once
 
 #include "absl/status/status.h"
 #include "manager/cache/cache_view.h"
@@ -14,5 +13,3 @@ namespace mandate {
 absl::Status CheckDemand(const rbac::Mandate& mandate, const DemandSpec& spec);
 
 }  // namespace mandate
-
-#endif  // MANAGER_CACHE_CHECK_DEMAND_H_

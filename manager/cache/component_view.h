@@ -1,6 +1,5 @@
 // The CacheView of one component.
-#ifndef MANAGER_CACHE_COMPONENT_VIEW_H_
-#define MANAGER_CACHE_COMPONENT_VIEW_H_
+#pragma once
 
 #include <memory>
 #include <string>
@@ -71,5 +70,3 @@ class ComponentView : public CacheView {
 };
 
 }  // namespace mandate
-
-#endif  // MANAGER_CACHE_COMPONENT_VIEW_H_

@@ -1,7 +1,6 @@
 // The events of one demand for its sink: every change once, in order, and only while reads are
 // allowed.
-#ifndef MANAGER_CACHE_DEMAND_FEED_H_
-#define MANAGER_CACHE_DEMAND_FEED_H_
+#pragma once
 
 #include <atomic>
 #include <memory>
@@ -97,5 +96,3 @@ class DemandFeed : public std::enable_shared_from_this<DemandFeed> {
 };
 
 }  // namespace mandate
-
-#endif  // MANAGER_CACHE_DEMAND_FEED_H_

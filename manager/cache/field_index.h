@@ -1,6 +1,5 @@
 // The objects of one store: sorted by key, and by the values of one field.
-#ifndef MANAGER_CACHE_FIELD_INDEX_H_
-#define MANAGER_CACHE_FIELD_INDEX_H_
+#pragma once
 
 #include <memory>
 #include <string>
@@ -79,5 +78,3 @@ class FieldIndex {
 };
 
 }  // namespace mandate
-
-#endif  // MANAGER_CACHE_FIELD_INDEX_H_

@@ -5,8 +5,7 @@
 //     return std::vector<std::string>{instance.spec().scopetemplatename()};
 //   });
 //   view.IndexField(KindOf<RoleBinding>::value, "controller", ControllerUid());
-#ifndef MANAGER_CACHE_INDEX_H_
-#define MANAGER_CACHE_INDEX_H_
+#pragma once
 
 #include <functional>
 #include <string>
@@ -59,5 +58,3 @@ IndexExtract FieldOf(Values values) {
 }
 
 }  // namespace mandate
-
-#endif  // MANAGER_CACHE_INDEX_H_

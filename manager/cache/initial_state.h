@@ -1,6 +1,5 @@
 // The initial state that a watch sends at its beginning (KEP-3157).
-#ifndef MANAGER_CACHE_INITIAL_STATE_H_
-#define MANAGER_CACHE_INITIAL_STATE_H_
+#pragma once
 
 #include <functional>
 
@@ -38,5 +37,3 @@ class InitialState {
 };
 
 }  // namespace mandate
-
-#endif  // MANAGER_CACHE_INITIAL_STATE_H_

@@ -1,6 +1,5 @@
 // One LIST, page by page.
-#ifndef MANAGER_CACHE_LIST_PAGER_H_
-#define MANAGER_CACHE_LIST_PAGER_H_
+#pragma once
 
 #include <functional>
 #include <memory>
@@ -70,5 +69,3 @@ class ListPager {
 };
 
 }  // namespace mandate
-
-#endif  // MANAGER_CACHE_LIST_PAGER_H_

@@ -1,6 +1,5 @@
 // A timer for state machines: it can be set, set again, and cancelled.
-#ifndef MANAGER_CACHE_LOOP_TIMER_H_
-#define MANAGER_CACHE_LOOP_TIMER_H_
+#pragma once
 
 #include <memory>
 #include <utility>
@@ -45,5 +44,3 @@ class LoopTimer {
 };
 
 }  // namespace mandate
-
-#endif  // MANAGER_CACHE_LOOP_TIMER_H_

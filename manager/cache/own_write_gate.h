@@ -1,6 +1,5 @@
 // Holds a read until the cache has seen the writes of the component itself.
-#ifndef MANAGER_CACHE_OWN_WRITE_GATE_H_
-#define MANAGER_CACHE_OWN_WRITE_GATE_H_
+#pragma once
 
 #include <functional>
 #include <memory>
@@ -70,5 +69,3 @@ class OwnWriteGate {
 };
 
 }  // namespace mandate
-
-#endif  // MANAGER_CACHE_OWN_WRITE_GATE_H_

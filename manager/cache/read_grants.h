@@ -1,6 +1,5 @@
 // The scopes that one component may read right now, and its indexes.
-#ifndef MANAGER_CACHE_READ_GRANTS_H_
-#define MANAGER_CACHE_READ_GRANTS_H_
+#pragma once
 
 #include <map>
 #include <memory>
@@ -111,5 +110,3 @@ class ReadGrants {
 };
 
 }  // namespace mandate
-
-#endif  // MANAGER_CACHE_READ_GRANTS_H_

@@ -34,8 +34,7 @@
 // A pass begins with StreamingList, or Listing where that is switched off. All waits but those for
 // 403, 404 and 410 share one backoff (client-go shares it with 410). client-go can also watch again
 // after an InternalError in a stream, if an option requests it.
-#ifndef MANAGER_CACHE_REFLECTOR_H_
-#define MANAGER_CACHE_REFLECTOR_H_
+#pragma once
 
 #include <memory>
 #include <optional>
@@ -207,5 +206,3 @@ class Reflector : private WatchStream::Observer {
 };
 
 }  // namespace mandate
-
-#endif  // MANAGER_CACHE_REFLECTOR_H_

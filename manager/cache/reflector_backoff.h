@@ -1,6 +1,5 @@
 // The delays of a reflector before it tries again.
-#ifndef MANAGER_CACHE_REFLECTOR_BACKOFF_H_
-#define MANAGER_CACHE_REFLECTOR_BACKOFF_H_
+#pragma once
 
 #include <random>
 
@@ -42,5 +41,3 @@ class ReflectorBackoff {
 };
 
 }  // namespace mandate
-
-#endif  // MANAGER_CACHE_REFLECTOR_BACKOFF_H_

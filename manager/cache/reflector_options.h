@@ -1,6 +1,5 @@
 // The options of a reflector. If client-go has the same option, the default is client-go's.
-#ifndef MANAGER_CACHE_REFLECTOR_OPTIONS_H_
-#define MANAGER_CACHE_REFLECTOR_OPTIONS_H_
+#pragma once
 
 #include <cstddef>
 
@@ -70,5 +69,3 @@ struct ReflectorOptions {
 };
 
 }  // namespace mandate
-
-#endif  // MANAGER_CACHE_REFLECTOR_OPTIONS_H_

@@ -1,6 +1,5 @@
 // A reflector and its store, shared by the components that have proved their access.
-#ifndef MANAGER_CACHE_SHARED_WATCH_H_
-#define MANAGER_CACHE_SHARED_WATCH_H_
+#pragma once
 
 #include <functional>
 #include <memory>
@@ -95,5 +94,3 @@ class SharedWatch : private Reflector::Owner {
 };
 
 }  // namespace mandate
-
-#endif  // MANAGER_CACHE_SHARED_WATCH_H_

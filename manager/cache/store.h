@@ -1,6 +1,5 @@
 // The objects of one watch: one copy each, sorted by key.
-#ifndef MANAGER_CACHE_STORE_H_
-#define MANAGER_CACHE_STORE_H_
+#pragma once
 
 #include <cstdint>
 #include <limits>
@@ -113,5 +112,3 @@ class ObjectStore {
 };
 
 }  // namespace mandate
-
-#endif  // MANAGER_CACHE_STORE_H_

@@ -1,6 +1,5 @@
 // Threads of one component that wait until its view has caught up with a write.
-#ifndef MANAGER_CACHE_WAIT_SET_H_
-#define MANAGER_CACHE_WAIT_SET_H_
+#pragma once
 
 #include <functional>
 #include <memory>
@@ -40,5 +39,3 @@ class WaitSet : public std::enable_shared_from_this<WaitSet> {
 };
 
 }  // namespace mandate
-
-#endif  // MANAGER_CACHE_WAIT_SET_H_

@@ -1,6 +1,5 @@
 // The memory budget of all watches of a cache, split among its components.
-#ifndef MANAGER_CACHE_WATCH_BUDGET_H_
-#define MANAGER_CACHE_WATCH_BUDGET_H_
+#pragma once
 
 #include <cstddef>
 #include <map>
@@ -64,5 +63,3 @@ class WatchBudget {
 };
 
 }  // namespace mandate
-
-#endif  // MANAGER_CACHE_WATCH_BUDGET_H_

@@ -1,6 +1,5 @@
 // The errors of LIST and WATCH that a reflector distinguishes.
-#ifndef MANAGER_CACHE_WATCH_ERRORS_H_
-#define MANAGER_CACHE_WATCH_ERRORS_H_
+#pragma once
 
 #include "absl/status/status.h"
 #include "manager/object/kind.h"
@@ -32,5 +31,3 @@ bool IsOurBound(const absl::Status& status);
 absl::Status Explain(const KindInfo& kind, const absl::Status& error);
 
 }  // namespace mandate
-
-#endif  // MANAGER_CACHE_WATCH_ERRORS_H_

@@ -1,6 +1,5 @@
 // The membership of one component in a shared watch: its own proof, and its demands.
-#ifndef MANAGER_CACHE_WATCH_MEMBER_H_
-#define MANAGER_CACHE_WATCH_MEMBER_H_
+#pragma once
 
 #include <memory>
 #include <set>
@@ -96,5 +95,3 @@ class WatchMember {
 };
 
 }  // namespace mandate
-
-#endif  // MANAGER_CACHE_WATCH_MEMBER_H_

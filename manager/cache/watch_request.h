@@ -1,6 +1,5 @@
 // The LIST and WATCH requests of a demand.
-#ifndef MANAGER_CACHE_WATCH_REQUEST_H_
-#define MANAGER_CACHE_WATCH_REQUEST_H_
+#pragma once
 
 #include <cstdint>
 #include <string>
@@ -32,5 +31,3 @@ RestRequest WatchRequest(const DemandSpec& spec, Encoding encoding, const WatchQ
 Encoding EncodingOf(std::string_view content_type);
 
 }  // namespace mandate
-
-#endif  // MANAGER_CACHE_WATCH_REQUEST_H_

@@ -1,6 +1,5 @@
 // One WATCH: decodes its bytes to events, within limits.
-#ifndef MANAGER_CACHE_WATCH_STREAM_H_
-#define MANAGER_CACHE_WATCH_STREAM_H_
+#pragma once
 
 #include <memory>
 
@@ -67,5 +66,3 @@ class WatchStream {
 };
 
 }  // namespace mandate
-
-#endif  // MANAGER_CACHE_WATCH_STREAM_H_

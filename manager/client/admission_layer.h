@@ -1,6 +1,5 @@
 // Bounds the calls and the answers of a component's client.
-#ifndef MANAGER_CLIENT_ADMISSION_LAYER_H_
-#define MANAGER_CLIENT_ADMISSION_LAYER_H_
+#pragma once
 
 #include <cstddef>
 #include <deque>
@@ -52,5 +51,3 @@ class AdmissionLayer : public CallLayer {
 };
 
 }  // namespace mandate
-
-#endif  // MANAGER_CLIENT_ADMISSION_LAYER_H_

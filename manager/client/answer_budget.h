@@ -1,6 +1,5 @@
 // Bounds the bytes of the answers that one client receives at a time.
-#ifndef MANAGER_CLIENT_ANSWER_BUDGET_H_
-#define MANAGER_CLIENT_ANSWER_BUDGET_H_
+#pragma once
 
 #include <cstddef>
 #include <list>
@@ -95,5 +94,3 @@ class AnswerBudget::Answer : public BodySink {
 };
 
 }  // namespace mandate
-
-#endif  // MANAGER_CLIENT_ANSWER_BUDGET_H_

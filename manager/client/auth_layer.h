@@ -1,6 +1,5 @@
 // Sends the requests of one identity, each with its credential.
-#ifndef MANAGER_CLIENT_AUTH_LAYER_H_
-#define MANAGER_CLIENT_AUTH_LAYER_H_
+#pragma once
 
 #include <cstddef>
 #include <memory>
@@ -78,5 +77,3 @@ class AuthLayer : public CallLayer, private WatchSession::Owner {
 };
 
 }  // namespace mandate
-
-#endif  // MANAGER_CLIENT_AUTH_LAYER_H_

@@ -16,8 +16,7 @@
 // kinds that a controller is built to watch (controller/builder_for.h), and from events, which the
 // runtime writes for each component. Calls known only at run time leave none: demands of a
 // DemandSpec, requests by RestClient.
-#ifndef MANAGER_CLIENT_CALL_NOTE_H_
-#define MANAGER_CLIENT_CALL_NOTE_H_
+#pragma once
 
 #include <cstddef>
 #include <cstdint>
@@ -31,5 +30,3 @@ inline constexpr uint32_t kCallNoteType = 1;
 inline constexpr size_t kCallNoteText = 224;
 
 }  // namespace mandate
-
-#endif  // MANAGER_CLIENT_CALL_NOTE_H_

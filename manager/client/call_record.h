@@ -2,8 +2,7 @@
 //
 // The assembler writes the note, because GCC ignores the section attribute of templates. It is a
 // note because linkers keep notes, whatever else they remove.
-#ifndef MANAGER_CLIENT_CALL_RECORD_H_
-#define MANAGER_CLIENT_CALL_RECORD_H_
+#pragma once
 
 #include <algorithm>
 #include <array>
@@ -98,5 +97,3 @@ template <const rbac::Mandate& kMandate, Object T, FixedString kVerb, FixedStrin
 }
 
 }  // namespace mandate
-
-#endif  // MANAGER_CLIENT_CALL_RECORD_H_

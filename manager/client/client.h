@@ -2,8 +2,7 @@
 //
 //   ASSIGN_OR_RETURN(auto client, Client<kScopeInstance>::Create(rest));
 //   ASSIGN_OR_RETURN(rbacv1::RoleBinding binding, client.Get<rbacv1::RoleBinding>(context, key));
-#ifndef MANAGER_CLIENT_CLIENT_H_
-#define MANAGER_CLIENT_CLIENT_H_
+#pragma once
 
 #include <optional>
 #include <string>
@@ -202,5 +201,3 @@ class Client {
 };
 
 }  // namespace mandate
-
-#endif  // MANAGER_CLIENT_CLIENT_H_

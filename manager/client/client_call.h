@@ -1,6 +1,5 @@
 // One call of a component's client, and the layers that it passes: retry, admission, auth.
-#ifndef MANAGER_CLIENT_CLIENT_CALL_H_
-#define MANAGER_CLIENT_CLIENT_CALL_H_
+#pragma once
 
 #include <cstddef>
 #include <memory>
@@ -57,5 +56,3 @@ class CallLayer {
 };
 
 }  // namespace mandate
-
-#endif  // MANAGER_CLIENT_CLIENT_CALL_H_

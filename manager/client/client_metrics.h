@@ -1,6 +1,5 @@
 // What a component's client does, and how close it is to its bounds, as metrics.
-#ifndef MANAGER_CLIENT_CLIENT_METRICS_H_
-#define MANAGER_CLIENT_CLIENT_METRICS_H_
+#pragma once
 
 #include <array>
 #include <cstddef>
@@ -66,5 +65,3 @@ class ClientMetrics {
 };
 
 }  // namespace mandate
-
-#endif  // MANAGER_CLIENT_CLIENT_METRICS_H_

@@ -1,6 +1,5 @@
 // The parts and the bounds of a component's client.
-#ifndef MANAGER_CLIENT_CLIENT_OPTIONS_H_
-#define MANAGER_CLIENT_CLIENT_OPTIONS_H_
+#pragma once
 
 #include <cstddef>
 #include <cstdint>
@@ -57,5 +56,3 @@ struct ClientOptions {
 };
 
 }  // namespace mandate
-
-#endif  // MANAGER_CLIENT_CLIENT_OPTIONS_H_

@@ -1,6 +1,5 @@
 // The RestClient of one identity: guard, retries, admission, token, watches.
-#ifndef MANAGER_CLIENT_COMPONENT_CLIENT_H_
-#define MANAGER_CLIENT_COMPONENT_CLIENT_H_
+#pragma once
 
 #include <memory>
 #include <string_view>
@@ -49,5 +48,3 @@ class ComponentClient : public RestClient {
 };
 
 }  // namespace mandate
-
-#endif  // MANAGER_CLIENT_COMPONENT_CLIENT_H_

@@ -1,6 +1,5 @@
 // The resources that a cluster serves, and whether they are namespaced.
-#ifndef MANAGER_CLIENT_DISCOVERY_H_
-#define MANAGER_CLIENT_DISCOVERY_H_
+#pragma once
 
 #include <map>
 #include <set>
@@ -62,5 +61,3 @@ class Discovery {
 };
 
 }  // namespace mandate
-
-#endif  // MANAGER_CLIENT_DISCOVERY_H_

@@ -1,7 +1,6 @@
 // Creates or changes an object so that the one on the server has exactly the fields that we want to
 // own.
-#ifndef MANAGER_CLIENT_ENSURE_H_
-#define MANAGER_CLIENT_ENSURE_H_
+#pragma once
 
 #include "absl/status/status.h"
 #include "google/protobuf/message.h"
@@ -19,5 +18,3 @@ absl::Status EnsureObject(ObjectClient& client, const CallContext& context, cons
                           google::protobuf::Message& object);
 
 }  // namespace mandate
-
-#endif  // MANAGER_CLIENT_ENSURE_H_

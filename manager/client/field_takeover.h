@@ -3,8 +3,7 @@
 // Apply removes a field only if the component's own entry of operation "Apply" in
 // metadata.managedFields has it. To the server, an entry of operation "Update" of the same name is
 // another manager and keeps the field. client-go: k8s.io/client-go/util/csaupgrade.
-#ifndef MANAGER_CLIENT_FIELD_TAKEOVER_H_
-#define MANAGER_CLIENT_FIELD_TAKEOVER_H_
+#pragma once
 
 #include <optional>
 #include <string_view>
@@ -24,5 +23,3 @@ absl::StatusOr<std::optional<JsonPatch>> TakeoverPatch(const google::protobuf::M
                                                        std::string_view manager);
 
 }  // namespace mandate
-
-#endif  // MANAGER_CLIENT_FIELD_TAKEOVER_H_

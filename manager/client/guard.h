@@ -1,6 +1,5 @@
 // Rejects requests that a component's markers do not declare, before they are sent.
-#ifndef MANAGER_CLIENT_GUARD_H_
-#define MANAGER_CLIENT_GUARD_H_
+#pragma once
 
 #include <functional>
 #include <string>
@@ -69,5 +68,3 @@ class Guard {
 bool AllowedToEveryone(const rbac::Attributes& request);
 
 }  // namespace mandate
-
-#endif  // MANAGER_CLIENT_GUARD_H_

@@ -1,7 +1,6 @@
 // Objects over a RestClient: encodes bodies, decodes answers, follows pages. client.h adds types
 // and permissions.
-#ifndef MANAGER_CLIENT_OBJECT_CLIENT_H_
-#define MANAGER_CLIENT_OBJECT_CLIENT_H_
+#pragma once
 
 #include <cstddef>
 #include <functional>
@@ -109,5 +108,3 @@ class ObjectClient {
 };
 
 }  // namespace mandate
-
-#endif  // MANAGER_CLIENT_OBJECT_CLIENT_H_

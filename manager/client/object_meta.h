@@ -1,6 +1,5 @@
 // The metadata of an object whose type is known only at run time.
-#ifndef MANAGER_CLIENT_OBJECT_META_H_
-#define MANAGER_CLIENT_OBJECT_META_H_
+#pragma once
 
 #include "google/protobuf/message.h"
 #include "k8s.io/apimachinery/pkg/apis/meta/v1/generated.pb.h"
@@ -26,5 +25,3 @@ inline const ObjectMeta& MetadataOf(const google::protobuf::Message& object) {
 }
 
 }  // namespace mandate
-
-#endif  // MANAGER_CLIENT_OBJECT_META_H_

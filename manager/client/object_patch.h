@@ -2,8 +2,7 @@
 //
 //   ASSIGN_OR_RETURN(auto patch, MergePatch::Of(binding, R"({"metadata":{"labels":{"a":null}}})"));
 //   client.Patch<RoleBinding>(context, KeyOf(binding), patch);
-#ifndef MANAGER_CLIENT_OBJECT_PATCH_H_
-#define MANAGER_CLIENT_OBJECT_PATCH_H_
+#pragma once
 
 #include <string>
 #include <string_view>
@@ -53,5 +52,3 @@ class JsonPatch {
 using Patch = std::variant<MergePatch, JsonPatch>;
 
 }  // namespace mandate
-
-#endif  // MANAGER_CLIENT_OBJECT_PATCH_H_

@@ -1,6 +1,5 @@
 // The writes of a component that its cache may not have seen yet.
-#ifndef MANAGER_CLIENT_OWN_WRITES_H_
-#define MANAGER_CLIENT_OWN_WRITES_H_
+#pragma once
 
 #include <array>
 #include <atomic>
@@ -76,5 +75,3 @@ class OwnWrites {
 };
 
 }  // namespace mandate
-
-#endif  // MANAGER_CLIENT_OWN_WRITES_H_

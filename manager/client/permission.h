@@ -7,8 +7,7 @@
 //
 //   MISSING_MARKER<"scope-instance", "get", "Secret",
 //                  "// +kubebuilder:rbac:groups=core,resources=secrets,verbs=get">
-#ifndef MANAGER_CLIENT_PERMISSION_H_
-#define MANAGER_CLIENT_PERMISSION_H_
+#pragma once
 
 #include <algorithm>
 #include <cstddef>
@@ -107,5 +106,3 @@ using IfDeclared = typename permission_internal::If<
     permission_internal::Missing<kMandate, T, kVerb, kSubresource>>::type;
 
 }  // namespace mandate
-
-#endif  // MANAGER_CLIENT_PERMISSION_H_

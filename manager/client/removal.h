@@ -1,6 +1,5 @@
 // Removes from an object what others added to it.
-#ifndef MANAGER_CLIENT_REMOVAL_H_
-#define MANAGER_CLIENT_REMOVAL_H_
+#pragma once
 
 #include <optional>
 #include <string>
@@ -30,5 +29,3 @@ absl::StatusOr<std::optional<MergePatch>> RemovalPatch(const google::protobuf::M
                                                        const Removal& removal);
 
 }  // namespace mandate
-
-#endif  // MANAGER_CLIENT_REMOVAL_H_

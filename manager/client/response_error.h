@@ -1,6 +1,5 @@
 // Translates an answer other than success into a status.
-#ifndef MANAGER_CLIENT_RESPONSE_ERROR_H_
-#define MANAGER_CLIENT_RESPONSE_ERROR_H_
+#pragma once
 
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
@@ -34,5 +33,3 @@ inline absl::Status ErrorOf(const HttpResponse& response) {
 }
 
 }  // namespace mandate
-
-#endif  // MANAGER_CLIENT_RESPONSE_ERROR_H_

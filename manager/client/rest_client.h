@@ -1,7 +1,6 @@
 // One component's way to one cluster: every request carries its token, its user agent, and has
 // passed its mandate's guard. Typed calls (client.h), reflectors and reviews all go through here.
-#ifndef MANAGER_CLIENT_REST_CLIENT_H_
-#define MANAGER_CLIENT_REST_CLIENT_H_
+#pragma once
 
 #include <memory>
 #include <string>
@@ -74,5 +73,3 @@ class RestClient {
 };
 
 }  // namespace mandate
-
-#endif  // MANAGER_CLIENT_REST_CLIENT_H_

@@ -1,6 +1,5 @@
 // Sends the calls of a component's client until they succeed or must not be sent again.
-#ifndef MANAGER_CLIENT_RETRY_LAYER_H_
-#define MANAGER_CLIENT_RETRY_LAYER_H_
+#pragma once
 
 #include <random>
 #include <set>
@@ -46,5 +45,3 @@ class RetryLayer {
 };
 
 }  // namespace mandate
-
-#endif  // MANAGER_CLIENT_RETRY_LAYER_H_

@@ -1,6 +1,5 @@
 // Which failed requests a component's client sends again, and what the server may have done.
-#ifndef MANAGER_CLIENT_RETRY_POLICY_H_
-#define MANAGER_CLIENT_RETRY_POLICY_H_
+#pragma once
 
 #include "absl/status/status.h"
 
@@ -37,5 +36,3 @@ absl::Status Ambiguous(absl::Status status);
 bool IsAmbiguous(const absl::Status& status);
 
 }  // namespace mandate
-
-#endif  // MANAGER_CLIENT_RETRY_POLICY_H_

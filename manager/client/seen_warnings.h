@@ -1,6 +1,5 @@
 // Tells whether a Warning header is new or was reported before.
-#ifndef MANAGER_CLIENT_SEEN_WARNINGS_H_
-#define MANAGER_CLIENT_SEEN_WARNINGS_H_
+#pragma once
 
 #include <cstddef>
 #include <deque>
@@ -36,5 +35,3 @@ class SeenWarnings {
 };
 
 }  // namespace mandate
-
-#endif  // MANAGER_CLIENT_SEEN_WARNINGS_H_

@@ -1,7 +1,6 @@
 // Asks the server about the client's own user, which every authenticated user may, and about other
 // users, which needs `create` on subjectaccessreviews.
-#ifndef MANAGER_CLIENT_SELF_REVIEW_H_
-#define MANAGER_CLIENT_SELF_REVIEW_H_
+#pragma once
 
 #include <string>
 #include <string_view>
@@ -56,5 +55,3 @@ absl::StatusOr<std::vector<AccessAnswer>> MayUserEach(const CallContext& context
                                                       size_t at_once);
 
 }  // namespace mandate
-
-#endif  // MANAGER_CLIENT_SELF_REVIEW_H_

@@ -1,6 +1,5 @@
 // Which server answers a request: the API server, or one to which it forwards the request.
-#ifndef MANAGER_CLIENT_SERVED_BY_H_
-#define MANAGER_CLIENT_SERVED_BY_H_
+#pragma once
 
 #include <string_view>
 
@@ -12,5 +11,3 @@ namespace mandate {
 bool IsServedByApiServer(std::string_view target);
 
 }  // namespace mandate
-
-#endif  // MANAGER_CLIENT_SERVED_BY_H_

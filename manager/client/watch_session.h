@@ -1,6 +1,5 @@
 // One watch of a ComponentClient, from waiting for its token to its end.
-#ifndef MANAGER_CLIENT_WATCH_SESSION_H_
-#define MANAGER_CLIENT_WATCH_SESSION_H_
+#pragma once
 
 #include <cstddef>
 #include <memory>
@@ -74,5 +73,3 @@ class WatchSession : public StreamSink, public std::enable_shared_from_this<Watc
 };
 
 }  // namespace mandate
-
-#endif  // MANAGER_CLIENT_WATCH_SESSION_H_

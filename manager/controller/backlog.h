@@ -1,6 +1,5 @@
 // The events that a controller has received and not mapped yet.
-#ifndef MANAGER_CONTROLLER_BACKLOG_H_
-#define MANAGER_CONTROLLER_BACKLOG_H_
+#pragma once
 
 #include <cstddef>
 #include <deque>
@@ -77,5 +76,3 @@ class Backlog {
 };
 
 }  // namespace mandate
-
-#endif  // MANAGER_CONTROLLER_BACKLOG_H_

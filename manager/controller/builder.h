@@ -6,8 +6,7 @@
 //                         .Owns<RoleBinding>()
 //                         .Watches<Namespace>([](const Namespace& ns) { return Requests…; })
 //                         .Complete(std::make_unique<ScopeInstanceReconciler>(…));
-#ifndef MANAGER_CONTROLLER_BUILDER_H_
-#define MANAGER_CONTROLLER_BUILDER_H_
+#pragma once
 
 #include <concepts>
 #include <memory>
@@ -182,5 +181,3 @@ class BasicBuilder : private UntypedBuilder {
 using ControllerBuilder = BasicBuilder<AnyDemand>;
 
 }  // namespace mandate
-
-#endif  // MANAGER_CONTROLLER_BUILDER_H_

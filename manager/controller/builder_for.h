@@ -14,8 +14,7 @@
 //
 // The namespace and the name may come from an option: they are compared with the marker when the
 // demand is made (cache/check_demand.h).
-#ifndef MANAGER_CONTROLLER_BUILDER_FOR_H_
-#define MANAGER_CONTROLLER_BUILDER_FOR_H_
+#pragma once
 
 #include <cstddef>
 #include <string_view>
@@ -144,5 +143,3 @@ template <const rbac::Mandate& kMandate>
 using BuilderFor = BasicBuilder<MandateDemand<kMandate>>;
 
 }  // namespace mandate
-
-#endif  // MANAGER_CONTROLLER_BUILDER_FOR_H_

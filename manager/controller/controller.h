@@ -1,7 +1,6 @@
 // A controller: it maps events to requests, and reconciles requests. A ControllerBuilder
 // (builder.h) usually makes it.
-#ifndef MANAGER_CONTROLLER_CONTROLLER_H_
-#define MANAGER_CONTROLLER_CONTROLLER_H_
+#pragma once
 
 #include <cstdint>
 #include <memory>
@@ -115,5 +114,3 @@ class Controller {
 };
 
 }  // namespace mandate
-
-#endif  // MANAGER_CONTROLLER_CONTROLLER_H_

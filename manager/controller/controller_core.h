@@ -1,6 +1,5 @@
 // Private to controller.cc.
-#ifndef MANAGER_CONTROLLER_CONTROLLER_CORE_H_
-#define MANAGER_CONTROLLER_CONTROLLER_CORE_H_
+#pragma once
 
 #include <algorithm>
 #include <atomic>
@@ -181,5 +180,3 @@ class Controller::Core : public std::enable_shared_from_this<Core> {
 };
 
 }  // namespace mandate
-
-#endif  // MANAGER_CONTROLLER_CONTROLLER_CORE_H_

@@ -1,6 +1,5 @@
 // A controller's metrics: controller-runtime's names, with the component's identity.
-#ifndef MANAGER_CONTROLLER_CONTROLLER_METRICS_H_
-#define MANAGER_CONTROLLER_CONTROLLER_METRICS_H_
+#pragma once
 
 #include <string>
 
@@ -41,5 +40,3 @@ struct ControllerMetrics {
 };
 
 }  // namespace mandate
-
-#endif  // MANAGER_CONTROLLER_CONTROLLER_METRICS_H_

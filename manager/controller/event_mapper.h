@@ -1,7 +1,6 @@
 // From events to requests: a controller's predicates, handlers and maps, and
 // the passes over all objects.
-#ifndef MANAGER_CONTROLLER_EVENT_MAPPER_H_
-#define MANAGER_CONTROLLER_EVENT_MAPPER_H_
+#pragma once
 
 #include <atomic>
 #include <cstddef>
@@ -121,5 +120,3 @@ class EventMapper {
 };
 
 }  // namespace mandate
-
-#endif  // MANAGER_CONTROLLER_EVENT_MAPPER_H_

@@ -1,6 +1,5 @@
 // An Event of events.k8s.io/v1 within the API server's limits, and the requests that record it.
-#ifndef MANAGER_CONTROLLER_EVENT_OBJECT_H_
-#define MANAGER_CONTROLLER_EVENT_OBJECT_H_
+#pragma once
 
 #include <cstdint>
 #include <string>
@@ -50,5 +49,3 @@ bool IsTransient(const absl::Status& status);
 bool IsOfTheServer(const absl::Status& status);
 
 }  // namespace mandate
-
-#endif  // MANAGER_CONTROLLER_EVENT_OBJECT_H_

@@ -1,6 +1,5 @@
 // Events of a component about objects, as `kubectl describe` shows them.
-#ifndef MANAGER_CONTROLLER_EVENT_RECORDER_H_
-#define MANAGER_CONTROLLER_EVENT_RECORDER_H_
+#pragma once
 
 #include <string>
 #include <string_view>
@@ -58,5 +57,3 @@ class NoEvents : public EventRecorder {
 };
 
 }  // namespace mandate
-
-#endif  // MANAGER_CONTROLLER_EVENT_RECORDER_H_

@@ -1,6 +1,5 @@
 // A queue of items in flows: an item that hangs holds up only its own flow.
-#ifndef MANAGER_CONTROLLER_FAIR_QUEUE_H_
-#define MANAGER_CONTROLLER_FAIR_QUEUE_H_
+#pragma once
 
 #include <algorithm>
 #include <cstddef>
@@ -143,5 +142,3 @@ class FairQueue {
 };
 
 }  // namespace mandate
-
-#endif  // MANAGER_CONTROLLER_FAIR_QUEUE_H_

@@ -1,6 +1,5 @@
 // Handlers, which map an event to requests.
-#ifndef MANAGER_CONTROLLER_HANDLERS_H_
-#define MANAGER_CONTROLLER_HANDLERS_H_
+#pragma once
 
 #include <functional>
 #include <utility>
@@ -55,5 +54,3 @@ EventHandler EnqueueMap(ObjectMap<T> map) {
 }
 
 }  // namespace mandate
-
-#endif  // MANAGER_CONTROLLER_HANDLERS_H_

@@ -1,8 +1,7 @@
 // Filters of events. They read headers, not whole objects.
 //
 //   builder.For<ScopeInstance>(AnyOf({GenerationChanged(), LabelChanged()}));
-#ifndef MANAGER_CONTROLLER_PREDICATES_H_
-#define MANAGER_CONTROLLER_PREDICATES_H_
+#pragma once
 
 #include <functional>
 #include <vector>
@@ -38,5 +37,3 @@ struct PredicateFuncs {
 Predicate Funcs(PredicateFuncs funcs);
 
 }  // namespace mandate
-
-#endif  // MANAGER_CONTROLLER_PREDICATES_H_

@@ -2,8 +2,7 @@
 //
 // The queue counts in plain numbers under its own lock, and moves them here every half second: a
 // histogram of the library would cost more than the queue itself.
-#ifndef MANAGER_CONTROLLER_QUEUE_METRICS_H_
-#define MANAGER_CONTROLLER_QUEUE_METRICS_H_
+#pragma once
 
 #include <array>
 #include <cstdint>
@@ -71,5 +70,3 @@ class QueueMetrics {
 };
 
 }  // namespace mandate
-
-#endif  // MANAGER_CONTROLLER_QUEUE_METRICS_H_

@@ -1,6 +1,5 @@
 // The readiness of a controller: OK, or all reasons why it does not work.
-#ifndef MANAGER_CONTROLLER_READINESS_H_
-#define MANAGER_CONTROLLER_READINESS_H_
+#pragma once
 
 #include <string>
 #include <string_view>
@@ -35,5 +34,3 @@ class Readiness {
 };
 
 }  // namespace mandate
-
-#endif  // MANAGER_CONTROLLER_READINESS_H_

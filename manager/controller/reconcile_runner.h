@@ -1,6 +1,5 @@
 // Runs reconciliations: deadline, exceptions, metrics and log lines.
-#ifndef MANAGER_CONTROLLER_RECONCILE_RUNNER_H_
-#define MANAGER_CONTROLLER_RECONCILE_RUNNER_H_
+#pragma once
 
 #include <atomic>
 #include <cstdint>
@@ -82,5 +81,3 @@ class ReconcileRunner {
 };
 
 }  // namespace mandate
-
-#endif  // MANAGER_CONTROLLER_RECONCILE_RUNNER_H_

@@ -1,6 +1,5 @@
 // The code that a controller runs for each request.
-#ifndef MANAGER_CONTROLLER_RECONCILER_H_
-#define MANAGER_CONTROLLER_RECONCILER_H_
+#pragma once
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
@@ -33,5 +32,3 @@ absl::Status TerminalError(absl::Status status);
 bool IsTerminal(const absl::Status& status);
 
 }  // namespace mandate
-
-#endif  // MANAGER_CONTROLLER_RECONCILER_H_

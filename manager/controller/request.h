@@ -1,6 +1,5 @@
 // A request to reconcile an object, and the outcome of its reconciliation.
-#ifndef MANAGER_CONTROLLER_REQUEST_H_
-#define MANAGER_CONTROLLER_REQUEST_H_
+#pragma once
 
 #include <utility>
 
@@ -30,5 +29,3 @@ struct Outcome {
 };
 
 }  // namespace mandate
-
-#endif  // MANAGER_CONTROLLER_REQUEST_H_

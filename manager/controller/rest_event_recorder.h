@@ -1,6 +1,5 @@
 // Records events on the API server, as the component.
-#ifndef MANAGER_CONTROLLER_REST_EVENT_RECORDER_H_
-#define MANAGER_CONTROLLER_REST_EVENT_RECORDER_H_
+#pragma once
 
 #include <cstddef>
 #include <cstdint>
@@ -67,5 +66,3 @@ class RestEventRecorder : public EventRecorder {
 };
 
 }  // namespace mandate
-
-#endif  // MANAGER_CONTROLLER_REST_EVENT_RECORDER_H_

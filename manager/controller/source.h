@@ -1,6 +1,5 @@
 // The sources of a controller: what it watches.
-#ifndef MANAGER_CONTROLLER_SOURCE_H_
-#define MANAGER_CONTROLLER_SOURCE_H_
+#pragma once
 
 #include <vector>
 
@@ -31,5 +30,3 @@ absl::Status Handle(const Source& source, const ObjectEvent& event, std::vector<
 std::vector<Source> MergeSources(std::vector<Source> sources);
 
 }  // namespace mandate
-
-#endif  // MANAGER_CONTROLLER_SOURCE_H_

@@ -6,8 +6,7 @@
 //     const Outcome outcome = … reconcile item->request() …
 //     item = queue.DoneAndGet(*item, outcome, now);
 //   }
-#ifndef MANAGER_CONTROLLER_WORK_QUEUE_H_
-#define MANAGER_CONTROLLER_WORK_QUEUE_H_
+#pragma once
 
 #include <cstddef>
 #include <cstdint>
@@ -154,5 +153,3 @@ class WorkQueue {
 };
 
 }  // namespace mandate
-
-#endif  // MANAGER_CONTROLLER_WORK_QUEUE_H_

@@ -1,6 +1,5 @@
 // The workers of a controller's queue, on a pool that controllers share.
-#ifndef MANAGER_CONTROLLER_WORKERS_H_
-#define MANAGER_CONTROLLER_WORKERS_H_
+#pragma once
 
 #include <functional>
 #include <memory>
@@ -68,5 +67,3 @@ class Workers {
 };
 
 }  // namespace mandate
-
-#endif  // MANAGER_CONTROLLER_WORKERS_H_

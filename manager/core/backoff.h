@@ -1,6 +1,5 @@
 // Exponential delays with jitter.
-#ifndef MANAGER_CORE_BACKOFF_H_
-#define MANAGER_CORE_BACKOFF_H_
+#pragma once
 
 #include <algorithm>
 #include <random>
@@ -45,5 +44,3 @@ class Backoff {
 };
 
 }  // namespace mandate
-
-#endif  // MANAGER_CORE_BACKOFF_H_

@@ -1,6 +1,5 @@
 // A mutex for critical sections that are shorter than the time to sleep and wake up.
-#ifndef MANAGER_CORE_BRIEF_MUTEX_H_
-#define MANAGER_CORE_BRIEF_MUTEX_H_
+#pragma once
 
 #include <pthread.h>
 
@@ -38,5 +37,3 @@ class ABSL_SCOPED_LOCKABLE BriefMutexLock {
 };
 
 }  // namespace mandate
-
-#endif  // MANAGER_CORE_BRIEF_MUTEX_H_

@@ -1,6 +1,5 @@
 // The first parameter of each function that can wait: its deadline, and a token to cancel it.
-#ifndef MANAGER_CORE_CALL_CONTEXT_H_
-#define MANAGER_CORE_CALL_CONTEXT_H_
+#pragma once
 
 #include <algorithm>
 #include <stop_token>
@@ -20,5 +19,3 @@ struct CallContext {
 };
 
 }  // namespace mandate
-
-#endif  // MANAGER_CORE_CALL_CONTEXT_H_

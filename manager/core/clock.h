@@ -1,6 +1,5 @@
 // Time, injected. Only manager/core reads the machine's clock.
-#ifndef MANAGER_CORE_CLOCK_H_
-#define MANAGER_CORE_CLOCK_H_
+#pragma once
 
 #include "absl/time/time.h"
 
@@ -24,5 +23,3 @@ class Clock {
 };
 
 }  // namespace mandate
-
-#endif  // MANAGER_CORE_CLOCK_H_

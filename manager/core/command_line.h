@@ -1,6 +1,5 @@
 // Mistakes in command lines, in the words of kubectl.
-#ifndef MANAGER_CORE_COMMAND_LINE_H_
-#define MANAGER_CORE_COMMAND_LINE_H_
+#pragma once
 
 #include <CLI/CLI.hpp>
 #include <optional>
@@ -18,5 +17,3 @@ std::optional<std::string> FlagWithoutValue(const std::vector<std::string>& argu
 std::string ParseErrorText(const CLI::App& app, const CLI::ParseError& error);
 
 }  // namespace mandate
-
-#endif  // MANAGER_CORE_COMMAND_LINE_H_

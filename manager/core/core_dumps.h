@@ -1,6 +1,5 @@
 // Protects the process's memory, which has tokens, from other processes.
-#ifndef MANAGER_CORE_CORE_DUMPS_H_
-#define MANAGER_CORE_CORE_DUMPS_H_
+#pragma once
 
 namespace mandate {
 
@@ -11,5 +10,3 @@ void ForbidCoreDumps();
 void AllowCoreDumps();
 
 }  // namespace mandate
-
-#endif  // MANAGER_CORE_CORE_DUMPS_H_

@@ -1,6 +1,5 @@
 // The process's I/O thread: file descriptors, timers and tasks, one at a time.
-#ifndef MANAGER_CORE_EVENT_LOOP_H_
-#define MANAGER_CORE_EVENT_LOOP_H_
+#pragma once
 
 #include <atomic>
 #include <cstddef>
@@ -124,5 +123,3 @@ class EventLoop : public Loop {
 };
 
 }  // namespace mandate
-
-#endif  // MANAGER_CORE_EVENT_LOOP_H_

@@ -3,8 +3,7 @@
 // State machines (transport, token sources, reflectors, elections) live on one Loop and need no
 // locks; blocking code (reconcilers) runs on a pool and waits on Latches. In tests one
 // SimulatedLoop is both, with virtual time: core/testing/simulated_loop.h.
-#ifndef MANAGER_CORE_EXECUTOR_H_
-#define MANAGER_CORE_EXECUTOR_H_
+#pragma once
 
 #include <memory>
 
@@ -78,5 +77,3 @@ class Loop : public Executor {
 };
 
 }  // namespace mandate
-
-#endif  // MANAGER_CORE_EXECUTOR_H_

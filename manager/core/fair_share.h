@@ -1,6 +1,5 @@
 // Splits a budget among users that are not known in advance.
-#ifndef MANAGER_CORE_FAIR_SHARE_H_
-#define MANAGER_CORE_FAIR_SHARE_H_
+#pragma once
 
 #include <cstddef>
 
@@ -24,5 +23,3 @@ constexpr size_t ShareLeft(size_t used, size_t free, size_t times) {
 }
 
 }  // namespace mandate
-
-#endif  // MANAGER_CORE_FAIR_SHARE_H_

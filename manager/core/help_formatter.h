@@ -1,6 +1,5 @@
 // The layout of help texts.
-#ifndef MANAGER_CORE_HELP_FORMATTER_H_
-#define MANAGER_CORE_HELP_FORMATTER_H_
+#pragma once
 
 #include <CLI/CLI.hpp>
 #include <string>
@@ -16,5 +15,3 @@ class HelpFormatter : public CLI::Formatter {
 };
 
 }  // namespace mandate
-
-#endif  // MANAGER_CORE_HELP_FORMATTER_H_

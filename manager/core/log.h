@@ -1,8 +1,7 @@
 // Structured logs: a constant message and key/value pairs.
 //
 //   log.With("controller", "scope").Info("Reconciled", {{"name", key.name}, {"duration", took}});
-#ifndef MANAGER_CORE_LOG_H_
-#define MANAGER_CORE_LOG_H_
+#pragma once
 
 #include <initializer_list>
 #include <memory>
@@ -99,5 +98,3 @@ class Logger {
 };
 
 }  // namespace mandate
-
-#endif  // MANAGER_CORE_LOG_H_

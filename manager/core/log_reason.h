@@ -1,6 +1,5 @@
 // The text of an error for one line of the log.
-#ifndef MANAGER_CORE_LOG_REASON_H_
-#define MANAGER_CORE_LOG_REASON_H_
+#pragma once
 
 #include <string>
 
@@ -14,5 +13,3 @@ namespace mandate {
 std::string LogReason(const absl::Status& status);
 
 }  // namespace mandate
-
-#endif  // MANAGER_CORE_LOG_REASON_H_

@@ -1,8 +1,7 @@
 // Labels the work on a loop, so that the report of a long turn can name its cause.
 //
 //   LoopLabel label(component_, "initial list");   // until the end of the scope
-#ifndef MANAGER_CORE_LOOP_LABEL_H_
-#define MANAGER_CORE_LOOP_LABEL_H_
+#pragma once
 
 #include <cstddef>
 #include <cstdint>
@@ -97,5 +96,3 @@ class LoopLabel {
 };
 
 }  // namespace mandate
-
-#endif  // MANAGER_CORE_LOOP_LABEL_H_

@@ -1,6 +1,5 @@
 // Reports turns of an event loop that take too long, with their labels.
-#ifndef MANAGER_CORE_LOOP_WATCHDOG_H_
-#define MANAGER_CORE_LOOP_WATCHDOG_H_
+#pragma once
 
 #include <cstdint>
 #include <memory>
@@ -51,5 +50,3 @@ class LoopWatchdog {
 };
 
 }  // namespace mandate
-
-#endif  // MANAGER_CORE_LOOP_WATCHDOG_H_

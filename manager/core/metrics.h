@@ -1,8 +1,7 @@
 // Metrics: prometheus-cpp's families under controller-runtime's names.
 //
 // One registry a process, handed down; nothing is global. Get a series once and keep the reference.
-#ifndef MANAGER_CORE_METRICS_H_
-#define MANAGER_CORE_METRICS_H_
+#pragma once
 
 #include <prometheus/counter.h>
 #include <prometheus/family.h>
@@ -44,5 +43,3 @@ class Metrics {
 };
 
 }  // namespace mandate
-
-#endif  // MANAGER_CORE_METRICS_H_

@@ -1,8 +1,7 @@
 // std::mutex with clang's lock annotations.
 //
 // Debian builds absl::Mutex without ThreadSanitizer, so it causes false reports of races.
-#ifndef MANAGER_CORE_MUTEX_H_
-#define MANAGER_CORE_MUTEX_H_
+#pragma once
 
 #include <condition_variable>
 #include <mutex>
@@ -52,5 +51,3 @@ class CondVar {
 };
 
 }  // namespace mandate
-
-#endif  // MANAGER_CORE_MUTEX_H_

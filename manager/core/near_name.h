@@ -1,6 +1,5 @@
 // The known name that a mistyped one probably means.
-#ifndef MANAGER_CORE_NEAR_NAME_H_
-#define MANAGER_CORE_NEAR_NAME_H_
+#pragma once
 
 #include <cstddef>
 #include <optional>
@@ -22,5 +21,3 @@ std::optional<std::string> NearName(std::string_view name, const std::vector<std
 std::string DidYouMean(std::string_view name, const std::vector<std::string>& known);
 
 }  // namespace mandate
-
-#endif  // MANAGER_CORE_NEAR_NAME_H_

@@ -2,8 +2,7 @@
 // whatever its method.
 //
 //   if (absl::IsUnavailable(status) && (request.idempotent || WasNotSent(status))) SendAgain();
-#ifndef MANAGER_CORE_NOT_SENT_H_
-#define MANAGER_CORE_NOT_SENT_H_
+#pragma once
 
 #include "absl/status/status.h"
 
@@ -18,5 +17,3 @@ absl::Status NotSent(absl::Status status);
 bool WasNotSent(const absl::Status& status);
 
 }  // namespace mandate
-
-#endif  // MANAGER_CORE_NOT_SENT_H_

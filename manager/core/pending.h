@@ -3,8 +3,7 @@
 //   pending.Arm(loop, context, [this](absl::StatusCode why) { Finish(absl::Status(why, "…")); });
 //   …
 //   std::move(pending.Take())(result);
-#ifndef MANAGER_CORE_PENDING_H_
-#define MANAGER_CORE_PENDING_H_
+#pragma once
 
 #include <functional>
 #include <memory>
@@ -87,5 +86,3 @@ class Pending {
 };
 
 }  // namespace mandate
-
-#endif  // MANAGER_CORE_PENDING_H_

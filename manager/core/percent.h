@@ -1,6 +1,5 @@
 // Percent coding of URLs (RFC 3986, section 2.1), and queries.
-#ifndef MANAGER_CORE_PERCENT_H_
-#define MANAGER_CORE_PERCENT_H_
+#pragma once
 
 #include <optional>
 #include <string>
@@ -18,5 +17,3 @@ std::optional<std::string> PercentDecode(std::string_view text, bool plus);
 std::vector<std::pair<std::string, std::string>> ParseQuery(std::string_view query);
 
 }  // namespace mandate
-
-#endif  // MANAGER_CORE_PERCENT_H_

@@ -1,6 +1,5 @@
 // Text from users and servers, made safe to show on a terminal.
-#ifndef MANAGER_CORE_PRINTABLE_H_
-#define MANAGER_CORE_PRINTABLE_H_
+#pragma once
 
 #include <string>
 #include <string_view>
@@ -19,5 +18,3 @@ std::string Printable(std::string_view text);
 std::string PrintableJson(std::string_view json);
 
 }  // namespace mandate
-
-#endif  // MANAGER_CORE_PRINTABLE_H_

@@ -1,6 +1,5 @@
 // The content of a file.
-#ifndef MANAGER_CORE_READ_FILE_H_
-#define MANAGER_CORE_READ_FILE_H_
+#pragma once
 
 #include <cstddef>
 #include <string>
@@ -28,5 +27,3 @@ absl::StatusOr<std::string> ReadToEnd(int fd, size_t max_bytes);
 bool NamesDescriptor(const std::string& path);
 
 }  // namespace mandate
-
-#endif  // MANAGER_CORE_READ_FILE_H_

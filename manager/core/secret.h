@@ -1,6 +1,5 @@
 // A string that must never be printed: tokens, keys.
-#ifndef MANAGER_CORE_SECRET_H_
-#define MANAGER_CORE_SECRET_H_
+#pragma once
 
 #include <cstddef>
 #include <ostream>
@@ -35,5 +34,3 @@ class Secret {
 };
 
 }  // namespace mandate
-
-#endif  // MANAGER_CORE_SECRET_H_

@@ -1,6 +1,5 @@
 // SHA-256 digests.
-#ifndef MANAGER_CORE_SHA256_H_
-#define MANAGER_CORE_SHA256_H_
+#pragma once
 
 #include <string>
 #include <string_view>
@@ -12,5 +11,3 @@ namespace mandate {
 std::string Sha256(const std::vector<std::string_view>& parts);
 
 }  // namespace mandate
-
-#endif  // MANAGER_CORE_SHA256_H_

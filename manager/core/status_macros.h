@@ -1,7 +1,6 @@
 // RETURN_IF_ERROR(expr): returns expr's absl::Status from this function unless it is OK.
 // ASSIGN_OR_RETURN(auto x, expr): the value of expr's absl::StatusOr, or returns its status.
-#ifndef MANAGER_CORE_STATUS_MACROS_H_
-#define MANAGER_CORE_STATUS_MACROS_H_
+#pragma once
 
 #include <utility>
 
@@ -27,5 +26,3 @@
     return std::move(result).status();              \
   }                                                 \
   lhs = *std::move(result)
-
-#endif  // MANAGER_CORE_STATUS_MACROS_H_

@@ -1,6 +1,5 @@
 // A serial executor on a pool: its tasks run one at a time, in order.
-#ifndef MANAGER_CORE_STRAND_H_
-#define MANAGER_CORE_STRAND_H_
+#pragma once
 
 #include <cstddef>
 #include <memory>
@@ -43,5 +42,3 @@ class Strand : public Executor {
 };
 
 }  // namespace mandate
-
-#endif  // MANAGER_CORE_STRAND_H_

@@ -1,7 +1,6 @@
 // std::string_view with abseil's string functions: Debian builds abseil so that absl::string_view
 // is a type of its own.
-#ifndef MANAGER_CORE_STRINGS_H_
-#define MANAGER_CORE_STRINGS_H_
+#pragma once
 
 #include <concepts>
 #include <string>
@@ -38,5 +37,3 @@ void StrAppend(std::string* out, const Args&... args) {
 }
 
 }  // namespace mandate
-
-#endif  // MANAGER_CORE_STRINGS_H_

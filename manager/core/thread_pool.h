@@ -1,6 +1,5 @@
 // Threads that run blocking work, such as reconcilers.
-#ifndef MANAGER_CORE_THREAD_POOL_H_
-#define MANAGER_CORE_THREAD_POOL_H_
+#pragma once
 
 #include <deque>
 #include <thread>
@@ -37,5 +36,3 @@ class ThreadPool : public Executor {
 };
 
 }  // namespace mandate
-
-#endif  // MANAGER_CORE_THREAD_POOL_H_

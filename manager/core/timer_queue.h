@@ -1,6 +1,5 @@
 // The timers of one loop, by time and then in the order in which they were set.
-#ifndef MANAGER_CORE_TIMER_QUEUE_H_
-#define MANAGER_CORE_TIMER_QUEUE_H_
+#pragma once
 
 #include <cstddef>
 #include <cstdint>
@@ -37,5 +36,3 @@ class TimerQueue : public std::enable_shared_from_this<TimerQueue> {
 };
 
 }  // namespace mandate
-
-#endif  // MANAGER_CORE_TIMER_QUEUE_H_

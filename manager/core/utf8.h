@@ -1,6 +1,5 @@
 // Characters in UTF-8.
-#ifndef MANAGER_CORE_UTF8_H_
-#define MANAGER_CORE_UTF8_H_
+#pragma once
 
 #include <cstddef>
 #include <string_view>
@@ -12,5 +11,3 @@ namespace mandate {
 size_t Utf8Length(std::string_view text);
 
 }  // namespace mandate
-
-#endif  // MANAGER_CORE_UTF8_H_

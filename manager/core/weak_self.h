@@ -6,8 +6,7 @@
 //     }
 //     WeakSelf weak_;
 //   };
-#ifndef MANAGER_CORE_WEAK_SELF_H_
-#define MANAGER_CORE_WEAK_SELF_H_
+#pragma once
 
 #include <memory>
 #include <utility>
@@ -49,5 +48,3 @@ class WeakSelf {
 };
 
 }  // namespace mandate
-
-#endif  // MANAGER_CORE_WEAK_SELF_H_

@@ -1,6 +1,5 @@
 // X.509 certificates with new P-256 keys (RFC 5280), and the facts of a certificate.
-#ifndef MANAGER_CORE_X509_H_
-#define MANAGER_CORE_X509_H_
+#pragma once
 
 #include <string>
 #include <string_view>
@@ -54,5 +53,3 @@ bool IsFor(std::string_view certificate_pem, std::string_view name);
 std::vector<std::string> SplitPem(std::string_view text);
 
 }  // namespace mandate::x509
-
-#endif  // MANAGER_CORE_X509_H_

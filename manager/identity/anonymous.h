@@ -1,6 +1,5 @@
 // Detects a credential that was lost on the way to the server.
-#ifndef MANAGER_IDENTITY_ANONYMOUS_H_
-#define MANAGER_IDENTITY_ANONYMOUS_H_
+#pragma once
 
 #include "absl/status/status.h"
 
@@ -13,5 +12,3 @@ namespace mandate {
 bool IsAnonymous(const absl::Status& status);
 
 }  // namespace mandate
-
-#endif  // MANAGER_IDENTITY_ANONYMOUS_H_

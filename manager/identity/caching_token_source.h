@@ -1,6 +1,5 @@
 // Keeps valid tokens for one identity: fetches them early, in the background, one at a time.
-#ifndef MANAGER_IDENTITY_CACHING_TOKEN_SOURCE_H_
-#define MANAGER_IDENTITY_CACHING_TOKEN_SOURCE_H_
+#pragma once
 
 #include <cstdint>
 #include <functional>
@@ -120,5 +119,3 @@ class CachingTokenSource : public TokenSource {
 };
 
 }  // namespace mandate
-
-#endif  // MANAGER_IDENTITY_CACHING_TOKEN_SOURCE_H_

@@ -1,6 +1,5 @@
 // A bound on concurrent token requests over all identities of a process.
-#ifndef MANAGER_IDENTITY_FETCH_LIMITER_H_
-#define MANAGER_IDENTITY_FETCH_LIMITER_H_
+#pragma once
 
 #include <cstddef>
 #include <deque>
@@ -42,5 +41,3 @@ class FetchLimiter {
 };
 
 }  // namespace mandate
-
-#endif  // MANAGER_IDENTITY_FETCH_LIMITER_H_

@@ -1,6 +1,5 @@
 // The identity of a request: its credential, its user agent and the user to impersonate.
-#ifndef MANAGER_IDENTITY_IDENTITY_H_
-#define MANAGER_IDENTITY_IDENTITY_H_
+#pragma once
 
 #include <memory>
 #include <string>
@@ -87,5 +86,3 @@ class BaseKey {
 };
 
 }  // namespace mandate
-
-#endif  // MANAGER_IDENTITY_IDENTITY_H_

@@ -1,6 +1,5 @@
 // The ways to authenticate the requests of components.
-#ifndef MANAGER_IDENTITY_IDENTITY_MODE_H_
-#define MANAGER_IDENTITY_IDENTITY_MODE_H_
+#pragma once
 
 #include <string_view>
 
@@ -24,5 +23,3 @@ enum class IdentityMode {
 absl::StatusOr<IdentityMode> ParseIdentityMode(std::string_view text);
 
 }  // namespace mandate
-
-#endif  // MANAGER_IDENTITY_IDENTITY_MODE_H_

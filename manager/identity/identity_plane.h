@@ -1,6 +1,5 @@
 // All identities of the process, by (cluster, component).
-#ifndef MANAGER_IDENTITY_IDENTITY_PLANE_H_
-#define MANAGER_IDENTITY_IDENTITY_PLANE_H_
+#pragma once
 
 #include <cstdint>
 #include <functional>
@@ -112,5 +111,3 @@ class IdentityPlane {
 };
 
 }  // namespace mandate
-
-#endif  // MANAGER_IDENTITY_IDENTITY_PLANE_H_

@@ -1,6 +1,5 @@
 // The TokenRequest object of authentication.k8s.io/v1, as JSON.
-#ifndef MANAGER_IDENTITY_TOKEN_REQUEST_H_
-#define MANAGER_IDENTITY_TOKEN_REQUEST_H_
+#pragma once
 
 #include <string>
 #include <string_view>
@@ -27,5 +26,3 @@ std::string TokenRequestBody(absl::Duration expiration, const std::vector<std::s
 absl::StatusOr<IssuedToken> ParseTokenResponse(std::string_view body);
 
 }  // namespace mandate
-
-#endif  // MANAGER_IDENTITY_TOKEN_REQUEST_H_

@@ -1,6 +1,5 @@
 // Requests tokens of a component's ServiceAccount as base (TokenRequest API).
-#ifndef MANAGER_IDENTITY_TOKEN_REQUESTER_H_
-#define MANAGER_IDENTITY_TOKEN_REQUESTER_H_
+#pragma once
 
 #include <memory>
 #include <string>
@@ -72,5 +71,3 @@ class TokenRequester : public TokenFetcher {
 };
 
 }  // namespace mandate
-
-#endif  // MANAGER_IDENTITY_TOKEN_REQUESTER_H_

@@ -1,6 +1,5 @@
 // The callers that wait for one token, each within its own context.
-#ifndef MANAGER_IDENTITY_TOKEN_WAITERS_H_
-#define MANAGER_IDENTITY_TOKEN_WAITERS_H_
+#pragma once
 
 #include <cstddef>
 #include <memory>
@@ -43,5 +42,3 @@ class TokenWaiters {
 };
 
 }  // namespace mandate
-
-#endif  // MANAGER_IDENTITY_TOKEN_WAITERS_H_

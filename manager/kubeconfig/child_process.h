@@ -1,6 +1,5 @@
 // Runs a program to its end and collects its output.
-#ifndef MANAGER_KUBECONFIG_CHILD_PROCESS_H_
-#define MANAGER_KUBECONFIG_CHILD_PROCESS_H_
+#pragma once
 
 #include <cstddef>
 #include <functional>
@@ -44,5 +43,3 @@ using ChildRunner = std::function<absl::StatusOr<ChildResult>(const CallContext&
                                                               const ChildOptions& options)>;
 
 }  // namespace mandate
-
-#endif  // MANAGER_KUBECONFIG_CHILD_PROCESS_H_

@@ -1,6 +1,5 @@
 // The address of a cluster and the manager's own credential there.
-#ifndef MANAGER_KUBECONFIG_CLUSTER_CONFIG_H_
-#define MANAGER_KUBECONFIG_CLUSTER_CONFIG_H_
+#pragma once
 
 #include <memory>
 #include <string>
@@ -29,5 +28,3 @@ struct ClusterConfig {
 };
 
 }  // namespace mandate
-
-#endif  // MANAGER_KUBECONFIG_CLUSTER_CONFIG_H_

@@ -1,7 +1,6 @@
 // A kubeconfig's exec entry: the command that prints base's credential
 // (client.authentication.k8s.io).
-#ifndef MANAGER_KUBECONFIG_EXEC_PLUGIN_H_
-#define MANAGER_KUBECONFIG_EXEC_PLUGIN_H_
+#pragma once
 
 #include <optional>
 #include <string>
@@ -49,5 +48,3 @@ std::string WithoutCredentials(std::string text, const std::vector<std::string_v
                                size_t max);
 
 }  // namespace mandate
-
-#endif  // MANAGER_KUBECONFIG_EXEC_PLUGIN_H_

@@ -1,6 +1,5 @@
 // Tokens that a kubeconfig's exec plugin prints.
-#ifndef MANAGER_KUBECONFIG_EXEC_TOKEN_FETCHER_H_
-#define MANAGER_KUBECONFIG_EXEC_TOKEN_FETCHER_H_
+#pragma once
 
 #include <functional>
 #include <memory>
@@ -51,5 +50,3 @@ class ExecTokenFetcher : public TokenFetcher {
 };
 
 }  // namespace mandate
-
-#endif  // MANAGER_KUBECONFIG_EXEC_TOKEN_FETCHER_H_

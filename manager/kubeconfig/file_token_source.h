@@ -1,6 +1,5 @@
 // A token in a file that another process renews: the kubelet's projected volume.
-#ifndef MANAGER_KUBECONFIG_FILE_TOKEN_SOURCE_H_
-#define MANAGER_KUBECONFIG_FILE_TOKEN_SOURCE_H_
+#pragma once
 
 #include <functional>
 #include <memory>
@@ -72,5 +71,3 @@ class StaticTokenSource : public TokenSource {
 };
 
 }  // namespace mandate
-
-#endif  // MANAGER_KUBECONFIG_FILE_TOKEN_SOURCE_H_

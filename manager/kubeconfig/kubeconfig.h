@@ -1,6 +1,5 @@
 // Finds the manager's cluster: from a kubeconfig file, or from the pod.
-#ifndef MANAGER_KUBECONFIG_KUBECONFIG_H_
-#define MANAGER_KUBECONFIG_KUBECONFIG_H_
+#pragma once
 
 #include <functional>
 #include <optional>
@@ -56,5 +55,3 @@ struct InClusterOptions {
 absl::StatusOr<ClusterConfig> InClusterConfig(const InClusterOptions& options = {});
 
 }  // namespace mandate
-
-#endif  // MANAGER_KUBECONFIG_KUBECONFIG_H_

@@ -1,6 +1,5 @@
 // The exec entry of a kubeconfig's user.
-#ifndef MANAGER_KUBECONFIG_KUBECONFIG_EXEC_H_
-#define MANAGER_KUBECONFIG_KUBECONFIG_EXEC_H_
+#pragma once
 
 #include <string>
 
@@ -18,5 +17,3 @@ absl::StatusOr<ExecPlugin> ReadExecPlugin(const KubeconfigEntry& user, const std
                                           const KubeconfigEntry& cluster, const Endpoint& endpoint);
 
 }  // namespace mandate
-
-#endif  // MANAGER_KUBECONFIG_KUBECONFIG_EXEC_H_

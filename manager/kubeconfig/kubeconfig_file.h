@@ -1,6 +1,5 @@
 // The entries of one kubeconfig file, before one is chosen.
-#ifndef MANAGER_KUBECONFIG_KUBECONFIG_FILE_H_
-#define MANAGER_KUBECONFIG_KUBECONFIG_FILE_H_
+#pragma once
 
 #include <map>
 #include <string>
@@ -40,5 +39,3 @@ struct KubeconfigFile {
 absl::Status AddKubeconfig(std::string_view text, const std::string& path, KubeconfigFile& file);
 
 }  // namespace mandate
-
-#endif  // MANAGER_KUBECONFIG_KUBECONFIG_FILE_H_

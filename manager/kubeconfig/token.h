@@ -1,6 +1,5 @@
 // A bearer token, or a client certificate instead, and its source.
-#ifndef MANAGER_KUBECONFIG_TOKEN_H_
-#define MANAGER_KUBECONFIG_TOKEN_H_
+#pragma once
 
 #include <memory>
 #include <string>
@@ -48,5 +47,3 @@ class TokenSource {
 };
 
 }  // namespace mandate
-
-#endif  // MANAGER_KUBECONFIG_TOKEN_H_

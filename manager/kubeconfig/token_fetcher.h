@@ -1,6 +1,5 @@
 // One attempt to get a new token, and its outcome.
-#ifndef MANAGER_KUBECONFIG_TOKEN_FETCHER_H_
-#define MANAGER_KUBECONFIG_TOKEN_FETCHER_H_
+#pragma once
 
 #include <cstddef>
 #include <memory>
@@ -59,5 +58,3 @@ class TokenFetcher {
 };
 
 }  // namespace mandate
-
-#endif  // MANAGER_KUBECONFIG_TOKEN_FETCHER_H_

@@ -3,8 +3,7 @@
 // The rules are client-go's (k8s.io/client-go/tools/leaderelection). Whether another process's hold
 // is still valid is judged by our own clock, from the time at which we last saw the Lease change.
 // Clocks need not agree, but must run at about the same speed.
-#ifndef MANAGER_LEADER_LEADER_ELECTOR_H_
-#define MANAGER_LEADER_LEADER_ELECTOR_H_
+#pragma once
 
 #include <cstdint>
 #include <functional>
@@ -146,5 +145,3 @@ class LeaderElector {
 };
 
 }  // namespace mandate
-
-#endif  // MANAGER_LEADER_LEADER_ELECTOR_H_

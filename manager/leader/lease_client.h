@@ -1,6 +1,5 @@
 // Creates, reads and updates one Lease, and explains missing permissions.
-#ifndef MANAGER_LEADER_LEASE_CLIENT_H_
-#define MANAGER_LEADER_LEASE_CLIENT_H_
+#pragma once
 
 #include <string>
 
@@ -41,5 +40,3 @@ class LeaseClient {
 };
 
 }  // namespace mandate
-
-#endif  // MANAGER_LEADER_LEASE_CLIENT_H_

@@ -3,8 +3,7 @@
 // The absl code is the most specific one that applies; the server's own Status is a payload under
 // kApiStatusUrl. Most predicates read the payload and so tell apart what one code lumps
 // together.
-#ifndef MANAGER_OBJECT_API_ERROR_H_
-#define MANAGER_OBJECT_API_ERROR_H_
+#pragma once
 
 #include <optional>
 #include <string>
@@ -77,5 +76,3 @@ bool IsAbout(const absl::Status& status, std::string_view name);
 bool IsNamespaceTerminating(const absl::Status& status);
 
 }  // namespace mandate
-
-#endif  // MANAGER_OBJECT_API_ERROR_H_

@@ -1,6 +1,5 @@
 // The body of a server-side apply: exactly the fields that we want to own.
-#ifndef MANAGER_OBJECT_APPLY_H_
-#define MANAGER_OBJECT_APPLY_H_
+#pragma once
 
 #include <string>
 
@@ -31,5 +30,3 @@ absl::StatusOr<std::string> ApplyBody(const T& object, ApplyPart part = ApplyPar
 }
 
 }  // namespace mandate
-
-#endif  // MANAGER_OBJECT_APPLY_H_

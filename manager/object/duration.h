@@ -1,6 +1,5 @@
 // Go's text for durations, which metav1.Duration uses: "1h2m3.5s", "300ms", "0s".
-#ifndef MANAGER_OBJECT_DURATION_H_
-#define MANAGER_OBJECT_DURATION_H_
+#pragma once
 
 #include <cstdint>
 #include <string>
@@ -17,5 +16,3 @@ std::string FormatGoDuration(int64_t nanoseconds);
 absl::StatusOr<int64_t> ParseGoDuration(std::string_view text);
 
 }  // namespace mandate
-
-#endif  // MANAGER_OBJECT_DURATION_H_

@@ -1,6 +1,5 @@
 // The envelope of Kubernetes' protobuf encoding: "k8s\0" and a runtime.Unknown that names the kind.
-#ifndef MANAGER_OBJECT_ENVELOPE_H_
-#define MANAGER_OBJECT_ENVELOPE_H_
+#pragma once
 
 #include <string>
 #include <string_view>
@@ -25,5 +24,3 @@ absl::StatusOr<Envelope> ParseEnvelope(std::string_view bytes);
 std::string WriteEnvelope(const Envelope& envelope);
 
 }  // namespace mandate
-
-#endif  // MANAGER_OBJECT_ENVELOPE_H_

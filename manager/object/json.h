@@ -3,8 +3,7 @@
 // jsoncpp's own reader accepts comments, duplicate keys and trailing garbage and throws on deep
 // nesting; its writer rounds doubles. So this room uses only its tree, and reads with JsonCursor.
 // Json::Value throws when it is asked for the wrong type: test isString() and the like first.
-#ifndef MANAGER_OBJECT_JSON_H_
-#define MANAGER_OBJECT_JSON_H_
+#pragma once
 
 #include <jsoncpp/json/json.h>
 
@@ -29,5 +28,3 @@ std::string WriteJson(const Json::Value& value);
 const Json::Value* FindMember(const Json::Value& value, std::string_view key);
 
 }  // namespace mandate
-
-#endif  // MANAGER_OBJECT_JSON_H_

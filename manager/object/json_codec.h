@@ -4,8 +4,7 @@
 // messages are flattened into their parent, RawExtension is the embedded value, and so on
 // (json_hooks.h, json_names.h). One walker over protobuf reflection serves built-in kinds and the
 // project's CRDs alike; messages must be of the generated pool.
-#ifndef MANAGER_OBJECT_JSON_CODEC_H_
-#define MANAGER_OBJECT_JSON_CODEC_H_
+#pragma once
 
 #include <string>
 #include <string_view>
@@ -41,5 +40,3 @@ absl::Status FromJson(std::string_view json, google::protobuf::Message& out,
                       const FromJsonOptions& options = {});
 
 }  // namespace mandate
-
-#endif  // MANAGER_OBJECT_JSON_CODEC_H_

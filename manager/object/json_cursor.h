@@ -8,8 +8,7 @@
 //   RETURN_IF_ERROR(json.Finish());
 //
 // After the first error every call returns false and status() says what and where.
-#ifndef MANAGER_OBJECT_JSON_CURSOR_H_
-#define MANAGER_OBJECT_JSON_CURSOR_H_
+#pragma once
 
 #include <cstddef>
 #include <forward_list>
@@ -124,5 +123,3 @@ class JsonCursor {
 };
 
 }  // namespace mandate
-
-#endif  // MANAGER_OBJECT_JSON_CURSOR_H_

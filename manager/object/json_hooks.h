@@ -1,6 +1,5 @@
 // Messages whose JSON is not an object of their fields: times, quantities, embedded JSON, ….
-#ifndef MANAGER_OBJECT_JSON_HOOKS_H_
-#define MANAGER_OBJECT_JSON_HOOKS_H_
+#pragma once
 
 #include <string>
 
@@ -34,5 +33,3 @@ absl::Status EncodeHook(JsonHook hook, const google::protobuf::Message& message,
 absl::Status DecodeHook(JsonHook hook, JsonCursor& json, google::protobuf::Message& message);
 
 }  // namespace mandate
-
-#endif  // MANAGER_OBJECT_JSON_HOOKS_H_

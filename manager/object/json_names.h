@@ -3,8 +3,7 @@
 //
 // The exceptions are from the Go tags of k8s.io/api and k8s.io/apimachinery v0.36.3: fields tagged
 // json:",inline", and fields whose protobuf name is not their JSON name.
-#ifndef MANAGER_OBJECT_JSON_NAMES_H_
-#define MANAGER_OBJECT_JSON_NAMES_H_
+#pragma once
 
 #include <string_view>
 
@@ -20,5 +19,3 @@ std::string_view JsonName(const google::protobuf::FieldDescriptor& field);
 bool IsFlattened(std::string_view field);
 
 }  // namespace mandate
-
-#endif  // MANAGER_OBJECT_JSON_NAMES_H_

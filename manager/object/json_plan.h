@@ -1,6 +1,5 @@
 // How a message type maps to JSON, worked out once per type.
-#ifndef MANAGER_OBJECT_JSON_PLAN_H_
-#define MANAGER_OBJECT_JSON_PLAN_H_
+#pragma once
 
 #include <memory>
 #include <string_view>
@@ -60,5 +59,3 @@ class MessagePlans {
 const MessagePlan* PlanOf(const google::protobuf::Descriptor& type);
 
 }  // namespace mandate
-
-#endif  // MANAGER_OBJECT_JSON_PLAN_H_

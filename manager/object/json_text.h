@@ -1,6 +1,5 @@
 // Pieces of JSON text, appended to a string.
-#ifndef MANAGER_OBJECT_JSON_TEXT_H_
-#define MANAGER_OBJECT_JSON_TEXT_H_
+#pragma once
 
 #include <string>
 #include <string_view>
@@ -25,5 +24,3 @@ void AppendJsonDouble(double value, std::string& out);
 absl::Status AppendCompactJson(std::string_view json, std::string& out);
 
 }  // namespace mandate
-
-#endif  // MANAGER_OBJECT_JSON_TEXT_H_

@@ -1,6 +1,5 @@
 // Kubernetes JSON to protobuf and back: the walker behind FromJson and ToJson.
-#ifndef MANAGER_OBJECT_JSON_WALKER_H_
-#define MANAGER_OBJECT_JSON_WALKER_H_
+#pragma once
 
 #include <string>
 #include <string_view>
@@ -23,5 +22,3 @@ absl::Status EncodeJson(const MessagePlan& plan, const google::protobuf::Message
                         const KindInfo* kind, std::string& out);
 
 }  // namespace mandate
-
-#endif  // MANAGER_OBJECT_JSON_WALKER_H_

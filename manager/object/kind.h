@@ -1,6 +1,5 @@
 // Names and kinds of Kubernetes objects.
-#ifndef MANAGER_OBJECT_KIND_H_
-#define MANAGER_OBJECT_KIND_H_
+#pragma once
 
 #include <concepts>
 #include <string>
@@ -75,5 +74,3 @@ ObjectKey KeyOf(const T& object) {
 }
 
 }  // namespace mandate
-
-#endif  // MANAGER_OBJECT_KIND_H_

@@ -1,6 +1,5 @@
 // The body of a LIST response, cut into its objects without decoding them.
-#ifndef MANAGER_OBJECT_LIST_CODEC_H_
-#define MANAGER_OBJECT_LIST_CODEC_H_
+#pragma once
 
 #include <cstdint>
 #include <limits>
@@ -79,5 +78,3 @@ absl::StatusOr<RawList> ParseList(std::string_view body, Encoding encoding,
                                   const JsonLimits& limits = {});
 
 }  // namespace mandate
-
-#endif  // MANAGER_OBJECT_LIST_CODEC_H_

@@ -1,6 +1,5 @@
 // An object's metadata, read straight out of its bytes, in either encoding.
-#ifndef MANAGER_OBJECT_METADATA_READER_H_
-#define MANAGER_OBJECT_METADATA_READER_H_
+#pragma once
 
 #include <cstdint>
 #include <string_view>
@@ -41,5 +40,3 @@ absl::Status ReadMetadataJson(JsonCursor& json, MetadataSink& sink);
 absl::Status ReadMetadataProtobuf(std::string_view message, MetadataSink& sink);
 
 }  // namespace mandate
-
-#endif  // MANAGER_OBJECT_METADATA_READER_H_

@@ -1,6 +1,5 @@
 // The API server's rules for names and labels (apimachinery's validation; RFC 1123).
-#ifndef MANAGER_OBJECT_NAMES_H_
-#define MANAGER_OBJECT_NAMES_H_
+#pragma once
 
 #include <string_view>
 
@@ -22,5 +21,3 @@ absl::Status CheckLabelKey(std::string_view value);
 absl::Status CheckLabelValue(std::string_view value);
 
 }  // namespace mandate
-
-#endif  // MANAGER_OBJECT_NAMES_H_

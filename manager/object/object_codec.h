@@ -1,6 +1,5 @@
 // An object as the bytes of a request or response body, in either encoding.
-#ifndef MANAGER_OBJECT_OBJECT_CODEC_H_
-#define MANAGER_OBJECT_OBJECT_CODEC_H_
+#pragma once
 
 #include <string>
 #include <string_view>
@@ -34,5 +33,3 @@ absl::StatusOr<T> DecodeObject(std::string_view bytes, Encoding encoding) {
 }
 
 }  // namespace mandate
-
-#endif  // MANAGER_OBJECT_OBJECT_CODEC_H_

@@ -1,6 +1,5 @@
 // The metadata that caches, handlers and indexes need, without decoding the rest of the object.
-#ifndef MANAGER_OBJECT_OBJECT_HEADER_H_
-#define MANAGER_OBJECT_OBJECT_HEADER_H_
+#pragma once
 
 #include <cstdint>
 #include <map>
@@ -48,5 +47,3 @@ struct ObjectHeader {
 absl::StatusOr<ObjectHeader> ParseObjectHeader(std::string_view object, Encoding encoding);
 
 }  // namespace mandate
-
-#endif  // MANAGER_OBJECT_OBJECT_HEADER_H_

@@ -1,6 +1,5 @@
 // The controller of an object: the owner reference that garbage collection and Owns<T> follow.
-#ifndef MANAGER_OBJECT_OWNER_H_
-#define MANAGER_OBJECT_OWNER_H_
+#pragma once
 
 #include <string>
 #include <string_view>
@@ -43,5 +42,3 @@ void SetControllerReference(const Owner& owner, Child* child) {
 }
 
 }  // namespace mandate
-
-#endif  // MANAGER_OBJECT_OWNER_H_

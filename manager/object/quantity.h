@@ -1,6 +1,5 @@
 // Kubernetes' quantities (k8s.io/apimachinery/pkg/api/resource): "100m", "1.5", "64Mi", "2e3".
-#ifndef MANAGER_OBJECT_QUANTITY_H_
-#define MANAGER_OBJECT_QUANTITY_H_
+#pragma once
 
 #include <compare>
 #include <string_view>
@@ -35,5 +34,3 @@ class Quantity {
 };
 
 }  // namespace mandate
-
-#endif  // MANAGER_OBJECT_QUANTITY_H_

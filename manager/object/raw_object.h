@@ -1,6 +1,5 @@
 // An object as it came off the wire: what the cache stores and hands out.
-#ifndef MANAGER_OBJECT_RAW_OBJECT_H_
-#define MANAGER_OBJECT_RAW_OBJECT_H_
+#pragma once
 
 #include <cstdint>
 #include <memory>
@@ -88,5 +87,3 @@ absl::StatusOr<std::shared_ptr<const RawObject>> ParseRawObject(std::string_view
 absl::StatusOr<std::shared_ptr<const RawObject>> ReadRawObject(JsonCursor& json);
 
 }  // namespace mandate
-
-#endif  // MANAGER_OBJECT_RAW_OBJECT_H_

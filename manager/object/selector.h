@@ -1,6 +1,5 @@
 // Label selectors: from every form in which they are written, matched and printed in one.
-#ifndef MANAGER_OBJECT_SELECTOR_H_
-#define MANAGER_OBJECT_SELECTOR_H_
+#pragma once
 
 #include <map>
 #include <optional>
@@ -81,5 +80,3 @@ class LabelSelector {
 };
 
 }  // namespace mandate
-
-#endif  // MANAGER_OBJECT_SELECTOR_H_

@@ -1,7 +1,6 @@
 // Kubernetes' times: Time has whole seconds, MicroTime six digits of a second, both UTC when
 // written.
-#ifndef MANAGER_OBJECT_TIME_H_
-#define MANAGER_OBJECT_TIME_H_
+#pragma once
 
 #include <cstdint>
 #include <string>
@@ -45,5 +44,3 @@ absl::Time GetTime(const TimeMessage& message) {
 }
 
 }  // namespace mandate
-
-#endif  // MANAGER_OBJECT_TIME_H_

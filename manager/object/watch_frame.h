@@ -1,6 +1,5 @@
 // The body of a WATCH response: a stream of bytes, cut into frames, each one event.
-#ifndef MANAGER_OBJECT_WATCH_FRAME_H_
-#define MANAGER_OBJECT_WATCH_FRAME_H_
+#pragma once
 
 #include <cstddef>
 #include <memory>
@@ -66,5 +65,3 @@ class FrameSplitter {
 };
 
 }  // namespace mandate
-
-#endif  // MANAGER_OBJECT_WATCH_FRAME_H_

@@ -1,6 +1,5 @@
 // A forward-only reader of protobuf's wire format, without a message type.
-#ifndef MANAGER_OBJECT_WIRE_CURSOR_H_
-#define MANAGER_OBJECT_WIRE_CURSOR_H_
+#pragma once
 
 #include <cstdint>
 #include <string>
@@ -61,5 +60,3 @@ bool ReadWireVarint(std::string_view& bytes, uint64_t* value);
 void AppendWireBytes(uint32_t field, std::string_view bytes, std::string& out);
 
 }  // namespace mandate
-
-#endif  // MANAGER_OBJECT_WIRE_CURSOR_H_

@@ -7,8 +7,7 @@
 //   Authorizer authorizer(std::move(policy));
 //   Decision d = authorizer.Authorize(ServiceAccountInfo("ops", "builder"), request);
 //   if (!d.allowed) return absl::PermissionDeniedError(d.reason);
-#ifndef MANAGER_RBAC_AUTHORIZER_H_
-#define MANAGER_RBAC_AUTHORIZER_H_
+#pragma once
 
 #include <memory>
 #include <span>
@@ -99,5 +98,3 @@ class Authorizer {
 bool SubjectMatches(const Subject& subject, const UserInfo& user, std::string_view binding_ns);
 
 }  // namespace mandate::rbac
-
-#endif  // MANAGER_RBAC_AUTHORIZER_H_

@@ -1,8 +1,7 @@
 // Subsumption of rules, as the API server checks it before it lets a user grant rights
 // (k8s.io/component-helpers/auth/rbac/validation). A component that grants a role must itself have
 // the rights of the role.
-#ifndef MANAGER_RBAC_COVERS_H_
-#define MANAGER_RBAC_COVERS_H_
+#pragma once
 
 #include <span>
 #include <string>
@@ -27,5 +26,3 @@ std::vector<Rule> Uncovered(std::span<const Rule> held, std::span<const Rule> wa
 std::string CompactString(const Rule& rule);
 
 }  // namespace mandate::rbac
-
-#endif  // MANAGER_RBAC_COVERS_H_

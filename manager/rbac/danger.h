@@ -1,8 +1,7 @@
 // Rights that give more power than their words show. The manager must hold none of the critical
 // ones itself; `rbacgen check` asks for a reason, `rbacgen diff` shows the consequences of a
 // change, and `rbacgen blast-radius` finds the reach of an identity.
-#ifndef MANAGER_RBAC_DANGER_H_
-#define MANAGER_RBAC_DANGER_H_
+#pragma once
 
 #include <optional>
 #include <span>
@@ -56,5 +55,3 @@ std::optional<Danger::Severity> SeverityOf(const Rule& rule);
 std::string_view SeverityName(Danger::Severity severity);
 
 }  // namespace mandate::rbac
-
-#endif  // MANAGER_RBAC_DANGER_H_

@@ -1,7 +1,6 @@
 // The API server's check of writes of RBAC objects, after authorization: a user may grant only
 // rights that the user has (k8s.io/kubernetes pkg/registry/rbac).
-#ifndef MANAGER_RBAC_ESCALATION_H_
-#define MANAGER_RBAC_ESCALATION_H_
+#pragma once
 
 #include <span>
 #include <string_view>
@@ -35,5 +34,3 @@ absl::StatusOr<std::vector<Rule>> MissingToBind(const Authorizer& authorizer, co
                                                 std::string_view ns, const RoleRef& ref);
 
 }  // namespace mandate::rbac
-
-#endif  // MANAGER_RBAC_ESCALATION_H_

@@ -1,7 +1,6 @@
 // The rule that every component needs to record events (manager/controller/rest_event_recorder.h).
 // No marker asks for it: rbacgen adds it.
-#ifndef MANAGER_RBAC_EVENTS_RULE_H_
-#define MANAGER_RBAC_EVENTS_RULE_H_
+#pragma once
 
 #include "manager/rbac/rule.h"
 
@@ -18,5 +17,3 @@ inline constexpr RuleView kEventsRule = {.verbs = internal::kEventVerbs,
                                          .resources = internal::kEventResources};
 
 }  // namespace mandate::rbac
-
-#endif  // MANAGER_RBAC_EVENTS_RULE_H_

@@ -1,6 +1,5 @@
 // The permissions that base needs to act as a component (--identity-mode=impersonate).
-#ifndef MANAGER_RBAC_IMPERSONATION_H_
-#define MANAGER_RBAC_IMPERSONATION_H_
+#pragma once
 
 #include <map>
 #include <string>
@@ -32,5 +31,3 @@ RulesByNamespace WhatToImpersonateOn(const Mandate& mandate);
 Rule ClassicImpersonation(std::string_view service_account);
 
 }  // namespace mandate::rbac
-
-#endif  // MANAGER_RBAC_IMPERSONATION_H_

@@ -1,7 +1,6 @@
 // A mandate: the rights of one component, as the markers of its source declare them. rbacgen writes
 // these tables.
-#ifndef MANAGER_RBAC_MANDATE_H_
-#define MANAGER_RBAC_MANDATE_H_
+#pragma once
 
 #include <span>
 #include <string_view>
@@ -63,5 +62,3 @@ constexpr bool Covers(const Mandate& mandate, const Attributes& request) {
 }
 
 }  // namespace mandate::rbac
-
-#endif  // MANAGER_RBAC_MANDATE_H_

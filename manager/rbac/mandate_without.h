@@ -1,6 +1,5 @@
 // A mandate without one of its permissions, to test whether the component needs the permission.
-#ifndef MANAGER_RBAC_MANDATE_WITHOUT_H_
-#define MANAGER_RBAC_MANDATE_WITHOUT_H_
+#pragma once
 
 #include <deque>
 #include <optional>
@@ -42,5 +41,3 @@ class MandateWithout {
 };
 
 }  // namespace mandate::rbac
-
-#endif  // MANAGER_RBAC_MANDATE_WITHOUT_H_

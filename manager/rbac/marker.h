@@ -1,6 +1,5 @@
 // The text of the markers that rbacgen reads.
-#ifndef MANAGER_RBAC_MARKER_H_
-#define MANAGER_RBAC_MARKER_H_
+#pragma once
 
 #include <string_view>
 
@@ -24,5 +23,3 @@ constexpr void AppendMarker(Out& out, std::string_view group, std::string_view r
 }
 
 }  // namespace mandate::rbac
-
-#endif  // MANAGER_RBAC_MARKER_H_

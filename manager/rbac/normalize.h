@@ -1,7 +1,6 @@
 // The normal form of a set of RBAC rules, exactly as controller-gen v0.23 makes it
 // (sigs.k8s.io/controller-tools/pkg/rbac). So a project can switch to rbacgen without a diff.
-#ifndef MANAGER_RBAC_NORMALIZE_H_
-#define MANAGER_RBAC_NORMALIZE_H_
+#pragma once
 
 #include <vector>
 
@@ -21,5 +20,3 @@ namespace mandate::rbac {
 std::vector<Rule> NormalizeRules(std::vector<Rule> rules);
 
 }  // namespace mandate::rbac
-
-#endif  // MANAGER_RBAC_NORMALIZE_H_

@@ -1,6 +1,5 @@
 // A mandate in a namespace: its rules for the manager's own namespace name it.
-#ifndef MANAGER_RBAC_PLACED_MANDATE_H_
-#define MANAGER_RBAC_PLACED_MANDATE_H_
+#pragma once
 
 #include <string_view>
 #include <vector>
@@ -31,5 +30,3 @@ class PlacedMandate {
 };
 
 }  // namespace mandate::rbac
-
-#endif  // MANAGER_RBAC_PLACED_MANDATE_H_

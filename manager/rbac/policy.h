@@ -2,8 +2,7 @@
 //
 // Labels and aggregation rules are absent: kube-controller-manager, not the authorizer, turns an
 // aggregation into `rules`.
-#ifndef MANAGER_RBAC_POLICY_H_
-#define MANAGER_RBAC_POLICY_H_
+#pragma once
 
 #include <string>
 #include <vector>
@@ -74,5 +73,3 @@ struct Policy {
 };
 
 }  // namespace mandate::rbac
-
-#endif  // MANAGER_RBAC_POLICY_H_

@@ -1,6 +1,5 @@
 // A constant policy, indexed by the keys that the authorizer looks up.
-#ifndef MANAGER_RBAC_POLICY_INDEX_H_
-#define MANAGER_RBAC_POLICY_INDEX_H_
+#pragma once
 
 #include <map>
 #include <string>
@@ -37,5 +36,3 @@ class PolicyIndex : public PolicyReader {
 };
 
 }  // namespace mandate::rbac
-
-#endif  // MANAGER_RBAC_POLICY_INDEX_H_

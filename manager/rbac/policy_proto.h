@@ -2,8 +2,7 @@
 //
 // It drops labels, annotations, aggregation rules and all other metadata that the structs do not
 // have. Never send a converted message back to a server.
-#ifndef MANAGER_RBAC_POLICY_PROTO_H_
-#define MANAGER_RBAC_POLICY_PROTO_H_
+#pragma once
 
 #include "k8s.io/api/rbac/v1/generated.pb.h"
 #include "manager/rbac/policy.h"
@@ -26,5 +25,3 @@ v1::RoleBinding ToProto(const RoleBinding& binding);
 v1::ClusterRoleBinding ToProto(const ClusterRoleBinding& binding);
 
 }  // namespace mandate::rbac
-
-#endif  // MANAGER_RBAC_POLICY_PROTO_H_

@@ -1,6 +1,5 @@
 // The interface by which the authorizer looks up the roles and bindings of a cluster.
-#ifndef MANAGER_RBAC_POLICY_READER_H_
-#define MANAGER_RBAC_POLICY_READER_H_
+#pragma once
 
 #include <string>
 #include <string_view>
@@ -33,5 +32,3 @@ class PolicyReader {
 };
 
 }  // namespace mandate::rbac
-
-#endif  // MANAGER_RBAC_POLICY_READER_H_

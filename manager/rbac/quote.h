@@ -1,6 +1,5 @@
 // Go's %q: the API server uses it to quote names in its messages.
-#ifndef MANAGER_RBAC_QUOTE_H_
-#define MANAGER_RBAC_QUOTE_H_
+#pragma once
 
 #include <string>
 #include <string_view>
@@ -12,5 +11,3 @@ namespace mandate::rbac {
 std::string Quote(std::string_view text);
 
 }  // namespace mandate::rbac
-
-#endif  // MANAGER_RBAC_QUOTE_H_

@@ -1,8 +1,7 @@
 // The verb, resource and name of an HTTP request, as the API server's RequestInfoFactory and its
 // authorization filter compute them (k8s.io/apiserver pkg/endpoints/request, release 1.36). They
 // use only method and target, before routing, so the result exists also for unknown resources.
-#ifndef MANAGER_RBAC_REQUEST_INFO_H_
-#define MANAGER_RBAC_REQUEST_INFO_H_
+#pragma once
 
 #include <string_view>
 
@@ -29,5 +28,3 @@ namespace mandate::rbac {
 absl::StatusOr<Attributes> AttributesOf(std::string_view method, std::string_view target);
 
 }  // namespace mandate::rbac
-
-#endif  // MANAGER_RBAC_REQUEST_INFO_H_

@@ -1,6 +1,5 @@
 // The marker that a component needs for a request.
-#ifndef MANAGER_RBAC_REQUEST_MARKER_H_
-#define MANAGER_RBAC_REQUEST_MARKER_H_
+#pragma once
 
 #include <string>
 #include <string_view>
@@ -16,5 +15,3 @@ namespace mandate::rbac {
 std::string MarkerFor(const Attributes& request, std::string_view verbs);
 
 }  // namespace mandate::rbac
-
-#endif  // MANAGER_RBAC_REQUEST_MARKER_H_

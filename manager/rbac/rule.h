@@ -2,8 +2,7 @@
 // (k8s.io/kubernetes: pkg/apis/rbac/v1/evaluation_helpers.go, plugin/pkg/auth/authorizer/rbac).
 //
 // Everything matches case-sensitively and by whole strings; the API version is never considered.
-#ifndef MANAGER_RBAC_RULE_H_
-#define MANAGER_RBAC_RULE_H_
+#pragma once
 
 #include <span>
 #include <string>
@@ -126,5 +125,3 @@ constexpr bool RuleAllows(const AnyRule& rule, const Attributes& request) {
 }
 
 }  // namespace mandate::rbac
-
-#endif  // MANAGER_RBAC_RULE_H_

@@ -1,8 +1,7 @@
 // A user name with its groups, as authentication returns them.
 //
 // The authorizer adds no groups: a UserInfo needs the implicit ones, which the functions here add.
-#ifndef MANAGER_RBAC_USER_H_
-#define MANAGER_RBAC_USER_H_
+#pragma once
 
 #include <optional>
 #include <string>
@@ -57,5 +56,3 @@ constexpr bool IsServiceAccountUser(std::string_view user, std::string_view ns,
 }
 
 }  // namespace mandate::rbac
-
-#endif  // MANAGER_RBAC_USER_H_

@@ -1,6 +1,5 @@
 // One connection of HttpServer, plain or of TLS.
-#ifndef MANAGER_SERVING_HTTP_CONNECTION_H_
-#define MANAGER_SERVING_HTTP_CONNECTION_H_
+#pragma once
 
 #include <atomic>
 #include <boost/asio/io_context.hpp>
@@ -52,5 +51,3 @@ class HttpConnection : public std::enable_shared_from_this<HttpConnection> {
 };
 
 }  // namespace mandate
-
-#endif  // MANAGER_SERVING_HTTP_CONNECTION_H_

@@ -1,6 +1,5 @@
 // A small HTTP server: probes and scrapes, and requests with bodies such as webhooks'.
-#ifndef MANAGER_SERVING_HTTP_SERVER_H_
-#define MANAGER_SERVING_HTTP_SERVER_H_
+#pragma once
 
 #include <cstddef>
 #include <functional>
@@ -115,5 +114,3 @@ class HttpServer {
 };
 
 }  // namespace mandate
-
-#endif  // MANAGER_SERVING_HTTP_SERVER_H_

@@ -1,7 +1,6 @@
 // Listening sockets, and the addresses to listen on: "127.0.0.1:8081", "[::1]:8081",
 // "localhost:8081"; ":8081" is every interface.
-#ifndef MANAGER_SERVING_LISTENER_H_
-#define MANAGER_SERVING_LISTENER_H_
+#pragma once
 
 #include <boost/asio/ip/tcp.hpp>
 #include <string>
@@ -31,5 +30,3 @@ absl::Status Listen(const std::string& address, boost::asio::ip::tcp::acceptor& 
                     ListenSystem& system);
 
 }  // namespace mandate
-
-#endif  // MANAGER_SERVING_LISTENER_H_

@@ -1,7 +1,6 @@
 // The certificate of a server: from files that may change, generated, or set by another part of the
 // program.
-#ifndef MANAGER_SERVING_SERVING_CERTIFICATE_H_
-#define MANAGER_SERVING_SERVING_CERTIFICATE_H_
+#pragma once
 
 #include <boost/asio/ssl/context.hpp>
 #include <memory>
@@ -70,5 +69,3 @@ class ServingCertificate {
 };
 
 }  // namespace mandate
-
-#endif  // MANAGER_SERVING_SERVING_CERTIFICATE_H_

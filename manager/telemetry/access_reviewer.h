@@ -3,8 +3,7 @@
 // +mandate:component:name=metrics-auth,value=metrics.enabled,events=none
 // +kubebuilder:rbac:groups=authentication.k8s.io,resources=tokenreviews,verbs=create
 // +kubebuilder:rbac:groups=authorization.k8s.io,resources=subjectaccessreviews,verbs=create
-#ifndef MANAGER_TELEMETRY_ACCESS_REVIEWER_H_
-#define MANAGER_TELEMETRY_ACCESS_REVIEWER_H_
+#pragma once
 
 #include <functional>
 #include <memory>
@@ -62,5 +61,3 @@ class AccessReviewer {
 };
 
 }  // namespace mandate
-
-#endif  // MANAGER_TELEMETRY_ACCESS_REVIEWER_H_

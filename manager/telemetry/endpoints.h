@@ -4,8 +4,7 @@
 //   AddHealthEndpoints(live, "/healthz", handlers);
 //   AddHealthEndpoints(ready, "/readyz", handlers);
 //   AddMetricsEndpoint(metrics, process, handlers);
-#ifndef MANAGER_TELEMETRY_ENDPOINTS_H_
-#define MANAGER_TELEMETRY_ENDPOINTS_H_
+#pragma once
 
 #include <map>
 #include <string>
@@ -28,5 +27,3 @@ void AddMetricsEndpoint(const Metrics& metrics, ProcessMetrics& process,
                         std::map<std::string, ServeHandler>& handlers);
 
 }  // namespace mandate
-
-#endif  // MANAGER_TELEMETRY_ENDPOINTS_H_

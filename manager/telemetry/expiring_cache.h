@@ -1,6 +1,5 @@
 // A bounded cache whose entries expire.
-#ifndef MANAGER_TELEMETRY_EXPIRING_CACHE_H_
-#define MANAGER_TELEMETRY_EXPIRING_CACHE_H_
+#pragma once
 
 #include <cstddef>
 #include <list>
@@ -61,5 +60,3 @@ class ExpiringCache {
 };
 
 }  // namespace mandate
-
-#endif  // MANAGER_TELEMETRY_EXPIRING_CACHE_H_

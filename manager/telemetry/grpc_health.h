@@ -1,6 +1,5 @@
 // The gRPC health protocol (grpc.health.v1), for probes of kind grpc and for the manager's clients.
-#ifndef MANAGER_TELEMETRY_GRPC_HEALTH_H_
-#define MANAGER_TELEMETRY_GRPC_HEALTH_H_
+#pragma once
 
 #include <memory>
 #include <string>
@@ -39,5 +38,3 @@ class GrpcHealthServer {
 };
 
 }  // namespace mandate
-
-#endif  // MANAGER_TELEMETRY_GRPC_HEALTH_H_

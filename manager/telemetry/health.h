@@ -1,6 +1,5 @@
 // Named checks of whether the process lives and is ready, for the HTTP and gRPC endpoints.
-#ifndef MANAGER_TELEMETRY_HEALTH_H_
-#define MANAGER_TELEMETRY_HEALTH_H_
+#pragma once
 
 #include <functional>
 #include <map>
@@ -56,5 +55,3 @@ class HealthChecks {
 };
 
 }  // namespace mandate
-
-#endif  // MANAGER_TELEMETRY_HEALTH_H_

@@ -1,6 +1,5 @@
 // Metrics of the process, with the names of the Prometheus client libraries.
-#ifndef MANAGER_TELEMETRY_PROCESS_METRICS_H_
-#define MANAGER_TELEMETRY_PROCESS_METRICS_H_
+#pragma once
 
 #include "manager/core/metrics.h"
 #include "manager/core/mutex.h"
@@ -28,5 +27,3 @@ class ProcessMetrics {
 };
 
 }  // namespace mandate
-
-#endif  // MANAGER_TELEMETRY_PROCESS_METRICS_H_

@@ -1,6 +1,5 @@
 // A request whose response is collected and delivered whole, unless its body has a sink.
-#ifndef MANAGER_TRANSPORT_ACTIVE_CALL_H_
-#define MANAGER_TRANSPORT_ACTIVE_CALL_H_
+#pragma once
 
 #include <functional>
 #include <memory>
@@ -47,5 +46,3 @@ class ActiveCall : public ActiveRequest {
 };
 
 }  // namespace mandate
-
-#endif  // MANAGER_TRANSPORT_ACTIVE_CALL_H_

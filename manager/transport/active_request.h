@@ -1,6 +1,5 @@
 // One request and its response, independent of the connection that carries it.
-#ifndef MANAGER_TRANSPORT_ACTIVE_REQUEST_H_
-#define MANAGER_TRANSPORT_ACTIVE_REQUEST_H_
+#pragma once
 
 #include <functional>
 #include <memory>
@@ -87,5 +86,3 @@ class ActiveRequest : public std::enable_shared_from_this<ActiveRequest> {
 };
 
 }  // namespace mandate
-
-#endif  // MANAGER_TRANSPORT_ACTIVE_REQUEST_H_

@@ -1,6 +1,5 @@
 // A request whose response goes to a StreamSink as it comes.
-#ifndef MANAGER_TRANSPORT_ACTIVE_STREAM_H_
-#define MANAGER_TRANSPORT_ACTIVE_STREAM_H_
+#pragma once
 
 #include <memory>
 #include <string_view>
@@ -39,5 +38,3 @@ class ActiveStream : public ActiveRequest {
 };
 
 }  // namespace mandate
-
-#endif  // MANAGER_TRANSPORT_ACTIVE_STREAM_H_

@@ -1,6 +1,5 @@
 // Certificate authorities that are read again when their files change.
-#ifndef MANAGER_TRANSPORT_CA_FILES_H_
-#define MANAGER_TRANSPORT_CA_FILES_H_
+#pragma once
 
 #include <map>
 #include <memory>
@@ -45,5 +44,3 @@ class CaFiles {
 };
 
 }  // namespace mandate
-
-#endif  // MANAGER_TRANSPORT_CA_FILES_H_

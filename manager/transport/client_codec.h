@@ -1,7 +1,6 @@
 // Carries requests on one connection. connection.h decides which requests are sent, and when.
 // CurlCodec is the real one; testing/fake_network.h and testing/scripted_codec.h have fakes.
-#ifndef MANAGER_TRANSPORT_CLIENT_CODEC_H_
-#define MANAGER_TRANSPORT_CLIENT_CODEC_H_
+#pragma once
 
 #include <functional>
 #include <memory>
@@ -64,5 +63,3 @@ using ClientCodecFactory =
     std::function<absl::StatusOr<std::unique_ptr<ClientCodec>>(ClientCodec::Observer&)>;
 
 }  // namespace mandate
-
-#endif  // MANAGER_TRANSPORT_CLIENT_CODEC_H_

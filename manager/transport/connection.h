@@ -1,7 +1,6 @@
 // One connection to an API server and the requests on it: when it takes more requests, what happens
 // to requests that it failed, and when it is closed.
-#ifndef MANAGER_TRANSPORT_CONNECTION_H_
-#define MANAGER_TRANSPORT_CONNECTION_H_
+#pragma once
 
 #include <cstddef>
 #include <functional>
@@ -135,5 +134,3 @@ class Connection : private ClientCodec::Observer, public std::enable_shared_from
 };
 
 }  // namespace mandate
-
-#endif  // MANAGER_TRANSPORT_CONNECTION_H_

@@ -1,6 +1,5 @@
 // The connections of one class of requests (calls or streams), shared by its pools.
-#ifndef MANAGER_TRANSPORT_CONNECTION_BUDGET_H_
-#define MANAGER_TRANSPORT_CONNECTION_BUDGET_H_
+#pragma once
 
 #include <cstddef>
 #include <deque>
@@ -68,5 +67,3 @@ class ConnectionBudget : private ConnectionPool::Host {
 };
 
 }  // namespace mandate
-
-#endif  // MANAGER_TRANSPORT_CONNECTION_BUDGET_H_

@@ -1,6 +1,5 @@
 // The connections of one pool, and the requests that wait for one.
-#ifndef MANAGER_TRANSPORT_CONNECTION_POOL_H_
-#define MANAGER_TRANSPORT_CONNECTION_POOL_H_
+#pragma once
 
 #include <cstddef>
 #include <cstdint>
@@ -115,5 +114,3 @@ class ConnectionPool : private Connection::Owner {
 };
 
 }  // namespace mandate
-
-#endif  // MANAGER_TRANSPORT_CONNECTION_POOL_H_

@@ -1,6 +1,5 @@
 // A connection that libcurl makes and drives: one multi handle on the event loop.
-#ifndef MANAGER_TRANSPORT_CURL_CODEC_H_
-#define MANAGER_TRANSPORT_CURL_CODEC_H_
+#pragma once
 
 #include <curl/curl.h>
 
@@ -76,5 +75,3 @@ class CurlCodec : public ClientCodec, private Transfer::Observer {
 };
 
 }  // namespace mandate
-
-#endif  // MANAGER_TRANSPORT_CURL_CODEC_H_

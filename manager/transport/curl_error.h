@@ -1,6 +1,5 @@
 // Translates libcurl's errors for the users of a Transport.
-#ifndef MANAGER_TRANSPORT_CURL_ERROR_H_
-#define MANAGER_TRANSPORT_CURL_ERROR_H_
+#pragma once
 
 #include <curl/curl.h>
 
@@ -17,5 +16,3 @@ absl::Status StatusOfCurl(CURLcode code, std::string_view server, std::string_vi
 bool IsConnectionError(CURLcode code);
 
 }  // namespace mandate
-
-#endif  // MANAGER_TRANSPORT_CURL_ERROR_H_

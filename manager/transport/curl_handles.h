@@ -1,6 +1,5 @@
 // Owners of libcurl's handles.
-#ifndef MANAGER_TRANSPORT_CURL_HANDLES_H_
-#define MANAGER_TRANSPORT_CURL_HANDLES_H_
+#pragma once
 
 #include <curl/curl.h>
 
@@ -47,5 +46,3 @@ class CurlList {
 bool InitializeCurl();
 
 }  // namespace mandate
-
-#endif  // MANAGER_TRANSPORT_CURL_HANDLES_H_

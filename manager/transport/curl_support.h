@@ -1,6 +1,5 @@
 // Whether this version of libcurl was tested.
-#ifndef MANAGER_TRANSPORT_CURL_SUPPORT_H_
-#define MANAGER_TRANSPORT_CURL_SUPPORT_H_
+#pragma once
 
 #include <cstdint>
 #include <string>
@@ -28,5 +27,3 @@ std::string CurlVersionText(uint32_t version);
 uint32_t CurlVersionHere();
 
 }  // namespace mandate
-
-#endif  // MANAGER_TRANSPORT_CURL_SUPPORT_H_

@@ -1,6 +1,5 @@
 // The bounds and counters of HttpTransport.
-#ifndef MANAGER_TRANSPORT_HTTP_OPTIONS_H_
-#define MANAGER_TRANSPORT_HTTP_OPTIONS_H_
+#pragma once
 
 #include <cstddef>
 #include <cstdint>
@@ -80,5 +79,3 @@ struct HttpStats {
 };
 
 }  // namespace mandate
-
-#endif  // MANAGER_TRANSPORT_HTTP_OPTIONS_H_

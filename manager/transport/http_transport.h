@@ -3,8 +3,7 @@
 //   auto loop = *EventLoop::Create();
 //   std::unique_ptr<HttpTransport> transport = *HttpTransport::Create(*loop, {});
 //   loop->Post([&] { transport->Call(context, std::move(request), std::move(done)); });
-#ifndef MANAGER_TRANSPORT_HTTP_TRANSPORT_H_
-#define MANAGER_TRANSPORT_HTTP_TRANSPORT_H_
+#pragma once
 
 #include <memory>
 
@@ -49,5 +48,3 @@ class HttpTransport : public Transport {
 };
 
 }  // namespace mandate
-
-#endif  // MANAGER_TRANSPORT_HTTP_TRANSPORT_H_

@@ -1,6 +1,5 @@
 // Detects a dead connection whose socket still looks open.
-#ifndef MANAGER_TRANSPORT_KEEPALIVE_H_
-#define MANAGER_TRANSPORT_KEEPALIVE_H_
+#pragma once
 
 #include <functional>
 #include <memory>
@@ -54,5 +53,3 @@ class Keepalive {
 };
 
 }  // namespace mandate
-
-#endif  // MANAGER_TRANSPORT_KEEPALIVE_H_

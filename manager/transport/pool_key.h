@@ -1,6 +1,5 @@
 // Which requests may share a connection.
-#ifndef MANAGER_TRANSPORT_POOL_KEY_H_
-#define MANAGER_TRANSPORT_POOL_KEY_H_
+#pragma once
 
 #include <string>
 
@@ -18,5 +17,3 @@ namespace mandate {
 std::string PoolKeyOf(const HttpRequest& request);
 
 }  // namespace mandate
-
-#endif  // MANAGER_TRANSPORT_POOL_KEY_H_

@@ -1,6 +1,5 @@
 // Which proxy the environment names for a server.
-#ifndef MANAGER_TRANSPORT_PROXY_H_
-#define MANAGER_TRANSPORT_PROXY_H_
+#pragma once
 
 #include <functional>
 #include <optional>
@@ -27,5 +26,3 @@ absl::StatusOr<std::string> ProxyFromEnvironment(
     const std::function<std::optional<std::string>(const std::string& name)>& environment);
 
 }  // namespace mandate
-
-#endif  // MANAGER_TRANSPORT_PROXY_H_

@@ -1,6 +1,5 @@
 // The check of a request before any Transport sends it.
-#ifndef MANAGER_TRANSPORT_REQUEST_CHECK_H_
-#define MANAGER_TRANSPORT_REQUEST_CHECK_H_
+#pragma once
 
 #include "absl/status/status.h"
 #include "manager/transport/transport.h"
@@ -13,5 +12,3 @@ namespace mandate {
 absl::Status CheckRequest(const HttpRequest& request);
 
 }  // namespace mandate
-
-#endif  // MANAGER_TRANSPORT_REQUEST_CHECK_H_

@@ -1,6 +1,5 @@
 // A request's URL, with the address to connect to kept apart from the name to verify.
-#ifndef MANAGER_TRANSPORT_REQUEST_URL_H_
-#define MANAGER_TRANSPORT_REQUEST_URL_H_
+#pragma once
 
 #include <string>
 #include <string_view>
@@ -24,5 +23,3 @@ RequestUrl UrlOf(const HttpRequest& request);
 std::string WithoutUser(std::string_view url);
 
 }  // namespace mandate
-
-#endif  // MANAGER_TRANSPORT_REQUEST_URL_H_

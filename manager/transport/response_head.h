@@ -1,6 +1,5 @@
 // Reads a response's status line and headers.
-#ifndef MANAGER_TRANSPORT_RESPONSE_HEAD_H_
-#define MANAGER_TRANSPORT_RESPONSE_HEAD_H_
+#pragma once
 
 #include <cstddef>
 #include <optional>
@@ -46,5 +45,3 @@ std::optional<absl::Duration> ParseRetryAfter(std::string_view value, absl::Time
 std::optional<std::string> ParseWarning(std::string_view value);
 
 }  // namespace mandate
-
-#endif  // MANAGER_TRANSPORT_RESPONSE_HEAD_H_

@@ -1,7 +1,6 @@
 // Keeps the contract of a stream's sink: OnOpen once, OnClosed exactly once and last, and only
 // OnClosed after the client has destroyed its Stream.
-#ifndef MANAGER_TRANSPORT_SINK_GATE_H_
-#define MANAGER_TRANSPORT_SINK_GATE_H_
+#pragma once
 
 #include <memory>
 #include <string_view>
@@ -44,5 +43,3 @@ class SinkGate {
 };
 
 }  // namespace mandate
-
-#endif  // MANAGER_TRANSPORT_SINK_GATE_H_

@@ -4,8 +4,7 @@
 // hang for ever), so it never gets a transfer that its connection cannot take. libcurl hides the
 // server's limit and GOAWAY. Both show as an attempt to open a second socket, which is refused: the
 // transfer was not sent and goes elsewhere.
-#ifndef MANAGER_TRANSPORT_STREAM_LIMITER_H_
-#define MANAGER_TRANSPORT_STREAM_LIMITER_H_
+#pragma once
 
 #include <cstddef>
 
@@ -50,5 +49,3 @@ class StreamLimiter {
 };
 
 }  // namespace mandate
-
-#endif  // MANAGER_TRANSPORT_STREAM_LIMITER_H_

@@ -1,6 +1,5 @@
 // One request on one connection: a libcurl easy handle.
-#ifndef MANAGER_TRANSPORT_TRANSFER_H_
-#define MANAGER_TRANSPORT_TRANSFER_H_
+#pragma once
 
 #include <curl/curl.h>
 
@@ -98,5 +97,3 @@ class Transfer {
 };
 
 }  // namespace mandate
-
-#endif  // MANAGER_TRANSPORT_TRANSFER_H_

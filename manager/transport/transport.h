@@ -1,7 +1,6 @@
 // The interface to send bytes to an API server and to receive them. HttpTransport is the real one,
 // over HTTP/2; testing/fake_transport.h has scripted responses.
-#ifndef MANAGER_TRANSPORT_TRANSPORT_H_
-#define MANAGER_TRANSPORT_TRANSPORT_H_
+#pragma once
 
 #include <memory>
 #include <optional>
@@ -136,5 +135,3 @@ class Transport {
 };
 
 }  // namespace mandate
-
-#endif  // MANAGER_TRANSPORT_TRANSPORT_H_

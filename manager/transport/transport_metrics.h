@@ -1,6 +1,5 @@
 // The metrics of the transport and its event loop.
-#ifndef MANAGER_TRANSPORT_TRANSPORT_METRICS_H_
-#define MANAGER_TRANSPORT_TRANSPORT_METRICS_H_
+#pragma once
 
 #include <functional>
 #include <memory>
@@ -56,5 +55,3 @@ class TransportMetrics {
 };
 
 }  // namespace mandate
-
-#endif  // MANAGER_TRANSPORT_TRANSPORT_METRICS_H_

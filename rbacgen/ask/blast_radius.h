@@ -11,8 +11,7 @@
 //   the rights of every ServiceAccount of that namespace; nodes/proxy: of every ServiceAccount;
 // - bind, and write bindings: the rights of the role;
 // - escalate, and write roles: every right in the namespace of the role, or everywhere.
-#ifndef RBACGEN_ASK_BLAST_RADIUS_H_
-#define RBACGEN_ASK_BLAST_RADIUS_H_
+#pragma once
 
 #include <optional>
 #include <string>
@@ -42,5 +41,3 @@ struct BlastRadius {
 BlastRadius ComputeBlastRadius(const World& world, const std::vector<rbac::UserInfo>& start);
 
 }  // namespace mandate::rbacgen
-
-#endif  // RBACGEN_ASK_BLAST_RADIUS_H_

@@ -1,6 +1,5 @@
 // Checks whether a world knows the identities that a question names.
-#ifndef RBACGEN_ASK_KNOWN_USERS_H_
-#define RBACGEN_ASK_KNOWN_USERS_H_
+#pragma once
 
 #include <string>
 #include <string_view>
@@ -20,5 +19,3 @@ absl::Status CheckKnown(const World& world, std::string_view name,
                         const std::vector<std::string>& groups);
 
 }  // namespace mandate::rbacgen
-
-#endif  // RBACGEN_ASK_KNOWN_USERS_H_

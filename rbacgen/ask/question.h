@@ -1,6 +1,5 @@
 // "VERB RESOURCE[/NAME]" on a command line, as kubectl auth can-i takes it.
-#ifndef RBACGEN_ASK_QUESTION_H_
-#define RBACGEN_ASK_QUESTION_H_
+#pragma once
 
 #include <string>
 #include <vector>
@@ -40,5 +39,3 @@ std::vector<QuestionDoubt> QuestionDoubts(const QuestionText& text, const rbac::
                                           const World& world);
 
 }  // namespace mandate::rbacgen
-
-#endif  // RBACGEN_ASK_QUESTION_H_

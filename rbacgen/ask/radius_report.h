@@ -1,6 +1,5 @@
 // Writes blast radii, and the difference of two, as text and as JSON.
-#ifndef RBACGEN_ASK_RADIUS_REPORT_H_
-#define RBACGEN_ASK_RADIUS_REPORT_H_
+#pragma once
 
 #include <string>
 #include <string_view>
@@ -33,5 +32,3 @@ std::string RadiusDiffText(std::string_view lead, const RadiusDiff& diff);
 Json::Value RadiusDiffJson(const RadiusDiff& diff);
 
 }  // namespace mandate::rbacgen
-
-#endif  // RBACGEN_ASK_RADIUS_REPORT_H_

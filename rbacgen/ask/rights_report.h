@@ -1,6 +1,5 @@
 // Rights by namespace, for people and for machines.
-#ifndef RBACGEN_ASK_RIGHTS_REPORT_H_
-#define RBACGEN_ASK_RIGHTS_REPORT_H_
+#pragma once
 
 #include <string>
 #include <string_view>
@@ -19,5 +18,3 @@ std::string RightsText(std::string_view lead, const RightsByNamespace& rights, b
 Json::Value RightsJson(const RightsByNamespace& rights);
 
 }  // namespace mandate::rbacgen
-
-#endif  // RBACGEN_ASK_RIGHTS_REPORT_H_

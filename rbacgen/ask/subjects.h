@@ -1,6 +1,5 @@
 // The subjects of two worlds, to be compared one by one.
-#ifndef RBACGEN_ASK_SUBJECTS_H_
-#define RBACGEN_ASK_SUBJECTS_H_
+#pragma once
 
 #include <optional>
 #include <string>
@@ -36,5 +35,3 @@ struct Compared {
 std::vector<Compared> SubjectsToCompare(const World& before, const World& now);
 
 }  // namespace mandate::rbacgen
-
-#endif  // RBACGEN_ASK_SUBJECTS_H_

@@ -1,6 +1,5 @@
 // The rights that each identity gains and loses between two worlds.
-#ifndef RBACGEN_ASK_WORLD_DIFF_H_
-#define RBACGEN_ASK_WORLD_DIFF_H_
+#pragma once
 
 #include <string>
 #include <vector>
@@ -29,5 +28,3 @@ std::string DiffText(const std::vector<IdentityDiff>& diffs);
 std::string DiffJson(const std::vector<IdentityDiff>& diffs);
 
 }  // namespace mandate::rbacgen
-
-#endif  // RBACGEN_ASK_WORLD_DIFF_H_

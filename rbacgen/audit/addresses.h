@@ -1,6 +1,5 @@
 // IP addresses as they appear in an audit log.
-#ifndef RBACGEN_AUDIT_ADDRESSES_H_
-#define RBACGEN_AUDIT_ADDRESSES_H_
+#pragma once
 
 #include <array>
 #include <optional>
@@ -31,5 +30,3 @@ bool AreElsewhere(const std::string& a, const std::string& b,
                   const std::vector<AddressRange>& allowed);
 
 }  // namespace mandate::rbacgen
-
-#endif  // RBACGEN_AUDIT_ADDRESSES_H_

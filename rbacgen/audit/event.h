@@ -1,6 +1,5 @@
 // An event of the API server's audit log (audit.k8s.io/v1), with the members that the reports need.
-#ifndef RBACGEN_AUDIT_EVENT_H_
-#define RBACGEN_AUDIT_EVENT_H_
+#pragma once
 
 #include <string>
 #include <string_view>
@@ -52,5 +51,3 @@ struct AuditEvent {
 absl::Status ParseAuditEvent(std::string_view line, AuditEvent* event);
 
 }  // namespace mandate::rbacgen
-
-#endif  // RBACGEN_AUDIT_EVENT_H_

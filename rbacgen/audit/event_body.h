@@ -1,7 +1,6 @@
 // Facts from request and response bodies, which an audit log has at the levels Request and
 // RequestResponse.
-#ifndef RBACGEN_AUDIT_EVENT_BODY_H_
-#define RBACGEN_AUDIT_EVENT_BODY_H_
+#pragma once
 
 #include <cstdint>
 #include <optional>
@@ -36,5 +35,3 @@ bool HasFacts(std::string_view group, std::string_view resource, std::string_vie
 void ReadBody(JsonCursor& json, std::string_view resource, bool is_request, EventBody* facts);
 
 }  // namespace mandate::rbacgen
-
-#endif  // RBACGEN_AUDIT_EVENT_BODY_H_

@@ -1,6 +1,5 @@
 // The four-way report: what each identity declares, contains calls for, used, and was granted.
-#ifndef RBACGEN_AUDIT_FOUR_WAY_H_
-#define RBACGEN_AUDIT_FOUR_WAY_H_
+#pragma once
 
 #include <cstdint>
 #include <map>
@@ -87,5 +86,3 @@ FourWayReport BuildFourWay(const FourWayInput& input, const Ledger& ledger,
                            const TraceReport& trace);
 
 }  // namespace mandate::rbacgen
-
-#endif  // RBACGEN_AUDIT_FOUR_WAY_H_

@@ -1,6 +1,5 @@
 // Writes a four-way report as text and as JSON.
-#ifndef RBACGEN_AUDIT_FOUR_WAY_REPORT_H_
-#define RBACGEN_AUDIT_FOUR_WAY_REPORT_H_
+#pragma once
 
 #include <string>
 
@@ -17,5 +16,3 @@ std::string FourWayText(const FourWayReport& report, const TraceReport& trace, b
 std::string FourWayJson(const FourWayReport& report, const TraceReport& trace);
 
 }  // namespace mandate::rbacgen
-
-#endif  // RBACGEN_AUDIT_FOUR_WAY_REPORT_H_

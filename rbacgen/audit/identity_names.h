@@ -1,6 +1,5 @@
 // Recognises the manager's identities by the names that they have in an audit log.
-#ifndef RBACGEN_AUDIT_IDENTITY_NAMES_H_
-#define RBACGEN_AUDIT_IDENTITY_NAMES_H_
+#pragma once
 
 #include <optional>
 #include <string>
@@ -30,5 +29,3 @@ std::string ShortUserAgent(std::string_view user_agent);
 std::string ShortCredentialId(std::string_view id);
 
 }  // namespace mandate::rbacgen
-
-#endif  // RBACGEN_AUDIT_IDENTITY_NAMES_H_

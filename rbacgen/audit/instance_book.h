@@ -1,6 +1,5 @@
 // A record of the ScopeInstances in a log, to find bindings that belong to none of them.
-#ifndef RBACGEN_AUDIT_INSTANCE_BOOK_H_
-#define RBACGEN_AUDIT_INSTANCE_BOOK_H_
+#pragma once
 
 #include <cstddef>
 #include <functional>
@@ -35,5 +34,3 @@ class InstanceBook {
 };
 
 }  // namespace mandate::rbacgen
-
-#endif  // RBACGEN_AUDIT_INSTANCE_BOOK_H_

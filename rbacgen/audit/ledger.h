@@ -1,7 +1,6 @@
 // A record of the rights that each identity used, compared with its declared and granted rights.
 // Memory does not grow with the log.
-#ifndef RBACGEN_AUDIT_LEDGER_H_
-#define RBACGEN_AUDIT_LEDGER_H_
+#pragma once
 
 #include <cstdint>
 #include <map>
@@ -91,5 +90,3 @@ class Ledger {
 std::string OperationWords(const rbac::Attributes& request);
 
 }  // namespace mandate::rbacgen
-
-#endif  // RBACGEN_AUDIT_LEDGER_H_

@@ -1,6 +1,5 @@
 // Reads the bytes of a log, plain or gzipped.
-#ifndef RBACGEN_AUDIT_LOG_BYTES_H_
-#define RBACGEN_AUDIT_LOG_BYTES_H_
+#pragma once
 
 #include <functional>
 #include <string>
@@ -19,5 +18,3 @@ absl::Status ReadLogBytes(const std::string& path,
                           const std::function<void(std::string_view)>& chunk);
 
 }  // namespace mandate::rbacgen
-
-#endif  // RBACGEN_AUDIT_LOG_BYTES_H_

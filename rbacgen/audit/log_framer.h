@@ -4,8 +4,7 @@
 // over one or more lines: an EventList of any size, as --audit-webhook-config-file posts them, an
 // array, or an indented Event. A damaged part is reported and skipped; reading continues at the
 // next good line.
-#ifndef RBACGEN_AUDIT_LOG_FRAMER_H_
-#define RBACGEN_AUDIT_LOG_FRAMER_H_
+#pragma once
 
 #include <cstddef>
 #include <cstdint>
@@ -85,5 +84,3 @@ class LogFramer {
 };
 
 }  // namespace mandate::rbacgen
-
-#endif  // RBACGEN_AUDIT_LOG_FRAMER_H_

@@ -1,6 +1,5 @@
 // An audit policy (audit.k8s.io/v1 Policy), read to find the requests that it omits from the log.
-#ifndef RBACGEN_AUDIT_POLICY_FILE_H_
-#define RBACGEN_AUDIT_POLICY_FILE_H_
+#pragma once
 
 #include <string>
 #include <string_view>
@@ -43,5 +42,3 @@ class AuditPolicyFile {
 };
 
 }  // namespace mandate::rbacgen
-
-#endif  // RBACGEN_AUDIT_POLICY_FILE_H_

@@ -1,6 +1,5 @@
 // The last N texts seen, by hash.
-#ifndef RBACGEN_AUDIT_RECENT_SET_H_
-#define RBACGEN_AUDIT_RECENT_SET_H_
+#pragma once
 
 #include <cstddef>
 #include <string_view>
@@ -26,5 +25,3 @@ class RecentSet {
 };
 
 }  // namespace mandate::rbacgen
-
-#endif  // RBACGEN_AUDIT_RECENT_SET_H_

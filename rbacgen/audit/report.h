@@ -1,6 +1,5 @@
 // Writes a trace as text and as JSON.
-#ifndef RBACGEN_AUDIT_REPORT_H_
-#define RBACGEN_AUDIT_REPORT_H_
+#pragma once
 
 #include <string>
 
@@ -20,5 +19,3 @@ Json::Value TraceJsonValue(const TraceReport& report);
 std::string TraceJson(const TraceReport& report);
 
 }  // namespace mandate::rbacgen
-
-#endif  // RBACGEN_AUDIT_REPORT_H_

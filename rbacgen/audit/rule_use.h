@@ -1,6 +1,5 @@
 // The rules of an identity that its requests used.
-#ifndef RBACGEN_AUDIT_RULE_USE_H_
-#define RBACGEN_AUDIT_RULE_USE_H_
+#pragma once
 
 #include <cstdint>
 #include <string>
@@ -45,5 +44,3 @@ class RuleUse {
 };
 
 }  // namespace mandate::rbacgen
-
-#endif  // RBACGEN_AUDIT_RULE_USE_H_

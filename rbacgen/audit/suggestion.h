@@ -1,6 +1,5 @@
 // Suggests changes to markers from a four-way report, as a diff to read and to apply by hand.
-#ifndef RBACGEN_AUDIT_SUGGESTION_H_
-#define RBACGEN_AUDIT_SUGGESTION_H_
+#pragma once
 
 #include <functional>
 #include <string>
@@ -26,5 +25,3 @@ std::string ReplaceArgument(const std::string& marker, const std::string& argume
                             const std::vector<std::string>& values);
 
 }  // namespace mandate::rbacgen
-
-#endif  // RBACGEN_AUDIT_SUGGESTION_H_

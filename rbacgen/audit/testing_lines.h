@@ -1,6 +1,5 @@
 // Lines of audit logs, for the tests of this folder.
-#ifndef RBACGEN_AUDIT_TESTING_LINES_H_
-#define RBACGEN_AUDIT_TESTING_LINES_H_
+#pragma once
 
 #include <string>
 #include <utility>
@@ -133,5 +132,3 @@ Line With(T Line::*member, T value, Line line = {}) {
 }
 
 }  // namespace mandate::rbacgen
-
-#endif  // RBACGEN_AUDIT_TESTING_LINES_H_

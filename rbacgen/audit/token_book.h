@@ -1,7 +1,6 @@
 // A record of credentials: which user requested each token, which addresses used it, and which uses
 // indicate a stolen token. Memory is bounded.
-#ifndef RBACGEN_AUDIT_TOKEN_BOOK_H_
-#define RBACGEN_AUDIT_TOKEN_BOOK_H_
+#pragma once
 
 #include <cstdint>
 #include <functional>
@@ -103,5 +102,3 @@ class TokenBook {
 };
 
 }  // namespace mandate::rbacgen
-
-#endif  // RBACGEN_AUDIT_TOKEN_BOOK_H_

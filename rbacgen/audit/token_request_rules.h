@@ -1,6 +1,5 @@
 // Compares a TokenRequest with those that the manager sends.
-#ifndef RBACGEN_AUDIT_TOKEN_REQUEST_RULES_H_
-#define RBACGEN_AUDIT_TOKEN_REQUEST_RULES_H_
+#pragma once
 
 #include <string>
 #include <vector>
@@ -16,5 +15,3 @@ std::vector<std::string> Unlike(const TokenRequestFacts& request, const std::str
                                 const std::vector<std::string>& audiences);
 
 }  // namespace mandate::rbacgen
-
-#endif  // RBACGEN_AUDIT_TOKEN_REQUEST_RULES_H_

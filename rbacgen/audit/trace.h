@@ -1,7 +1,6 @@
 // The audit trace: the requests of each component, its identity, and the origin of each of its
 // tokens. Memory does not grow with the log: everything is a counter or has a bound.
-#ifndef RBACGEN_AUDIT_TRACE_H_
-#define RBACGEN_AUDIT_TRACE_H_
+#pragma once
 
 #include <cstdint>
 #include <functional>
@@ -158,5 +157,3 @@ class Trace {
 };
 
 }  // namespace mandate::rbacgen
-
-#endif  // RBACGEN_AUDIT_TRACE_H_

@@ -1,6 +1,5 @@
 // The kinds of findings of a trace, by stable names.
-#ifndef RBACGEN_AUDIT_TRACE_FINDING_H_
-#define RBACGEN_AUDIT_TRACE_FINDING_H_
+#pragma once
 
 #include <string>
 #include <string_view>
@@ -27,5 +26,3 @@ struct TraceFinding {
 const TraceFindingKind& KindOf(std::string_view name);
 
 }  // namespace mandate::rbacgen
-
-#endif  // RBACGEN_AUDIT_TRACE_FINDING_H_

@@ -1,7 +1,6 @@
 // The typed calls that a binary contains, from the notes that they leave in it
 // (manager/client/call_record.h).
-#ifndef RBACGEN_CALLS_COMPILED_CALLS_H_
-#define RBACGEN_CALLS_COMPILED_CALLS_H_
+#pragma once
 
 #include <compare>
 #include <string>
@@ -33,5 +32,3 @@ absl::StatusOr<std::vector<CompiledCall>> ReadCompiledCalls(const std::string& p
 absl::StatusOr<std::vector<CompiledCall>> ParseCompiledCalls(std::string_view elf);
 
 }  // namespace mandate::rbacgen
-
-#endif  // RBACGEN_CALLS_COMPILED_CALLS_H_

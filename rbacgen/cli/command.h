@@ -1,6 +1,5 @@
 // The sub-commands of rbacgen.
-#ifndef RBACGEN_CLI_COMMAND_H_
-#define RBACGEN_CLI_COMMAND_H_
+#pragma once
 
 #include <string>
 #include <string_view>
@@ -84,5 +83,3 @@ int EmitFrom(const SourceFlags& sources, const std::string& file, const std::str
 int MakeFolder(const std::string& folder);
 
 }  // namespace mandate::rbacgen
-
-#endif  // RBACGEN_CLI_COMMAND_H_

@@ -166,7 +166,6 @@ class Reader {
     static const std::vector<std::string> kBases = {"none", "with", "only"};
     return Map(node, "header",
                {{"out", Text("out", &header.out)},
-                {"include-as", Text("include-as", &header.include_as)},
                 {"base", Word("base", kBases, [&](size_t i) { header.base = kBases[i]; })}},
                {"out"});
   }

@@ -1,6 +1,5 @@
 // The configuration of a project, rbacgen.yaml (docs/rbacgen.md#configuration).
-#ifndef RBACGEN_CLI_CONFIG_H_
-#define RBACGEN_CLI_CONFIG_H_
+#pragma once
 
 #include <cstdint>
 #include <optional>
@@ -28,7 +27,6 @@ struct ChartOutput {
 
 struct HeaderOutput {
   std::string out;
-  std::string include_as;     // if empty, `out`
   std::string base = "none";  // or with, only
 };
 
@@ -80,5 +78,3 @@ struct Config {
 absl::StatusOr<Config> ParseConfig(const std::string& file, std::string_view text);
 
 }  // namespace mandate::rbacgen
-
-#endif  // RBACGEN_CLI_CONFIG_H_

@@ -30,7 +30,7 @@ part-of: acme-chart
 namespace: acme-system
 outputs:
   chart: {dir: charts/acme, minimal: true}
-  header: {out: a.h, include-as: x/a.h, base: with}
+  header: {out: a.h, base: with}
   roles: {out: role.yaml, role-name: manager-role, minimal: true}
   webhook: {out: webhook.yaml, service-name: s, service-namespace: n}
   crd: {dir: crds, files: [api], proto-path: [., protos], max-description: 0}

@@ -1,8 +1,7 @@
 // The exit codes of rbacgen, the same for all commands (docs/rbacgen.md#exit-codes) and the same as
 // those of diff, grep and `kubectl diff`. `kubectl auth can-i` and controller-gen have only 0 and
 // 1.
-#ifndef RBACGEN_CLI_EXIT_CODES_H_
-#define RBACGEN_CLI_EXIT_CODES_H_
+#pragma once
 
 namespace mandate::rbacgen {
 
@@ -14,5 +13,3 @@ constexpr int kExitFound = 1;
 constexpr int kExitUnknown = 2;
 
 }  // namespace mandate::rbacgen
-
-#endif  // RBACGEN_CLI_EXIT_CODES_H_

@@ -15,7 +15,6 @@ namespace {
 
 struct Flags {
   std::string out;
-  std::string include_as;
   std::string base = "none";
   std::string base_name = "mandate-manager";
   std::string ns;
@@ -41,8 +40,7 @@ int Run(const Flags& flags) {
     if (flags.base == "only") mandates.clear();
     mandates.insert(mandates.begin(), std::move(base));
   }
-  const auto header =
-      WriteHeader(mandates, flags.include_as.empty() ? flags.out : flags.include_as);
+  const auto header = WriteHeader(mandates);
   if (!header.ok()) {
     PrintMessage(AsStd(header.status().message()));
     return kExitFound;
@@ -57,9 +55,6 @@ void AddHeaderCommand(CLI::App& app, int* exit_code) {
   CLI::App* command =
       app.add_subcommand("header", "Write the mandates of components as a C++ header of constants");
   command->add_option("--out", flags->out, "The header to write")->required();
-  command->add_option(
-      "--include-as", flags->include_as,
-      "The path in #include \"…\", for the include guard, if it differs from --out");
   command
       ->add_option("--base", flags->base,
                    "Whether to define kBase, the mandate of the manager's own identity: none, with "

@@ -1,6 +1,5 @@
 // `rbacgen help` and `rbacgen version`.
-#ifndef RBACGEN_CLI_HELP_H_
-#define RBACGEN_CLI_HELP_H_
+#pragma once
 
 #include <string>
 #include <vector>
@@ -12,5 +11,3 @@ namespace mandate::rbacgen {
 std::vector<std::string> WithHelpAsFlag(std::vector<std::string> arguments);
 
 }  // namespace mandate::rbacgen
-
-#endif  // RBACGEN_CLI_HELP_H_

@@ -1,6 +1,5 @@
 // The flags and arguments with which commands name a world.
-#ifndef RBACGEN_CLI_INPUTS_H_
-#define RBACGEN_CLI_INPUTS_H_
+#pragma once
 
 #include <string>
 #include <vector>
@@ -47,5 +46,3 @@ int ReadTree(const std::vector<std::string>& paths, const InputFlags& flags, Sou
 int ReadWorld(const std::vector<std::string>& inputs, const InputFlags& flags, World* world);
 
 }  // namespace mandate::rbacgen
-
-#endif  // RBACGEN_CLI_INPUTS_H_

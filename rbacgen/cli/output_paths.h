@@ -1,6 +1,5 @@
 // Rejects outputs that would change files that are not rbacgen's.
-#ifndef RBACGEN_CLI_OUTPUT_PATHS_H_
-#define RBACGEN_CLI_OUTPUT_PATHS_H_
+#pragma once
 
 #include <set>
 #include <string>
@@ -51,5 +50,3 @@ struct FolderContent {
 absl::StatusOr<FolderContent> ListFolder(const std::string& folder, std::string_view heading);
 
 }  // namespace mandate::rbacgen
-
-#endif  // RBACGEN_CLI_OUTPUT_PATHS_H_

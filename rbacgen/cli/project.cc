@@ -235,7 +235,7 @@ class Maker {
       if (header.base == "only") mandates.clear();
       mandates.insert(mandates.begin(), std::move(base));
     }
-    auto text = WriteHeader(mandates, header.include_as.empty() ? header.out : header.include_as);
+    auto text = WriteHeader(mandates);
     if (!text.ok()) return Fail(header.out, AsStd(text.status().message()));
     project_.files.push_back({header.out, *std::move(text)});
   }

@@ -1,6 +1,5 @@
 // Makes the outputs and findings of a configuration in memory.
-#ifndef RBACGEN_CLI_PROJECT_H_
-#define RBACGEN_CLI_PROJECT_H_
+#pragma once
 
 #include <string>
 #include <vector>
@@ -29,5 +28,3 @@ struct Project {
 absl::StatusOr<Project> MakeProject(const Config& config);
 
 }  // namespace mandate::rbacgen
-
-#endif  // RBACGEN_CLI_PROJECT_H_

@@ -1,6 +1,5 @@
 // Reads audit logs from files into a trace, for `audit` and `trace`.
-#ifndef RBACGEN_CLI_READ_LOGS_H_
-#define RBACGEN_CLI_READ_LOGS_H_
+#pragma once
 
 #include <string>
 #include <vector>
@@ -27,5 +26,3 @@ void AddTraceFlags(CLI::App* command, TraceOptions* options);
 int ReadLogs(const LogFlags& flags, Trace* trace);
 
 }  // namespace mandate::rbacgen
-
-#endif  // RBACGEN_CLI_READ_LOGS_H_

@@ -1,6 +1,5 @@
 // Reads the webhooks of all files that a command names.
-#ifndef RBACGEN_CLI_READ_WEBHOOKS_H_
-#define RBACGEN_CLI_READ_WEBHOOKS_H_
+#pragma once
 
 #include <functional>
 #include <string>
@@ -36,5 +35,3 @@ int AddWebhookSources(const SourceFlags& flags, const ChartOptions& options,
                       const IsServed& is_served, std::vector<ChartFile>* files);
 
 }  // namespace mandate::rbacgen
-
-#endif  // RBACGEN_CLI_READ_WEBHOOKS_H_

@@ -12,15 +12,6 @@
 namespace mandate::rbacgen {
 namespace {
 
-std::string GuardOf(std::string_view include_path) {
-  std::string guard;
-  for (const char c : include_path) {
-    const auto letter = static_cast<unsigned char>(c);
-    guard += std::isalnum(letter) ? static_cast<char>(std::toupper(letter)) : '_';
-  }
-  return guard + "_";
-}
-
 // Writes the tables of one component. Each list is an array; equal lists share one array.
 class TableWriter {
  public:
@@ -83,9 +74,7 @@ std::string ConstantName(std::string_view component) {
   return name;
 }
 
-absl::StatusOr<std::string> WriteHeader(const std::vector<ComponentMandate>& mandates,
-                                        std::string_view include_path) {
-  const std::string guard = GuardOf(include_path);
+absl::StatusOr<std::string> WriteHeader(const std::vector<ComponentMandate>& mandates) {
   std::string tables, constants;
   std::map<std::string, std::string> names;  // from constant to component
   for (const ComponentMandate& mandate : mandates) {
@@ -105,12 +94,12 @@ absl::StatusOr<std::string> WriteHeader(const std::vector<ComponentMandate>& man
     if (!mandate.webhooks.empty()) StrAppend(&constants, ", ", tables_of, "Webhooks");
     StrAppend(&constants, "};\n");
   }
-  return StrCat(kHeaderHeading, "from the markers of the components. Do not edit.\n", "#ifndef ",
-                guard, "\n#define ", guard, "\n\n#include <string_view>\n\n",
+  return StrCat(kHeaderHeading, "from the markers of the components. Do not edit.\n",
+                "#pragma once\n\n#include <string_view>\n\n",
                 "#include \"manager/rbac/mandate.h\"\n\nnamespace mandate {\n",
                 "namespace mandates_internal {\n\n", tables,
                 "\n}  // namespace mandates_internal\n\n", constants,
-                "\n}  // namespace mandate\n\n#endif  // ", guard, "\n");
+                "\n}  // namespace mandate\n");
 }
 
 }  // namespace mandate::rbacgen

@@ -16,15 +16,9 @@ TEST(ConstantName, IsTheComponentInCamelCase) {
   EXPECT_EQ(ConstantName("2fa"), "k2fa");
 }
 
-TEST(WriteHeader, GuardIsMadeFromTheIncludePath) {
-  const auto header = WriteHeader({}, "controllers/scope-x/mandates.h");
-  ASSERT_TRUE(header.ok());
-  EXPECT_THAT(*header, HasSubstr("#ifndef CONTROLLERS_SCOPE_X_MANDATES_H_\n"));
-}
-
 TEST(WriteHeader, EqualListsShareOneArray) {
   const rbac::Rule rule = {.verbs = {"get"}, .api_groups = {"g"}, .resources = {"get"}};
-  const auto header = WriteHeader({{"c", {{"", false, {rule, rule}, {}}}}}, "c.h");
+  const auto header = WriteHeader({{"c", {{"", false, {rule, rule}, {}}}}});
   ASSERT_TRUE(header.ok());
   EXPECT_THAT(*header, HasSubstr("kCList0[] = {\"get\"}"));
   EXPECT_THAT(*header, HasSubstr("kCList1[] = {\"g\"}"));
@@ -34,8 +28,7 @@ TEST(WriteHeader, EqualListsShareOneArray) {
 TEST(WriteHeader, NamesTheWebhooks) {
   const auto header = WriteHeader(
       {{.name = "a", .grants = {}},
-       {.name = "b", .grants = {}, .webhooks = {{"/validate-x", false}, {"/mutate-x", true}}}},
-      "c.h");
+       {.name = "b", .grants = {}, .webhooks = {{"/validate-x", false}, {"/mutate-x", true}}}});
   ASSERT_TRUE(header.ok());
   EXPECT_THAT(*header, HasSubstr("kBWebhooks[] = {\n    {\"/validate-x\", false},\n"
                                  "    {\"/mutate-x\", true},\n};"));
@@ -44,7 +37,7 @@ TEST(WriteHeader, NamesTheWebhooks) {
 }
 
 TEST(WriteHeader, TwoComponentsWithOneConstantAreAnError) {
-  const auto header = WriteHeader({{"a-b1", {}}, {"a-b-1", {}}}, "c.h");
+  const auto header = WriteHeader({{"a-b1", {}}, {"a-b-1", {}}});
   EXPECT_EQ(header.status().code(), absl::StatusCode::kInvalidArgument);
   EXPECT_THAT(header.status().message(), HasSubstr("components a-b1 and a-b-1 would both be kAB1"));
 }

@@ -1,6 +1,5 @@
 // The files that a generator makes, before they are written.
-#ifndef RBACGEN_EMIT_OUTPUT_H_
-#define RBACGEN_EMIT_OUTPUT_H_
+#pragma once
 
 #include <string>
 #include <vector>
@@ -13,5 +12,3 @@ struct OutputFile {
 };
 
 }  // namespace mandate::rbacgen
-
-#endif  // RBACGEN_EMIT_OUTPUT_H_

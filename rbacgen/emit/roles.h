@@ -1,6 +1,5 @@
 // Declarations grouped into the roles that hold them.
-#ifndef RBACGEN_EMIT_ROLES_H_
-#define RBACGEN_EMIT_ROLES_H_
+#pragma once
 
 #include <string>
 #include <vector>
@@ -34,5 +33,3 @@ Yaml RuleYaml(const rbac::Rule& rule);
 Yaml RulesYaml(const std::vector<rbac::Rule>& rules);
 
 }  // namespace mandate::rbacgen
-
-#endif  // RBACGEN_EMIT_ROLES_H_

@@ -1,7 +1,6 @@
 // The checks that the API server makes on a webhook (Kubernetes' pkg/apis/admissionregistration/
 // validation). Match conditions are not compiled, because only the server can do this.
-#ifndef RBACGEN_EMIT_WEBHOOK_CHECK_H_
-#define RBACGEN_EMIT_WEBHOOK_CHECK_H_
+#pragma once
 
 #include <string>
 #include <string_view>
@@ -23,5 +22,3 @@ std::vector<std::string> CheckReviewVersions(const Json::Value& versions, std::s
 std::string CheckConfigurationName(const std::string& name);
 
 }  // namespace mandate::rbacgen
-
-#endif  // RBACGEN_EMIT_WEBHOOK_CHECK_H_

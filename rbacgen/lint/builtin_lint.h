@@ -1,7 +1,6 @@
 // Finds rules about Kubernetes' own resources that grant nothing: the resource is not served, is
 // not namespaced, or does not support the verb.
-#ifndef RBACGEN_LINT_BUILTIN_LINT_H_
-#define RBACGEN_LINT_BUILTIN_LINT_H_
+#pragma once
 
 #include <string>
 #include <vector>
@@ -17,5 +16,3 @@ void LintBuiltins(const Declaration& declaration, std::vector<std::string>* foun
 std::vector<std::string> DoubtfulBuiltins(const Declaration& declaration);
 
 }  // namespace mandate::rbacgen
-
-#endif  // RBACGEN_LINT_BUILTIN_LINT_H_

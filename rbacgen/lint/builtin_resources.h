@@ -1,6 +1,5 @@
 // The resources that a Kubernetes API server serves by itself, and the verbs that they support.
-#ifndef RBACGEN_LINT_BUILTIN_RESOURCES_H_
-#define RBACGEN_LINT_BUILTIN_RESOURCES_H_
+#pragma once
 
 #include <span>
 #include <string>
@@ -42,5 +41,3 @@ const BuiltinResource* NearestBuiltin(std::span<const std::string> groups,
 bool KnowsVerb(const BuiltinResource& resource, std::string_view verb);
 
 }  // namespace mandate::rbacgen
-
-#endif  // RBACGEN_LINT_BUILTIN_RESOURCES_H_

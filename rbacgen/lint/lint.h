@@ -1,7 +1,6 @@
 // Checks for rules that the API server would reject or that RBAC would silently ignore. (Sources:
 // Kubernetes' pkg/apis/rbac/validation and the authorizer's request attributes.)
-#ifndef RBACGEN_LINT_LINT_H_
-#define RBACGEN_LINT_LINT_H_
+#pragma once
 
 #include <string>
 #include <vector>
@@ -26,5 +25,3 @@ void LintAll(const Sources& sources, Severity severity, Diagnostics* diagnostics
 void CheckMandates(const Sources& sources, Severity unjustified, Diagnostics* diagnostics);
 
 }  // namespace mandate::rbacgen
-
-#endif  // RBACGEN_LINT_LINT_H_

@@ -1,6 +1,5 @@
 // Finds the rules that need a reason, because they give much more than their words say.
-#ifndef RBACGEN_LINT_RISK_H_
-#define RBACGEN_LINT_RISK_H_
+#pragma once
 
 #include <optional>
 #include <string>
@@ -15,5 +14,3 @@ namespace mandate::rbacgen {
 std::optional<std::string> Risk(const rbac::Rule& as_written);
 
 }  // namespace mandate::rbacgen
-
-#endif  // RBACGEN_LINT_RISK_H_

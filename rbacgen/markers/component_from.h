@@ -1,7 +1,6 @@
 // Names the component of the rules of a file without a component marker after its folder, or after
 // the file.
-#ifndef RBACGEN_MARKERS_COMPONENT_FROM_H_
-#define RBACGEN_MARKERS_COMPONENT_FROM_H_
+#pragma once
 
 #include <string>
 
@@ -21,5 +20,3 @@ enum class ComponentFrom {
 absl::StatusOr<std::string> ComponentOfFile(const std::string& file, ComponentFrom from);
 
 }  // namespace mandate::rbacgen
-
-#endif  // RBACGEN_MARKERS_COMPONENT_FROM_H_

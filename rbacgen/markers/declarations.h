@@ -16,8 +16,7 @@
 // A name that is similar to one of these is reported, and so is a marker in a "///" comment or
 // after code. Markers of other tools are not checked. An unclosed string of a +mandate: marker
 // continues in the comment line below, after a blank.
-#ifndef RBACGEN_MARKERS_DECLARATIONS_H_
-#define RBACGEN_MARKERS_DECLARATIONS_H_
+#pragma once
 
 #include <map>
 #include <set>
@@ -93,5 +92,3 @@ void ReadDeclarations(const std::string& file, std::string_view text, Severity m
                       const std::string& component = "");
 
 }  // namespace mandate::rbacgen
-
-#endif  // RBACGEN_MARKERS_DECLARATIONS_H_

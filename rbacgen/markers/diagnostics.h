@@ -1,6 +1,5 @@
 // Mistakes in the input, collected over a run and reported in the order of the source.
-#ifndef RBACGEN_MARKERS_DIAGNOSTICS_H_
-#define RBACGEN_MARKERS_DIAGNOSTICS_H_
+#pragma once
 
 #include <compare>
 #include <set>
@@ -58,5 +57,3 @@ class Diagnostics {
 };
 
 }  // namespace mandate::rbacgen
-
-#endif  // RBACGEN_MARKERS_DIAGNOSTICS_H_

@@ -8,8 +8,7 @@
 // Patterns are names in which "*" matches any text, and "$(BASE_NAME)" is the prefix of the names
 // of the manager's own objects (--base-name). A pattern that begins with "!" excludes names; if all
 // patterns begin so, every other name is allowed.
-#ifndef RBACGEN_MARKERS_FENCE_H_
-#define RBACGEN_MARKERS_FENCE_H_
+#pragma once
 
 #include <string>
 #include <string_view>
@@ -58,5 +57,3 @@ inline constexpr std::string_view kBaseNameWord = "$(BASE_NAME)";
 absl::StatusOr<Fence> ReadFence(std::string_view arguments);
 
 }  // namespace mandate::rbacgen
-
-#endif  // RBACGEN_MARKERS_FENCE_H_

@@ -1,7 +1,6 @@
 // The declarations of a set of sources as mandates: the rules of each component, and their
 // namespaces.
-#ifndef RBACGEN_MARKERS_MANDATES_H_
-#define RBACGEN_MARKERS_MANDATES_H_
+#pragma once
 
 #include <string>
 #include <vector>
@@ -62,5 +61,3 @@ ComponentMandate BuildBaseMandate(const std::vector<ComponentMandate>& component
 std::string ServiceAccountName(const std::string& base_name, const std::string& component);
 
 }  // namespace mandate::rbacgen
-
-#endif  // RBACGEN_MARKERS_MANDATES_H_

@@ -7,8 +7,7 @@
 // This is stricter than controller-gen, which reads some mistakes as another value: an empty item,
 // a missing value before a comma, and a blank between bare text and its delimiter are errors
 // (controller-gen reads "get ;list" as an empty string).
-#ifndef RBACGEN_MARKERS_MARKER_ARGUMENTS_H_
-#define RBACGEN_MARKERS_MARKER_ARGUMENTS_H_
+#pragma once
 
 #include <cstdint>
 #include <span>
@@ -83,5 +82,3 @@ absl::StatusOr<Arguments> ParseArguments(std::span<const ArgumentSpec> specs, Re
                                          std::string_view text);
 
 }  // namespace mandate::rbacgen
-
-#endif  // RBACGEN_MARKERS_MARKER_ARGUMENTS_H_

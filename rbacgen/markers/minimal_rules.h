@@ -1,6 +1,5 @@
 // Replaces rules by fewer and shorter rules that allow exactly the same.
-#ifndef RBACGEN_MARKERS_MINIMAL_RULES_H_
-#define RBACGEN_MARKERS_MINIMAL_RULES_H_
+#pragma once
 
 #include <vector>
 
@@ -22,5 +21,3 @@ std::vector<rbac::Rule> MinimalRules(const std::vector<rbac::Rule>& rules);
 void MinimizeGrants(ComponentMandate* component);
 
 }  // namespace mandate::rbacgen
-
-#endif  // RBACGEN_MARKERS_MINIMAL_RULES_H_

@@ -1,6 +1,5 @@
 // Runs work on several threads.
-#ifndef RBACGEN_MARKERS_PARALLEL_H_
-#define RBACGEN_MARKERS_PARALLEL_H_
+#pragma once
 
 #include <cstddef>
 #include <functional>
@@ -16,5 +15,3 @@ void InParallel(size_t count, size_t threads, const std::function<void(size_t)>&
 size_t UsefulThreads();
 
 }  // namespace mandate::rbacgen
-
-#endif  // RBACGEN_MARKERS_PARALLEL_H_

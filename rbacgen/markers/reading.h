@@ -1,6 +1,5 @@
 // Reads the declarations of a set of source files on several threads.
-#ifndef RBACGEN_MARKERS_READING_H_
-#define RBACGEN_MARKERS_READING_H_
+#pragma once
 
 #include <string>
 #include <vector>
@@ -18,5 +17,3 @@ void ReadFiles(const std::vector<std::string>& files, ComponentFrom from, Severi
                Sources* sources, Diagnostics* diagnostics);
 
 }  // namespace mandate::rbacgen
-
-#endif  // RBACGEN_MARKERS_READING_H_

@@ -1,6 +1,5 @@
 // Finds the comments of a source file that look like markers, in any language with // comments.
-#ifndef RBACGEN_MARKERS_SOURCE_COMMENTS_H_
-#define RBACGEN_MARKERS_SOURCE_COMMENTS_H_
+#pragma once
 
 #include <string_view>
 #include <vector>
@@ -44,5 +43,3 @@ struct PlusComment {
 std::vector<PlusComment> FindPlusComments(std::string_view source, Language language);
 
 }  // namespace mandate::rbacgen
-
-#endif  // RBACGEN_MARKERS_SOURCE_COMMENTS_H_

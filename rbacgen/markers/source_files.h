@@ -1,6 +1,5 @@
 // Finds the files that the arguments of a command name.
-#ifndef RBACGEN_MARKERS_SOURCE_FILES_H_
-#define RBACGEN_MARKERS_SOURCE_FILES_H_
+#pragma once
 
 #include <cstddef>
 #include <span>
@@ -29,5 +28,3 @@ absl::StatusOr<std::string> ReadWholeFile(const std::string& path);
 absl::Status WriteWholeFile(const std::string& path, const std::string& text);
 
 }  // namespace mandate::rbacgen
-
-#endif  // RBACGEN_MARKERS_SOURCE_FILES_H_

@@ -1,6 +1,5 @@
 // Small text functions that several folders of rbacgen use.
-#ifndef RBACGEN_MARKERS_TEXT_H_
-#define RBACGEN_MARKERS_TEXT_H_
+#pragma once
 
 #include <string>
 #include <string_view>
@@ -24,5 +23,3 @@ std::string Quoted(std::string_view text);
 bool IsDnsLabel(std::string_view text);
 
 }  // namespace mandate::rbacgen
-
-#endif  // RBACGEN_MARKERS_TEXT_H_

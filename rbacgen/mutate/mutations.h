@@ -1,7 +1,6 @@
 // Finds the permissions that a component's tests need: removes one permission at a time and runs
 // the tests.
-#ifndef RBACGEN_MUTATE_MUTATIONS_H_
-#define RBACGEN_MUTATE_MUTATIONS_H_
+#pragma once
 
 #include <functional>
 #include <string>
@@ -35,5 +34,3 @@ absl::StatusOr<std::vector<Mutation>> Mutate(const std::vector<rbac::Permission>
                                              const RunTests& run);
 
 }  // namespace mandate::rbacgen
-
-#endif  // RBACGEN_MUTATE_MUTATIONS_H_

@@ -1,6 +1,5 @@
 // The findings of `rbacgen check`, as text, JSON and SARIF.
-#ifndef RBACGEN_REPORT_FINDINGS_H_
-#define RBACGEN_REPORT_FINDINGS_H_
+#pragma once
 
 #include <span>
 #include <string>
@@ -52,5 +51,3 @@ std::string FindingsJson(std::span<const SourceFinding> findings);
 std::string FindingsSarif(std::span<const SourceFinding> findings, const std::string& version);
 
 }  // namespace mandate::rbacgen
-
-#endif  // RBACGEN_REPORT_FINDINGS_H_

@@ -1,6 +1,5 @@
 // The difference of two texts, short enough to read in a report.
-#ifndef RBACGEN_REPORT_SHORT_DIFF_H_
-#define RBACGEN_REPORT_SHORT_DIFF_H_
+#pragma once
 
 #include <string>
 #include <string_view>
@@ -17,5 +16,3 @@ struct ShortDiff {
 ShortDiff DiffOf(std::string_view before, std::string_view after, size_t max_lines = 20);
 
 }  // namespace mandate::rbacgen
-
-#endif  // RBACGEN_REPORT_SHORT_DIFF_H_

@@ -1,6 +1,5 @@
 // Rows of text, aligned in columns.
-#ifndef RBACGEN_REPORT_TABLE_H_
-#define RBACGEN_REPORT_TABLE_H_
+#pragma once
 
 #include <string>
 #include <vector>
@@ -34,5 +33,3 @@ class Table {
 };
 
 }  // namespace mandate::rbacgen
-
-#endif  // RBACGEN_REPORT_TABLE_H_

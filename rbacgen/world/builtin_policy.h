@@ -1,6 +1,5 @@
 // The roles and bindings that every API server makes when it starts (Kubernetes' bootstrap policy).
-#ifndef RBACGEN_WORLD_BUILTIN_POLICY_H_
-#define RBACGEN_WORLD_BUILTIN_POLICY_H_
+#pragma once
 
 #include "rbacgen/world/world.h"
 
@@ -26,5 +25,3 @@ void AddBuiltinPolicy(const World& builtin, World* world);
 void AddBuiltinPolicy(World* world);
 
 }  // namespace mandate::rbacgen
-
-#endif  // RBACGEN_WORLD_BUILTIN_POLICY_H_

@@ -1,6 +1,5 @@
 // Splits YAML and JSON text into documents, as kubectl does.
-#ifndef RBACGEN_WORLD_DOCUMENTS_H_
-#define RBACGEN_WORLD_DOCUMENTS_H_
+#pragma once
 
 #include <jsoncpp/json/json.h>
 
@@ -23,5 +22,3 @@ struct Document {
 absl::StatusOr<std::vector<Document>> ReadDocuments(std::string_view text);
 
 }  // namespace mandate::rbacgen
-
-#endif  // RBACGEN_WORLD_DOCUMENTS_H_

@@ -1,6 +1,5 @@
 // The flag --identity, which maps components to ServiceAccounts with names other than the chart's.
-#ifndef RBACGEN_WORLD_IDENTITIES_H_
-#define RBACGEN_WORLD_IDENTITIES_H_
+#pragma once
 
 #include <string>
 #include <vector>
@@ -46,5 +45,3 @@ absl::Status CheckComponents(const std::vector<NamedIdentity>& identities, const
 }
 
 }  // namespace mandate::rbacgen
-
-#endif  // RBACGEN_WORLD_IDENTITIES_H_

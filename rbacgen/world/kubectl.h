@@ -1,6 +1,5 @@
 // Runs kubectl, which supports every credential and connection that a kubeconfig can have.
-#ifndef RBACGEN_WORLD_KUBECTL_H_
-#define RBACGEN_WORLD_KUBECTL_H_
+#pragma once
 
 #include <string>
 #include <vector>
@@ -21,5 +20,3 @@ absl::StatusOr<std::string> Kubectl(const KubectlOptions& options,
                                     const std::vector<std::string>& arguments);
 
 }  // namespace mandate::rbacgen
-
-#endif  // RBACGEN_WORLD_KUBECTL_H_

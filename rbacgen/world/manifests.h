@@ -1,6 +1,5 @@
 // Reads RBAC objects, ServiceAccounts and the names of custom resources from YAML and JSON.
-#ifndef RBACGEN_WORLD_MANIFESTS_H_
-#define RBACGEN_WORLD_MANIFESTS_H_
+#pragma once
 
 #include <string>
 #include <string_view>
@@ -21,5 +20,3 @@ absl::StatusOr<World> ReadManifests(const std::string& name, std::string_view te
                                     const std::string& default_ns);
 
 }  // namespace mandate::rbacgen
-
-#endif  // RBACGEN_WORLD_MANIFESTS_H_

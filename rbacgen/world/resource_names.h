@@ -1,6 +1,5 @@
 // Resources by the names that kubectl accepts for them: plural, singular, short.
-#ifndef RBACGEN_WORLD_RESOURCE_NAMES_H_
-#define RBACGEN_WORLD_RESOURCE_NAMES_H_
+#pragma once
 
 #include <string>
 #include <string_view>
@@ -39,5 +38,3 @@ ResourceId FindResource(std::string_view type, const std::vector<ResourceNames>&
                         const rbac::Policy& policy);
 
 }  // namespace mandate::rbacgen
-
-#endif  // RBACGEN_WORLD_RESOURCE_NAMES_H_

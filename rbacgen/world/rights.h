@@ -1,6 +1,5 @@
 // The rights of an identity in all namespaces, and the differences of two sets of rights.
-#ifndef RBACGEN_WORLD_RIGHTS_H_
-#define RBACGEN_WORLD_RIGHTS_H_
+#pragma once
 
 #include <map>
 #include <set>
@@ -47,5 +46,3 @@ RightsByNamespace Gained(const RightsByNamespace& before, const RightsByNamespac
 RightsByNamespace ByNamespace(const std::vector<Right>& rights);
 
 }  // namespace mandate::rbacgen
-
-#endif  // RBACGEN_WORLD_RIGHTS_H_

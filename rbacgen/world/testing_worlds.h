@@ -1,6 +1,5 @@
 // Worlds for the tests of this folder.
-#ifndef RBACGEN_WORLD_TESTING_WORLDS_H_
-#define RBACGEN_WORLD_TESTING_WORLDS_H_
+#pragma once
 
 #include <string_view>
 
@@ -30,5 +29,3 @@ inline World TreeOf(std::string_view markers) {
 }
 
 }  // namespace mandate::rbacgen
-
-#endif  // RBACGEN_WORLD_TESTING_WORLDS_H_

@@ -1,6 +1,5 @@
 // Makes a world of a source tree: the objects that `rbacgen chart` would make of it.
-#ifndef RBACGEN_WORLD_TREE_WORLD_H_
-#define RBACGEN_WORLD_TREE_WORLD_H_
+#pragma once
 
 #include <string>
 
@@ -24,5 +23,3 @@ void NameComponents(const TreeOptions& options, Sources* sources);
 World TreeWorld(const Sources& sources, const TreeOptions& options);
 
 }  // namespace mandate::rbacgen
-
-#endif  // RBACGEN_WORLD_TREE_WORLD_H_

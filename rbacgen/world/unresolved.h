@@ -1,6 +1,5 @@
 // Bindings whose role is not in the world, so that the rights that they grant are unknown.
-#ifndef RBACGEN_WORLD_UNRESOLVED_H_
-#define RBACGEN_WORLD_UNRESOLVED_H_
+#pragma once
 
 #include <string>
 #include <vector>
@@ -28,5 +27,3 @@ struct UnresolvedBinding {
 std::vector<UnresolvedBinding> UnresolvedBindings(const World& world);
 
 }  // namespace mandate::rbacgen
-
-#endif  // RBACGEN_WORLD_UNRESOLVED_H_

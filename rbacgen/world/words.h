@@ -1,6 +1,5 @@
 // Rules in plain words.
-#ifndef RBACGEN_WORLD_WORDS_H_
-#define RBACGEN_WORLD_WORDS_H_
+#pragma once
 
 #include <span>
 #include <string>
@@ -26,5 +25,3 @@ std::string RuleWords(const rbac::Rule& rule, std::string_view ns);
 std::vector<std::string> Consequences(const rbac::Rule& rule);
 
 }  // namespace mandate::rbacgen
-
-#endif  // RBACGEN_WORLD_WORDS_H_

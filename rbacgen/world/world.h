@@ -1,7 +1,6 @@
 // The RBAC objects and identities of a source tree, of manifests or of a cluster: the data for
 // questions about permissions.
-#ifndef RBACGEN_WORLD_WORLD_H_
-#define RBACGEN_WORLD_WORLD_H_
+#pragma once
 
 #include <cstddef>
 #include <map>
@@ -95,5 +94,3 @@ void ResolveAggregates(World* world);
 void NoteSubjects(World* world);
 
 }  // namespace mandate::rbacgen
-
-#endif  // RBACGEN_WORLD_WORLD_H_

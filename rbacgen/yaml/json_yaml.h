@@ -1,6 +1,5 @@
 // Converts JSON to YAML.
-#ifndef RBACGEN_YAML_JSON_YAML_H_
-#define RBACGEN_YAML_JSON_YAML_H_
+#pragma once
 
 #include "manager/object/json.h"
 #include "rbacgen/yaml/yaml.h"
@@ -10,5 +9,3 @@ namespace mandate::rbacgen {
 Yaml JsonAsYaml(const Json::Value& value);
 
 }  // namespace mandate::rbacgen
-
-#endif  // RBACGEN_YAML_JSON_YAML_H_

@@ -1,6 +1,5 @@
 // Writes YAML like sigs.k8s.io/yaml v1.6: sorted keys, lists without indentation, the same quotes.
-#ifndef RBACGEN_YAML_YAML_H_
-#define RBACGEN_YAML_YAML_H_
+#pragma once
 
 #include <map>
 #include <string>
@@ -76,5 +75,3 @@ class Yaml {
 std::string WriteDocuments(const std::vector<Yaml>& documents, Yaml::Flavor flavor);
 
 }  // namespace mandate::rbacgen
-
-#endif  // RBACGEN_YAML_YAML_H_

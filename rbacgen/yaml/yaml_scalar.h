@@ -1,6 +1,5 @@
 // Writes one YAML 1.1 scalar in the style that go.yaml.in/yaml/v2 chooses for a string.
-#ifndef RBACGEN_YAML_YAML_SCALAR_H_
-#define RBACGEN_YAML_YAML_SCALAR_H_
+#pragma once
 
 #include <string>
 #include <string_view>
@@ -16,5 +15,3 @@ std::string YamlScalar(std::string_view text, size_t indent, size_t column);
 bool ReadsAsString(std::string_view text);
 
 }  // namespace mandate::rbacgen
-
-#endif  // RBACGEN_YAML_YAML_SCALAR_H_

@@ -1,6 +1,5 @@
 // A request of an administrator to the double.
-#ifndef TESTING_APISERVER_ADMIN_REQUEST_H_
-#define TESTING_APISERVER_ADMIN_REQUEST_H_
+#pragma once
 
 #include <string>
 
@@ -13,5 +12,3 @@ HttpRequest AdminRequest(std::string method, std::string target, std::string bod
                          std::string content_type = "application/json");
 
 }  // namespace mandate::apiserver
-
-#endif  // TESTING_APISERVER_ADMIN_REQUEST_H_

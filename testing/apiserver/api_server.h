@@ -5,8 +5,7 @@
 //   endpoint.ca_pem = server->ca_pem();
 //   … with the bearer token kAdminToken, or of a ServiceAccount …
 //   server->OnLoop([](ServerCore& core) { core.faults().Add(…); });
-#ifndef TESTING_APISERVER_API_SERVER_H_
-#define TESTING_APISERVER_API_SERVER_H_
+#pragma once
 
 #include <cstddef>
 #include <functional>
@@ -47,5 +46,3 @@ class ApiServer {
 };
 
 }  // namespace mandate::apiserver
-
-#endif  // TESTING_APISERVER_API_SERVER_H_

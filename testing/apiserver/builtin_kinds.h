@@ -1,6 +1,5 @@
 // The built-in kinds, read out of the descriptors of Kubernetes' .proto files.
-#ifndef TESTING_APISERVER_BUILTIN_KINDS_H_
-#define TESTING_APISERVER_BUILTIN_KINDS_H_
+#pragma once
 
 #include <memory>
 #include <vector>
@@ -14,5 +13,3 @@ namespace mandate::apiserver {
 std::vector<std::shared_ptr<const ResourceType>> BuiltinKinds();
 
 }  // namespace mandate::apiserver
-
-#endif  // TESTING_APISERVER_BUILTIN_KINDS_H_

@@ -1,7 +1,6 @@
 // The configuration of a server-side apply, before it is merged: a partial object that must fit its
 // kind's schema (structured-merge-diff's typed values).
-#ifndef TESTING_APISERVER_CONFIGURATION_H_
-#define TESTING_APISERVER_CONFIGURATION_H_
+#pragma once
 
 #include <jsoncpp/json/json.h>
 
@@ -15,5 +14,3 @@ namespace mandate::apiserver {
 absl::Status CheckConfiguration(const Json::Value& config, const ResourceType& type);
 
 }  // namespace mandate::apiserver
-
-#endif  // TESTING_APISERVER_CONFIGURATION_H_

@@ -1,6 +1,5 @@
 // The state that all parts of the double share.
-#ifndef TESTING_APISERVER_CORE_H_
-#define TESTING_APISERVER_CORE_H_
+#pragma once
 
 #include <functional>
 #include <memory>
@@ -40,5 +39,3 @@ struct Core {
 };
 
 }  // namespace mandate::apiserver
-
-#endif  // TESTING_APISERVER_CORE_H_

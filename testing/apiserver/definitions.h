@@ -1,6 +1,5 @@
 // Custom resource definitions: registers their kinds and writes their status.
-#ifndef TESTING_APISERVER_DEFINITIONS_H_
-#define TESTING_APISERVER_DEFINITIONS_H_
+#pragma once
 
 #include <jsoncpp/json/json.h>
 
@@ -30,5 +29,3 @@ class Definitions {
 };
 
 }  // namespace mandate::apiserver
-
-#endif  // TESTING_APISERVER_DEFINITIONS_H_

@@ -1,6 +1,5 @@
 // Executes one DELETE of an object, or of each object of a collection in turn.
-#ifndef TESTING_APISERVER_DELETE_FLOW_H_
-#define TESTING_APISERVER_DELETE_FLOW_H_
+#pragma once
 
 #include <jsoncpp/json/json.h>
 
@@ -57,5 +56,3 @@ class DeleteFlow {
 };
 
 }  // namespace mandate::apiserver
-
-#endif  // TESTING_APISERVER_DELETE_FLOW_H_

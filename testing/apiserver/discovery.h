@@ -1,6 +1,5 @@
 // Discovery: version, health, groups and resources.
-#ifndef TESTING_APISERVER_DISCOVERY_H_
-#define TESTING_APISERVER_DISCOVERY_H_
+#pragma once
 
 #include <memory>
 #include <string>
@@ -18,5 +17,3 @@ void AnswerPath(const Core& core, const std::vector<VirtualResource>& virtual_re
                 Exchange& exchange);
 
 }  // namespace mandate::apiserver
-
-#endif  // TESTING_APISERVER_DISCOVERY_H_

@@ -1,7 +1,6 @@
 // The API server's errors with its messages (k8s.io/apimachinery pkg/api/errors, release 1.36).
 // Each is an absl::Status with the metav1.Status as payload.
-#ifndef TESTING_APISERVER_ERRORS_H_
-#define TESTING_APISERVER_ERRORS_H_
+#pragma once
 
 #include <cstdint>
 #include <string>
@@ -72,5 +71,3 @@ absl::Status InternalError(std::string_view message);
 absl::Status Unsupported(std::string_view what);
 
 }  // namespace mandate::apiserver
-
-#endif  // TESTING_APISERVER_ERRORS_H_

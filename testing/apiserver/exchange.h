@@ -3,8 +3,7 @@
 //   front end -> filters (authenticate, audit, impersonate, authorize) -> resources -> store
 //
 // All stages run on one Loop, in order; a stage may respond at once or later.
-#ifndef TESTING_APISERVER_EXCHANGE_H_
-#define TESTING_APISERVER_EXCHANGE_H_
+#pragma once
 
 #include <functional>
 #include <memory>
@@ -86,5 +85,3 @@ using Handler = std::function<void(std::shared_ptr<Exchange>)>;
 using Filter = std::function<void(std::shared_ptr<Exchange>, Handler next)>;
 
 }  // namespace mandate::apiserver
-
-#endif  // TESTING_APISERVER_EXCHANGE_H_

@@ -3,8 +3,7 @@
 //
 //   faults.Add({.verb = "watch", .times = 1, .fault = {.refuse = ExpiredError("too old")}});
 //   faults.Add({.verb = "watch", .probability = 0.1, .fault = {.end_after = 3, .cut = true}});
-#ifndef TESTING_APISERVER_FAULTS_H_
-#define TESTING_APISERVER_FAULTS_H_
+#pragma once
 
 #include <cstddef>
 #include <cstdint>
@@ -97,5 +96,3 @@ class Faults {
 };
 
 }  // namespace mandate::apiserver
-
-#endif  // TESTING_APISERVER_FAULTS_H_

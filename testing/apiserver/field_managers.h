@@ -1,6 +1,5 @@
 // The list metadata.managedFields: the managers of an object's fields.
-#ifndef TESTING_APISERVER_FIELD_MANAGERS_H_
-#define TESTING_APISERVER_FIELD_MANAGERS_H_
+#pragma once
 
 #include <jsoncpp/json/json.h>
 
@@ -54,5 +53,3 @@ bool KeepOwnVersions(const ResourceType& type, FieldManagerEntries& entries);
 FieldManagerEntry& FindOrAdd(FieldManagerEntries& entries, const FieldManagerEntry& wanted);
 
 }  // namespace mandate::apiserver
-
-#endif  // TESTING_APISERVER_FIELD_MANAGERS_H_

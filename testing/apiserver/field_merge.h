@@ -1,6 +1,5 @@
 // Merges and removes fields by path, as server-side apply does.
-#ifndef TESTING_APISERVER_FIELD_MERGE_H_
-#define TESTING_APISERVER_FIELD_MERGE_H_
+#pragma once
 
 #include <jsoncpp/json/json.h>
 
@@ -18,5 +17,3 @@ Json::Value RemoveFields(Json::Value value, const FieldSet& removed, const Field
                          const Shape& shape);
 
 }  // namespace mandate::apiserver
-
-#endif  // TESTING_APISERVER_FIELD_MERGE_H_

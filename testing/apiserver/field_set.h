@@ -1,6 +1,5 @@
 // A set of paths in an object, in the format of metadata.managedFields (FieldsV1).
-#ifndef TESTING_APISERVER_FIELD_SET_H_
-#define TESTING_APISERVER_FIELD_SET_H_
+#pragma once
 
 #include <jsoncpp/json/json.h>
 
@@ -51,5 +50,3 @@ struct FieldChanges {
 FieldChanges Compare(const Json::Value& old, const Json::Value& now, const Shape& shape);
 
 }  // namespace mandate::apiserver
-
-#endif  // TESTING_APISERVER_FIELD_SET_H_

@@ -1,6 +1,5 @@
 // A response of the double in the form of the transport.
-#ifndef TESTING_APISERVER_HTTP_HEAD_H_
-#define TESTING_APISERVER_HTTP_HEAD_H_
+#pragma once
 
 #include "manager/transport/transport.h"
 #include "testing/apiserver/request.h"
@@ -11,5 +10,3 @@ namespace mandate::apiserver {
 HttpResponse ToHead(const Response& response);
 
 }  // namespace mandate::apiserver
-
-#endif  // TESTING_APISERVER_HTTP_HEAD_H_

@@ -1,6 +1,5 @@
 // The rules of single kinds: defaults, fields that clients cannot set, validation.
-#ifndef TESTING_APISERVER_KIND_RULES_H_
-#define TESTING_APISERVER_KIND_RULES_H_
+#pragma once
 
 #include <jsoncpp/json/json.h>
 
@@ -36,5 +35,3 @@ std::vector<Cause> CheckKind(const ResourceType& type, std::string_view subresou
                              const Json::Value& object, const Json::Value& old);
 
 }  // namespace mandate::apiserver
-
-#endif  // TESTING_APISERVER_KIND_RULES_H_

@@ -1,7 +1,6 @@
 // The resources that the double serves: the built-in ones, from the published protobuf descriptors,
 // and the custom ones of the stored definitions.
-#ifndef TESTING_APISERVER_KINDS_H_
-#define TESTING_APISERVER_KINDS_H_
+#pragma once
 
 #include <map>
 #include <memory>
@@ -73,5 +72,3 @@ class Kinds {
 };
 
 }  // namespace mandate::apiserver
-
-#endif  // TESTING_APISERVER_KINDS_H_

@@ -1,7 +1,6 @@
 // Parses the labelSelector of a query with the API server's grammar and error messages
 // (apimachinery, pkg/labels).
-#ifndef TESTING_APISERVER_LABEL_QUERY_H_
-#define TESTING_APISERVER_LABEL_QUERY_H_
+#pragma once
 
 #include <string_view>
 
@@ -14,5 +13,3 @@ namespace mandate::apiserver {
 absl::StatusOr<LabelSelector> ParseLabelQuery(std::string_view text);
 
 }  // namespace mandate::apiserver
-
-#endif  // TESTING_APISERVER_LABEL_QUERY_H_

@@ -1,6 +1,5 @@
 // The query of a list or watch (metav1.ListOptions), with the API server's checks.
-#ifndef TESTING_APISERVER_LIST_QUERY_H_
-#define TESTING_APISERVER_LIST_QUERY_H_
+#pragma once
 
 #include <cstdint>
 #include <optional>
@@ -65,5 +64,3 @@ struct ListQuery {
 };
 
 }  // namespace mandate::apiserver
-
-#endif  // TESTING_APISERVER_LIST_QUERY_H_

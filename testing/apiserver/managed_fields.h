@@ -1,6 +1,5 @@
 // Server-side apply (KEP-555), and the upkeep of metadata.managedFields by all other writes.
-#ifndef TESTING_APISERVER_MANAGED_FIELDS_H_
-#define TESTING_APISERVER_MANAGED_FIELDS_H_
+#pragma once
 
 #include <jsoncpp/json/json.h>
 
@@ -33,5 +32,3 @@ absl::StatusOr<Json::Value> ApplyConfiguration(const ResourceType& type, const J
                                                const FieldManager& manager, bool force);
 
 }  // namespace mandate::apiserver
-
-#endif  // TESTING_APISERVER_MANAGED_FIELDS_H_

@@ -1,6 +1,5 @@
 // Validates metadata (apimachinery's ValidateObjectMeta and ValidateObjectMetaUpdate).
-#ifndef TESTING_APISERVER_META_RULES_H_
-#define TESTING_APISERVER_META_RULES_H_
+#pragma once
 
 #include <jsoncpp/json/json.h>
 
@@ -34,5 +33,3 @@ std::vector<std::string> FinalizerWarnings(const ResourceType& type, const Json:
 std::vector<Cause> CheckMetaUpdate(const Json::Value& object, const Json::Value& old);
 
 }  // namespace mandate::apiserver
-
-#endif  // TESTING_APISERVER_META_RULES_H_

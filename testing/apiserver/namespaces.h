@@ -1,6 +1,5 @@
 // The NamespaceLifecycle admission of a new object.
-#ifndef TESTING_APISERVER_NAMESPACES_H_
-#define TESTING_APISERVER_NAMESPACES_H_
+#pragma once
 
 #include <string_view>
 
@@ -15,5 +14,3 @@ absl::Status CheckNamespace(const ObjectReader& objects, const ResourceType& typ
                             std::string_view ns, std::string_view name);
 
 }  // namespace mandate::apiserver
-
-#endif  // TESTING_APISERVER_NAMESPACES_H_

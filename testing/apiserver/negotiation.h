@@ -1,6 +1,5 @@
 // The encodings of a request's body and of its response.
-#ifndef TESTING_APISERVER_NEGOTIATION_H_
-#define TESTING_APISERVER_NEGOTIATION_H_
+#pragma once
 
 #include <optional>
 #include <string_view>
@@ -35,5 +34,3 @@ absl::Status NotAcceptable(const Request& request, bool builtin);
 absl::Status NotAcceptableDiscovery(const Request& request, bool routed);
 
 }  // namespace mandate::apiserver
-
-#endif  // TESTING_APISERVER_NEGOTIATION_H_

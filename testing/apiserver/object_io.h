@@ -1,6 +1,5 @@
 // Decodes objects from request bodies and encodes them for responses.
-#ifndef TESTING_APISERVER_OBJECT_IO_H_
-#define TESTING_APISERVER_OBJECT_IO_H_
+#pragma once
 
 #include <jsoncpp/json/json.h>
 
@@ -65,5 +64,3 @@ std::string WriteBookmark(int64_t revision, bool initial_events_end, const Resou
 std::string WriteErrorEvent(const absl::Status& error, Encoding encoding);
 
 }  // namespace mandate::apiserver
-
-#endif  // TESTING_APISERVER_OBJECT_IO_H_

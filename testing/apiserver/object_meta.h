@@ -1,6 +1,5 @@
 // Reads the metadata of a JSON object. No function throws for any object.
-#ifndef TESTING_APISERVER_OBJECT_META_H_
-#define TESTING_APISERVER_OBJECT_META_H_
+#pragma once
 
 #include <jsoncpp/json/json.h>
 
@@ -31,5 +30,3 @@ Json::Value& MutableMetadata(Json::Value& object);
 Json::Value ContentOf(const Json::Value& object);
 
 }  // namespace mandate::apiserver
-
-#endif  // TESTING_APISERVER_OBJECT_META_H_

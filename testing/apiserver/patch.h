@@ -1,6 +1,5 @@
 // Patches applied to unstructured JSON, as the API server applies them.
-#ifndef TESTING_APISERVER_PATCH_H_
-#define TESTING_APISERVER_PATCH_H_
+#pragma once
 
 #include <cstddef>
 
@@ -26,5 +25,3 @@ absl::StatusOr<Json::Value> ApplyJsonPatch(Json::Value document, const Json::Val
                                            const PatchLimits& limits = {});
 
 }  // namespace mandate
-
-#endif  // TESTING_APISERVER_PATCH_H_

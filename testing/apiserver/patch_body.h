@@ -1,6 +1,5 @@
 // The body of a PATCH: its type, and its application to an object.
-#ifndef TESTING_APISERVER_PATCH_BODY_H_
-#define TESTING_APISERVER_PATCH_BODY_H_
+#pragma once
 
 #include <jsoncpp/json/json.h>
 
@@ -27,5 +26,3 @@ absl::StatusOr<Json::Value> PatchObject(const Request& request, const Json::Valu
                                         Json::Value* given);
 
 }  // namespace mandate::apiserver
-
-#endif  // TESTING_APISERVER_PATCH_BODY_H_

@@ -1,6 +1,5 @@
 // The interface between the double and access control (testing/apiserver/access).
-#ifndef TESTING_APISERVER_PLUGIN_H_
-#define TESTING_APISERVER_PLUGIN_H_
+#pragma once
 
 #include <jsoncpp/json/json.h>
 
@@ -112,5 +111,3 @@ struct Plugin {
 };
 
 }  // namespace mandate::apiserver
-
-#endif  // TESTING_APISERVER_PLUGIN_H_

@@ -1,6 +1,5 @@
 // Validates roles and bindings (k8s.io/kubernetes pkg/apis/rbac/validation).
-#ifndef TESTING_APISERVER_RBAC_RULES_H_
-#define TESTING_APISERVER_RBAC_RULES_H_
+#pragma once
 
 #include <jsoncpp/json/json.h>
 
@@ -19,5 +18,3 @@ std::vector<Cause> CheckRbac(const ResourceType& type, const Json::Value& object
                              const Json::Value& old);
 
 }  // namespace mandate::apiserver
-
-#endif  // TESTING_APISERVER_RBAC_RULES_H_

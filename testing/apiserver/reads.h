@@ -1,6 +1,5 @@
 // GET of an object and of a list.
-#ifndef TESTING_APISERVER_READS_H_
-#define TESTING_APISERVER_READS_H_
+#pragma once
 
 #include <memory>
 #include <vector>
@@ -26,5 +25,3 @@ void AnswerList(Core& core, std::shared_ptr<Exchange> exchange,
                 std::shared_ptr<const ResourceType> type, ListQuery query, Encoding answer);
 
 }  // namespace mandate::apiserver
-
-#endif  // TESTING_APISERVER_READS_H_

@@ -1,6 +1,5 @@
 // A request and its response as plain values.
-#ifndef TESTING_APISERVER_REQUEST_H_
-#define TESTING_APISERVER_REQUEST_H_
+#pragma once
 
 #include <map>
 #include <memory>
@@ -73,5 +72,3 @@ struct Response {
 };
 
 }  // namespace mandate::apiserver
-
-#endif  // TESTING_APISERVER_REQUEST_H_

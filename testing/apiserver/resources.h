@@ -1,6 +1,5 @@
 // Serves the resource requests that have passed the filters.
-#ifndef TESTING_APISERVER_RESOURCES_H_
-#define TESTING_APISERVER_RESOURCES_H_
+#pragma once
 
 #include <map>
 #include <memory>
@@ -36,5 +35,3 @@ class Resources {
 };
 
 }  // namespace mandate::apiserver
-
-#endif  // TESTING_APISERVER_RESOURCES_H_

@@ -1,7 +1,6 @@
 // The structural schema of a custom resource (apiextensions/v1 JSONSchemaProps): validates objects,
 // prunes them and sets defaults.
-#ifndef TESTING_APISERVER_SCHEMA_H_
-#define TESTING_APISERVER_SCHEMA_H_
+#pragma once
 
 #include <jsoncpp/json/json.h>
 
@@ -44,5 +43,3 @@ class Schema {
 };
 
 }  // namespace mandate::apiserver
-
-#endif  // TESTING_APISERVER_SCHEMA_H_

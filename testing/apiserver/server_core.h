@@ -1,7 +1,6 @@
 // The double of an API server, without a socket. Its front ends pass each request in as an
 // Exchange: api_server.h serves it over HTTPS, sim_server.h in virtual time.
-#ifndef TESTING_APISERVER_SERVER_CORE_H_
-#define TESTING_APISERVER_SERVER_CORE_H_
+#pragma once
 
 #include <cstddef>
 #include <cstdint>
@@ -84,5 +83,3 @@ class ServerCore {
 };
 
 }  // namespace mandate::apiserver
-
-#endif  // TESTING_APISERVER_SERVER_CORE_H_

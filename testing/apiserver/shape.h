@@ -1,6 +1,5 @@
 // The merge strategy of server-side apply for a path of a kind's objects.
-#ifndef TESTING_APISERVER_SHAPE_H_
-#define TESTING_APISERVER_SHAPE_H_
+#pragma once
 
 #include <jsoncpp/json/json.h>
 
@@ -44,5 +43,3 @@ class Shape {
 };
 
 }  // namespace mandate::apiserver
-
-#endif  // TESTING_APISERVER_SHAPE_H_

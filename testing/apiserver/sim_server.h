@@ -6,8 +6,7 @@
 //   … components over server.transport() …
 //   server.core().faults().Add(…);
 //   loop.RunFor(absl::Hours(1));
-#ifndef TESTING_APISERVER_SIM_SERVER_H_
-#define TESTING_APISERVER_SIM_SERVER_H_
+#pragma once
 
 #include <memory>
 #include <random>
@@ -54,5 +53,3 @@ class SimServer {
 };
 
 }  // namespace mandate::apiserver
-
-#endif  // TESTING_APISERVER_SIM_SERVER_H_

@@ -1,6 +1,5 @@
 // A request that was received over a socket.
-#ifndef TESTING_APISERVER_SOCKET_EXCHANGE_H_
-#define TESTING_APISERVER_SOCKET_EXCHANGE_H_
+#pragma once
 
 #include <memory>
 #include <string>
@@ -31,5 +30,3 @@ class SocketExchange : public Exchange {
 };
 
 }  // namespace mandate::apiserver
-
-#endif  // TESTING_APISERVER_SOCKET_EXCHANGE_H_

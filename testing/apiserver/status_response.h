@@ -1,6 +1,5 @@
 // Encodes errors as metav1.Status.
-#ifndef TESTING_APISERVER_STATUS_RESPONSE_H_
-#define TESTING_APISERVER_STATUS_RESPONSE_H_
+#pragma once
 
 #include "absl/status/status.h"
 #include "manager/object/api_error.h"
@@ -17,5 +16,3 @@ ApiStatusProto StatusOf(const absl::Status& status);
 Response StatusResponse(const absl::Status& status, const Request& request);
 
 }  // namespace mandate::apiserver
-
-#endif  // TESTING_APISERVER_STATUS_RESPONSE_H_

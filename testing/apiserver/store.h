@@ -1,6 +1,5 @@
 // All objects and the history of their changes, with one counter of revisions, like etcd.
-#ifndef TESTING_APISERVER_STORE_H_
-#define TESTING_APISERVER_STORE_H_
+#pragma once
 
 #include <cstdint>
 #include <deque>
@@ -109,5 +108,3 @@ class Store : public ObjectReader {
 };
 
 }  // namespace mandate::apiserver
-
-#endif  // TESTING_APISERVER_STORE_H_

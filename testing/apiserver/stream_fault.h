@@ -1,6 +1,5 @@
 // Applies a fault to one stream.
-#ifndef TESTING_APISERVER_STREAM_FAULT_H_
-#define TESTING_APISERVER_STREAM_FAULT_H_
+#pragma once
 
 #include <cstddef>
 #include <cstdint>
@@ -47,5 +46,3 @@ class StreamFault : public std::enable_shared_from_this<StreamFault> {
 };
 
 }  // namespace mandate::apiserver
-
-#endif  // TESTING_APISERVER_STREAM_FAULT_H_

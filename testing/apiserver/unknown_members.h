@@ -1,6 +1,5 @@
 // Members of an object that its kind does not have.
-#ifndef TESTING_APISERVER_UNKNOWN_MEMBERS_H_
-#define TESTING_APISERVER_UNKNOWN_MEMBERS_H_
+#pragma once
 
 #include <jsoncpp/json/json.h>
 
@@ -21,5 +20,3 @@ absl::Status CheckMembers(const Json::Value& given, const ResourceType& type,
                           std::string_view validation, std::vector<std::string>& warnings);
 
 }  // namespace mandate::apiserver
-
-#endif  // TESTING_APISERVER_UNKNOWN_MEMBERS_H_

@@ -1,7 +1,6 @@
 // The work of kube-controller-manager that tests need: deletes the content of deleted namespaces,
 // and the dependents of deleted owners.
-#ifndef TESTING_APISERVER_UPKEEP_H_
-#define TESTING_APISERVER_UPKEEP_H_
+#pragma once
 
 #include "testing/apiserver/core.h"
 
@@ -35,5 +34,3 @@ class Upkeep {
 };
 
 }  // namespace mandate::apiserver
-
-#endif  // TESTING_APISERVER_UPKEEP_H_

@@ -1,6 +1,5 @@
 // An open watch: sends the events of the store's history and of later changes.
-#ifndef TESTING_APISERVER_WATCH_H_
-#define TESTING_APISERVER_WATCH_H_
+#pragma once
 
 #include <cstdint>
 #include <functional>
@@ -78,5 +77,3 @@ class WatchStream : public std::enable_shared_from_this<WatchStream> {
 };
 
 }  // namespace mandate::apiserver
-
-#endif  // TESTING_APISERVER_WATCH_H_

@@ -1,6 +1,5 @@
 // Executes one create, update or patch.
-#ifndef TESTING_APISERVER_WRITE_FLOW_H_
-#define TESTING_APISERVER_WRITE_FLOW_H_
+#pragma once
 
 #include <jsoncpp/json/json.h>
 
@@ -68,5 +67,3 @@ class WriteFlow {
 };
 
 }  // namespace mandate::apiserver
-
-#endif  // TESTING_APISERVER_WRITE_FLOW_H_

@@ -1,6 +1,5 @@
 // The query of a write (metav1.CreateOptions, UpdateOptions, PatchOptions), validated.
-#ifndef TESTING_APISERVER_WRITE_QUERY_H_
-#define TESTING_APISERVER_WRITE_QUERY_H_
+#pragma once
 
 #include <jsoncpp/json/json.h>
 
@@ -34,5 +33,3 @@ std::optional<Cause> CheckDryRun(const std::vector<std::string>& given);
 std::string ContentTypeOf(const Request& request);
 
 }  // namespace mandate::apiserver
-
-#endif  // TESTING_APISERVER_WRITE_QUERY_H_

@@ -1,6 +1,5 @@
 // The events of the API server's audit log, by request.
-#ifndef TESTING_CONFORMANCE_AUDIT_LOG_H_
-#define TESTING_CONFORMANCE_AUDIT_LOG_H_
+#pragma once
 
 #include <jsoncpp/json/json.h>
 
@@ -34,5 +33,3 @@ class AuditLog {
 std::function<std::string()> FollowFile(const std::string& path);
 
 }  // namespace mandate::conformance
-
-#endif  // TESTING_CONFORMANCE_AUDIT_LOG_H_

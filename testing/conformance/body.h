@@ -1,6 +1,5 @@
 // Converts the bodies of requests, responses and watch streams between JSON values and bytes.
-#ifndef TESTING_CONFORMANCE_BODY_H_
-#define TESTING_CONFORMANCE_BODY_H_
+#pragma once
 
 #include <jsoncpp/json/json.h>
 
@@ -27,5 +26,3 @@ absl::StatusOr<std::optional<Json::Value>> TakeEvent(std::string& buffer,
                                                      std::string_view content_type);
 
 }  // namespace mandate::conformance
-
-#endif  // TESTING_CONFORMANCE_BODY_H_

@@ -1,6 +1,5 @@
 // A real cluster as a target.
-#ifndef TESTING_CONFORMANCE_CLUSTER_TARGET_H_
-#define TESTING_CONFORMANCE_CLUSTER_TARGET_H_
+#pragma once
 
 #include <string>
 
@@ -30,5 +29,3 @@ absl::StatusOr<Target> ClusterTarget(const ClusterOptions& options);
 absl::Status InstallCrds(const Target& target, const std::string& folder);
 
 }  // namespace mandate::conformance
-
-#endif  // TESTING_CONFORMANCE_CLUSTER_TARGET_H_

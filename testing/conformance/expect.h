@@ -1,6 +1,5 @@
 // Checks a response or an event against a row's expectation.
-#ifndef TESTING_CONFORMANCE_EXPECT_H_
-#define TESTING_CONFORMANCE_EXPECT_H_
+#pragma once
 
 #include <jsoncpp/json/json.h>
 
@@ -21,5 +20,3 @@ absl::Status CheckEvent(const Json::Value& expected, const Json::Value& event,
                         Variables& variables);
 
 }  // namespace mandate::conformance
-
-#endif  // TESTING_CONFORMANCE_EXPECT_H_

@@ -7,8 +7,7 @@
 // request before it has read the body, and then ends the HTTP/2 stream with RST_STREAM (RFC 9113,
 // 8.1). If libcurl 7.88 has not delivered the answer by then, which depends on the machine's load,
 // it drops the answer. HTTP/1.1 has no such reset.
-#ifndef TESTING_CONFORMANCE_HTTP_H_
-#define TESTING_CONFORMANCE_HTTP_H_
+#pragma once
 
 #include <functional>
 #include <map>
@@ -88,5 +87,3 @@ class HttpClient {
 };
 
 }  // namespace mandate::conformance
-
-#endif  // TESTING_CONFORMANCE_HTTP_H_

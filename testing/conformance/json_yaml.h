@@ -1,6 +1,5 @@
 // Converts YAML to JSON.
-#ifndef TESTING_CONFORMANCE_JSON_YAML_H_
-#define TESTING_CONFORMANCE_JSON_YAML_H_
+#pragma once
 
 #include <jsoncpp/json/json.h>
 #include <yaml-cpp/yaml.h>
@@ -12,5 +11,3 @@ namespace mandate::conformance {
 Json::Value ToJson(const YAML::Node& node);
 
 }  // namespace mandate::conformance
-
-#endif  // TESTING_CONFORMANCE_JSON_YAML_H_

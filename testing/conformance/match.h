@@ -1,6 +1,5 @@
 // Matches actual texts and values against a row's expectations.
-#ifndef TESTING_CONFORMANCE_MATCH_H_
-#define TESTING_CONFORMANCE_MATCH_H_
+#pragma once
 
 #include <jsoncpp/json/json.h>
 
@@ -28,5 +27,3 @@ absl::Status MatchJson(const Json::Value& expected, const Json::Value* actual,
                        Variables& variables);
 
 }  // namespace mandate::conformance
-
-#endif  // TESTING_CONFORMANCE_MATCH_H_

@@ -1,6 +1,5 @@
 // A behaviour of the API server as data: docs/conformance.md has the format.
-#ifndef TESTING_CONFORMANCE_ROW_H_
-#define TESTING_CONFORMANCE_ROW_H_
+#pragma once
 
 #include <jsoncpp/json/json.h>
 
@@ -73,5 +72,3 @@ struct Row {
 };
 
 }  // namespace mandate::conformance
-
-#endif  // TESTING_CONFORMANCE_ROW_H_

@@ -1,6 +1,5 @@
 // Parses the YAML files of rows.
-#ifndef TESTING_CONFORMANCE_ROW_PARSER_H_
-#define TESTING_CONFORMANCE_ROW_PARSER_H_
+#pragma once
 
 #include <string>
 #include <string_view>
@@ -19,5 +18,3 @@ absl::StatusOr<std::vector<Row>> ParseRows(std::string_view text, const std::str
 absl::StatusOr<std::vector<Row>> LoadRows(const std::string& folder);
 
 }  // namespace mandate::conformance
-
-#endif  // TESTING_CONFORMANCE_ROW_PARSER_H_

@@ -1,6 +1,5 @@
 // Runs one row.
-#ifndef TESTING_CONFORMANCE_ROW_RUN_H_
-#define TESTING_CONFORMANCE_ROW_RUN_H_
+#pragma once
 
 #include <string>
 
@@ -26,5 +25,3 @@ struct RowContext {
 absl::Status RunRow(const Row& row, const RowContext& context);
 
 }  // namespace mandate::conformance
-
-#endif  // TESTING_CONFORMANCE_ROW_RUN_H_

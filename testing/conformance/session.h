@@ -1,7 +1,6 @@
 // The environment of one row: a namespace, ServiceAccounts with tokens, and grants. It also records
 // the objects to remove afterwards.
-#ifndef TESTING_CONFORMANCE_SESSION_H_
-#define TESTING_CONFORMANCE_SESSION_H_
+#pragma once
 
 #include <jsoncpp/json/json.h>
 
@@ -58,5 +57,3 @@ class Session {
 };
 
 }  // namespace mandate::conformance
-
-#endif  // TESTING_CONFORMANCE_SESSION_H_

@@ -1,6 +1,5 @@
 // Runs rows, several at a time, and reports the results.
-#ifndef TESTING_CONFORMANCE_SUITE_H_
-#define TESTING_CONFORMANCE_SUITE_H_
+#pragma once
 
 #include <ostream>
 #include <string>
@@ -38,5 +37,3 @@ std::vector<RowResult> RunSuite(const std::vector<Row>& rows, const Target& targ
 bool Report(const std::vector<RowResult>& results, std::ostream& out);
 
 }  // namespace mandate::conformance
-
-#endif  // TESTING_CONFORMANCE_SUITE_H_

@@ -1,6 +1,5 @@
 // The server on which rows run.
-#ifndef TESTING_CONFORMANCE_TARGET_H_
-#define TESTING_CONFORMANCE_TARGET_H_
+#pragma once
 
 #include <functional>
 #include <string>
@@ -33,5 +32,3 @@ struct Target {
 };
 
 }  // namespace mandate::conformance
-
-#endif  // TESTING_CONFORMANCE_TARGET_H_

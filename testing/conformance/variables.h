@@ -1,6 +1,5 @@
 // The variables of a row, and their use in requests and expectations.
-#ifndef TESTING_CONFORMANCE_VARIABLES_H_
-#define TESTING_CONFORMANCE_VARIABLES_H_
+#pragma once
 
 #include <jsoncpp/json/json.h>
 
@@ -30,5 +29,3 @@ struct VariableReference {
 VariableReference ReferenceAt(std::string_view text, size_t at);
 
 }  // namespace mandate::conformance
-
-#endif  // TESTING_CONFORMANCE_VARIABLES_H_

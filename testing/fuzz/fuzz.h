@@ -1,6 +1,5 @@
 // Functions that the fuzz targets share.
-#ifndef TESTING_FUZZ_FUZZ_H_
-#define TESTING_FUZZ_FUZZ_H_
+#pragma once
 
 #include <cstddef>
 #include <cstdint>
@@ -35,5 +34,3 @@ inline std::string WithLinesAbove(std::string_view source) {
 }
 
 }  // namespace mandate::fuzz
-
-#endif  // TESTING_FUZZ_FUZZ_H_

@@ -1,6 +1,5 @@
 // Seeded choices that are the same on every machine (the standard distributions are not).
-#ifndef TESTING_RBAC_FIDELITY_DICE_H_
-#define TESTING_RBAC_FIDELITY_DICE_H_
+#pragma once
 
 #include <cstdint>
 #include <random>
@@ -34,5 +33,3 @@ class Dice {
 };
 
 }  // namespace mandate::fidelity
-
-#endif  // TESTING_RBAC_FIDELITY_DICE_H_

@@ -1,6 +1,5 @@
 // Our side of the comparison, and wrong versions of it that the comparison must detect.
-#ifndef TESTING_RBAC_FIDELITY_JUDGE_H_
-#define TESTING_RBAC_FIDELITY_JUDGE_H_
+#pragma once
 
 #include <functional>
 #include <map>
@@ -29,5 +28,3 @@ absl::Status CheckReason(const rbac::Authorizer& authorizer, const Question& que
 int ExpectedStatus(const rbac::Authorizer& authorizer, const GrantAttempt& attempt);
 
 }  // namespace mandate::fidelity
-
-#endif  // TESTING_RBAC_FIDELITY_JUDGE_H_

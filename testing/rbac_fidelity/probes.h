@@ -1,6 +1,5 @@
 // HTTP requests that the server denies, with a message that shows how it parsed them.
-#ifndef TESTING_RBAC_FIDELITY_PROBES_H_
-#define TESTING_RBAC_FIDELITY_PROBES_H_
+#pragma once
 
 #include <cstdint>
 #include <string>
@@ -41,5 +40,3 @@ struct ProbeVerdict {
 ProbeVerdict Compare(const std::string& user, const Request& request, const Response& response);
 
 }  // namespace mandate::fidelity
-
-#endif  // TESTING_RBAC_FIDELITY_PROBES_H_

@@ -1,6 +1,5 @@
 // Questions to both authorizers: whether a user may send a request, or grant rules.
-#ifndef TESTING_RBAC_FIDELITY_QUESTIONS_H_
-#define TESTING_RBAC_FIDELITY_QUESTIONS_H_
+#pragma once
 
 #include <cstdint>
 #include <string>
@@ -75,5 +74,3 @@ std::vector<std::string_view> FeaturesOf(const rbac::Authorizer& authorizer,
                                          const Question& question);
 
 }  // namespace mandate::fidelity
-
-#endif  // TESTING_RBAC_FIDELITY_QUESTIONS_H_

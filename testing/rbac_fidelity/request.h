@@ -1,6 +1,5 @@
 // Requests of the comparison, over the client of the conformance rows.
-#ifndef TESTING_RBAC_FIDELITY_REQUEST_H_
-#define TESTING_RBAC_FIDELITY_REQUEST_H_
+#pragma once
 
 #include <string>
 #include <utility>
@@ -32,5 +31,3 @@ inline void Impersonate(const rbac::UserInfo& user, Request& request) {
 }
 
 }  // namespace mandate::fidelity
-
-#endif  // TESTING_RBAC_FIDELITY_REQUEST_H_

@@ -1,6 +1,5 @@
 // The comparison's requests to a real API server. All bodies are protobuf.
-#ifndef TESTING_RBAC_FIDELITY_SERVER_H_
-#define TESTING_RBAC_FIDELITY_SERVER_H_
+#pragma once
 
 #include <string>
 #include <vector>
@@ -39,5 +38,3 @@ absl::StatusOr<std::vector<int>> TryGrants(HttpClient& http,
                                            const std::vector<GrantAttempt>& attempts);
 
 }  // namespace mandate::fidelity
-
-#endif  // TESTING_RBAC_FIDELITY_SERVER_H_

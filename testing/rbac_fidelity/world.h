@@ -1,6 +1,5 @@
 // A generated policy that uses every feature of RBAC that the API server admits.
-#ifndef TESTING_RBAC_FIDELITY_WORLD_H_
-#define TESTING_RBAC_FIDELITY_WORLD_H_
+#pragma once
 
 #include <cstdint>
 #include <string>
@@ -49,5 +48,3 @@ struct World {
 World MakeWorld(uint64_t seed);
 
 }  // namespace mandate::fidelity
-
-#endif  // TESTING_RBAC_FIDELITY_WORLD_H_

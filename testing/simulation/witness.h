@@ -1,6 +1,5 @@
 // Compares the events of one sink with the server's history.
-#ifndef TESTING_SIMULATION_WITNESS_H_
-#define TESTING_SIMULATION_WITNESS_H_
+#pragma once
 
 #include <cstdint>
 #include <map>
@@ -52,5 +51,3 @@ class Witness : public DemandSink {
 };
 
 }  // namespace mandate
-
-#endif  // TESTING_SIMULATION_WITNESS_H_

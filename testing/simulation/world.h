@@ -6,8 +6,7 @@
 //   auto demand = world.view(0).Demand({kConfigMaps, "", ""}, sink);
 //   world.Put({"a", "x"});
 //   world.loop().RunFor(absl::Minutes(1));
-#ifndef TESTING_SIMULATION_WORLD_H_
-#define TESTING_SIMULATION_WORLD_H_
+#pragma once
 
 #include <cstdint>
 #include <deque>
@@ -97,5 +96,3 @@ class World {
 };
 
 }  // namespace mandate
-
-#endif  // TESTING_SIMULATION_WORLD_H_

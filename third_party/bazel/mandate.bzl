@@ -20,11 +20,7 @@ def mandate_header(name, srcs, base = "none", **kwargs):
         name = name + "_rbacgen",
         srcs = srcs,
         outs = [header],
-        cmd = "$(location @mandate//rbacgen) header --base={} --include-as={}/{} --out=$@ $(SRCS)".format(
-            base,
-            native.package_name(),
-            header,
-        ),
+        cmd = "$(location @mandate//rbacgen) header --base={} --out=$@ $(SRCS)".format(base),
         tools = ["@mandate//rbacgen"],
         **kwargs
     )

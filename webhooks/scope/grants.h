@@ -2,8 +2,7 @@
 //
 // A write that grants nothing new has no requirements: an edit of metadata or status, and one that
 // only removes rules, subjects, roles or namespaces.
-#ifndef WEBHOOKS_SCOPE_GRANTS_H_
-#define WEBHOOKS_SCOPE_GRANTS_H_
+#pragma once
 
 #include <cstddef>
 #include <optional>
@@ -47,5 +46,3 @@ absl::StatusOr<std::vector<Requirement>> GrantsOfInstance(
     const GrantOptions& options);
 
 }  // namespace mandate::scope
-
-#endif  // WEBHOOKS_SCOPE_GRANTS_H_

@@ -1,7 +1,6 @@
 // Keeps the checks of large objects from taking all threads: most of them wait for many access
 // reviews, and one user could send nothing else.
-#ifndef WEBHOOKS_SCOPE_LARGE_CHECKS_H_
-#define WEBHOOKS_SCOPE_LARGE_CHECKS_H_
+#pragma once
 
 #include <cstddef>
 #include <map>
@@ -29,5 +28,3 @@ class LargeChecks : public std::enable_shared_from_this<LargeChecks> {
 };
 
 }  // namespace mandate::scope
-
-#endif  // WEBHOOKS_SCOPE_LARGE_CHECKS_H_

@@ -1,7 +1,6 @@
 // Refusals of ScopeTemplates and ScopeInstances that do not depend on the author: errors that the
 // CRD's schema cannot express, and grants that no template may make.
-#ifndef WEBHOOKS_SCOPE_REFUSALS_H_
-#define WEBHOOKS_SCOPE_REFUSALS_H_
+#pragma once
 
 #include <string_view>
 
@@ -25,5 +24,3 @@ absl::Status RefuseInstance(const operatorsv1alpha1::ScopeInstance* old,
                             const operatorsv1alpha1::ScopeInstance& now, std::string_view ns);
 
 }  // namespace mandate::scope
-
-#endif  // WEBHOOKS_SCOPE_REFUSALS_H_

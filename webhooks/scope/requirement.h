@@ -1,6 +1,5 @@
 // The rights that a user must have to write a ScopeTemplate or a ScopeInstance.
-#ifndef WEBHOOKS_SCOPE_REQUIREMENT_H_
-#define WEBHOOKS_SCOPE_REQUIREMENT_H_
+#pragma once
 
 #include <cstddef>
 #include <string>
@@ -47,5 +46,3 @@ AccessQuestion EscalateAll();
 AccessQuestion BindAll();
 
 }  // namespace mandate::scope
-
-#endif  // WEBHOOKS_SCOPE_REQUIREMENT_H_

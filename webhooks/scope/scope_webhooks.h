@@ -7,8 +7,7 @@
 // +kubebuilder:rbac:groups=authorization.k8s.io,resources=subjectaccessreviews,verbs=create
 // +kubebuilder:webhook:path=/validate-operators-coreos-com-v1alpha1-scopetemplate,mutating=false,failurePolicy=fail,sideEffects=None,groups=operators.coreos.com,resources=scopetemplates,verbs=create;update,versions=v1alpha1,name=scopetemplates.operators.coreos.com,admissionReviewVersions=v1,timeoutSeconds=10
 // +kubebuilder:webhook:path=/validate-operators-coreos-com-v1alpha1-scopeinstance,mutating=false,failurePolicy=fail,sideEffects=None,groups=operators.coreos.com,resources=scopeinstances,verbs=create;update,versions=v1alpha1,name=scopeinstances.operators.coreos.com,admissionReviewVersions=v1,timeoutSeconds=10
-#ifndef WEBHOOKS_SCOPE_SCOPE_WEBHOOKS_H_
-#define WEBHOOKS_SCOPE_SCOPE_WEBHOOKS_H_
+#pragma once
 
 #include "absl/status/statusor.h"
 #include "manager/component.h"
@@ -21,5 +20,3 @@ namespace mandate::scope {
 absl::StatusOr<Webhooks> MakeScopeWebhooks(const Component& component);
 
 }  // namespace mandate::scope
-
-#endif  // WEBHOOKS_SCOPE_SCOPE_WEBHOOKS_H_

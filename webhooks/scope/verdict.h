@@ -1,6 +1,5 @@
 // Whether a user meets all requirements, by the API server's access reviews.
-#ifndef WEBHOOKS_SCOPE_VERDICT_H_
-#define WEBHOOKS_SCOPE_VERDICT_H_
+#pragma once
 
 #include <functional>
 #include <string_view>
@@ -23,5 +22,3 @@ absl::Status CheckRequirements(std::string_view user, const std::vector<Requirem
                                const AskAccess& ask);
 
 }  // namespace mandate::scope
-
-#endif  // WEBHOOKS_SCOPE_VERDICT_H_

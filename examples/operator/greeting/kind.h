@@ -1,6 +1,5 @@
 // The kind Greeting, for Mandate's typed reads and writes.
-#ifndef GREETING_KIND_H_
-#define GREETING_KIND_H_
+#pragma once
 
 #include "api/v1alpha1/greeting.pb.h"
 #include "manager/object/kind.h"
@@ -14,5 +13,3 @@ struct mandate::KindOf<example::v1alpha1::Greeting> {
                                      .scope = Scope::kNamespaced,
                                      .encoding = Encoding::kJson};
 };
-
-#endif  // GREETING_KIND_H_

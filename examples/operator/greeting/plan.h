@@ -1,6 +1,5 @@
 // Plans the changes for one Greeting: a pure function of the objects that were read.
-#ifndef GREETING_PLAN_H_
-#define GREETING_PLAN_H_
+#pragma once
 
 #include <optional>
 #include <string>
@@ -24,5 +23,3 @@ Plan MakePlan(const v1alpha1::Greeting& greeting,
               const std::optional<mandate::corev1::ConfigMap>& actual);
 
 }  // namespace example
-
-#endif  // GREETING_PLAN_H_

@@ -5,8 +5,7 @@
 // +kubebuilder:rbac:groups=example.com,resources=greetings/status,verbs=patch
 // +kubebuilder:rbac:groups=example.com,resources=greetings/finalizers,verbs=update
 // +kubebuilder:rbac:groups=core,resources=configmaps,verbs=list;watch;create;patch
-#ifndef GREETING_RECONCILER_H_
-#define GREETING_RECONCILER_H_
+#pragma once
 
 #include <memory>
 
@@ -38,5 +37,3 @@ absl::StatusOr<std::unique_ptr<mandate::Controller>> MakeController(
     const mandate::Component& component);
 
 }  // namespace example
-
-#endif  // GREETING_RECONCILER_H_

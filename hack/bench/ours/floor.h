@@ -1,7 +1,6 @@
 // The part of B6 that does not depend on this project: the server, the kernel, TLS, and waking a
 // thread.
-#ifndef HACK_BENCH_OURS_FLOOR_H_
-#define HACK_BENCH_OURS_FLOOR_H_
+#pragma once
 
 #include <string>
 
@@ -15,5 +14,3 @@ namespace mandate::bench {
 absl::Status Floor(const std::string& kubeconfig, int events);
 
 }  // namespace mandate::bench
-
-#endif  // HACK_BENCH_OURS_FLOOR_H_

@@ -1,6 +1,5 @@
 // The tasks that need no server: B1 and B2.
-#ifndef HACK_BENCH_OURS_QUEUEING_H_
-#define HACK_BENCH_OURS_QUEUEING_H_
+#pragma once
 
 #include "absl/status/status.h"
 
@@ -15,5 +14,3 @@ absl::Status AddGetDone(int keys);
 absl::Status EmptyReconciles(int keys, int workers);
 
 }  // namespace mandate::bench
-
-#endif  // HACK_BENCH_OURS_QUEUEING_H_

@@ -1,6 +1,5 @@
 // Measures the cost of a task in this process, and prints one line of JSON for each result.
-#ifndef HACK_BENCH_OURS_REPORT_H_
-#define HACK_BENCH_OURS_REPORT_H_
+#pragma once
 
 #include <cstdint>
 #include <string>
@@ -29,5 +28,3 @@ void ReportAges(std::vector<double> ages, std::string_view suffix);
 void SayReady();
 
 }  // namespace mandate::bench
-
-#endif  // HACK_BENCH_OURS_REPORT_H_

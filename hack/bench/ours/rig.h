@@ -1,6 +1,5 @@
 // A cache on a real loop and a real transport, which any number of components read.
-#ifndef HACK_BENCH_OURS_RIG_H_
-#define HACK_BENCH_OURS_RIG_H_
+#pragma once
 
 #include <array>
 #include <memory>
@@ -67,5 +66,3 @@ class Rig {
 };
 
 }  // namespace mandate::bench
-
-#endif  // HACK_BENCH_OURS_RIG_H_

@@ -1,7 +1,6 @@
 // The options of the smallest manager, as the peer's: it has no leader election, and serves health
 // and metrics.
-#ifndef HACK_BENCH_OURS_SMALLEST_MANAGER_H_
-#define HACK_BENCH_OURS_SMALLEST_MANAGER_H_
+#pragma once
 
 #include <string>
 
@@ -14,5 +13,3 @@ namespace mandate::bench {
 absl::StatusOr<ManagerOptions> SmallestManager(const std::string& kubeconfig);
 
 }  // namespace mandate::bench
-
-#endif  // HACK_BENCH_OURS_SMALLEST_MANAGER_H_

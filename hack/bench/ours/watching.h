@@ -1,6 +1,5 @@
 // The tasks that list and watch: B3 to B6 and B10.
-#ifndef HACK_BENCH_OURS_WATCHING_H_
-#define HACK_BENCH_OURS_WATCHING_H_
+#pragma once
 
 #include "absl/status/status.h"
 #include "hack/bench/ours/rig.h"
@@ -22,5 +21,3 @@ absl::Status Latency(const Rig::Options& options, int objects, int events);
 absl::Status Identities(const Rig::Options& options, int objects);
 
 }  // namespace mandate::bench
-
-#endif  // HACK_BENCH_OURS_WATCHING_H_

@@ -1,6 +1,5 @@
 // Parcels: a kind with two versions, and its conversion.
-#ifndef HACK_E2E_WEBHOOKS_PARCEL_CONVERTER_H_
-#define HACK_E2E_WEBHOOKS_PARCEL_CONVERTER_H_
+#pragma once
 
 #include "hack/e2e/webhooks/v1/parcel.pb.h"
 #include "hack/e2e/webhooks/v1beta1/parcel.pb.h"
@@ -27,5 +26,3 @@ class ParcelConverter : public Converter<e2e::v1::Parcel, e2e::v1beta1::Parcel> 
 };
 
 }  // namespace mandate
-
-#endif  // HACK_E2E_WEBHOOKS_PARCEL_CONVERTER_H_

@@ -1,6 +1,5 @@
 // A cache with components on the double of an API server.
-#ifndef MANAGER_CACHE_TESTING_CACHE_FIXTURE_H_
-#define MANAGER_CACHE_TESTING_CACHE_FIXTURE_H_
+#pragma once
 
 #include <gtest/gtest.h>
 
@@ -174,5 +173,3 @@ class SharingFixture : public CacheFixture {
 };
 
 }  // namespace mandate
-
-#endif  // MANAGER_CACHE_TESTING_CACHE_FIXTURE_H_

@@ -3,8 +3,7 @@
 //   FakeCacheView view(loop);
 //   view.Put(namespace_foo);                         // content; sinks hear of it at once
 //   view.SetState(KindOf<Namespace>::value, DemandState::kForbidden, absl::PermissionDenied…);
-#ifndef MANAGER_CACHE_TESTING_FAKE_CACHE_VIEW_H_
-#define MANAGER_CACHE_TESTING_FAKE_CACHE_VIEW_H_
+#pragma once
 
 #include <functional>
 #include <memory>
@@ -61,5 +60,3 @@ class FakeCacheView : public ComponentView {
 };
 
 }  // namespace mandate
-
-#endif  // MANAGER_CACHE_TESTING_FAKE_CACHE_VIEW_H_

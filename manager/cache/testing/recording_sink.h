@@ -1,6 +1,5 @@
 // A DemandSink that records its calls, and the calls that break the contract.
-#ifndef MANAGER_CACHE_TESTING_RECORDING_SINK_H_
-#define MANAGER_CACHE_TESTING_RECORDING_SINK_H_
+#pragma once
 
 #include <functional>
 #include <map>
@@ -41,5 +40,3 @@ class RecordingSink : public DemandSink {
 };
 
 }  // namespace mandate
-
-#endif  // MANAGER_CACHE_TESTING_RECORDING_SINK_H_

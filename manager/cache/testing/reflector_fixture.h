@@ -1,6 +1,5 @@
 // One reflector, in virtual time, with a scripted server.
-#ifndef MANAGER_CACHE_TESTING_REFLECTOR_FIXTURE_H_
-#define MANAGER_CACHE_TESTING_REFLECTOR_FIXTURE_H_
+#pragma once
 
 #include <gtest/gtest.h>
 
@@ -167,5 +166,3 @@ class ReflectorFixture : public ::testing::Test, protected Reflector::Owner {
 };
 
 }  // namespace mandate
-
-#endif  // MANAGER_CACHE_TESTING_REFLECTOR_FIXTURE_H_

@@ -1,6 +1,5 @@
 // Objects, lists and watch events of a made-up kind, as an API server writes them.
-#ifndef MANAGER_CACHE_TESTING_WATCH_JSON_H_
-#define MANAGER_CACHE_TESTING_WATCH_JSON_H_
+#pragma once
 
 #include <string>
 #include <string_view>
@@ -43,5 +42,3 @@ std::string Text(const ObjectEvent& event);
 std::string Text(const std::vector<ObjectEvent>& events);
 
 }  // namespace mandate
-
-#endif  // MANAGER_CACHE_TESTING_WATCH_JSON_H_

@@ -5,8 +5,7 @@
 //   server.Serve(client);
 //   server.Grant("scope-instance");
 //   server.Put("foo/x");
-#ifndef MANAGER_CACHE_TESTING_WIDGET_SERVER_H_
-#define MANAGER_CACHE_TESTING_WIDGET_SERVER_H_
+#pragma once
 
 #include <cstdint>
 #include <memory>
@@ -94,5 +93,3 @@ class WidgetServer {
 };
 
 }  // namespace mandate
-
-#endif  // MANAGER_CACHE_TESTING_WIDGET_SERVER_H_

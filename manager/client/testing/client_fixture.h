@@ -1,6 +1,5 @@
 // A component's client on an identity plane, a fake transport and virtual time.
-#ifndef MANAGER_CLIENT_TESTING_CLIENT_FIXTURE_H_
-#define MANAGER_CLIENT_TESTING_CLIENT_FIXTURE_H_
+#pragma once
 
 #include <gtest/gtest.h>
 
@@ -136,5 +135,3 @@ struct ClientFixture : testing::Test {
 };
 
 }  // namespace mandate
-
-#endif  // MANAGER_CLIENT_TESTING_CLIENT_FIXTURE_H_

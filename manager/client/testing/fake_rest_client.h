@@ -3,8 +3,7 @@
 //   FakeRestClient client(loop, "scope-instance");
 //   client.Handle([](const RestRequest&) { return FakeRestClient::Json(200, "{…}"); });
 //   client.OnWatch([](const std::shared_ptr<FakeWatch>& watch) { watch->Open(); });
-#ifndef MANAGER_CLIENT_TESTING_FAKE_REST_CLIENT_H_
-#define MANAGER_CLIENT_TESTING_FAKE_REST_CLIENT_H_
+#pragma once
 
 #include <functional>
 #include <memory>
@@ -110,5 +109,3 @@ class FakeRestClient : public RestClient {
 std::string QueryOf(std::string_view target, std::string_view name);
 
 }  // namespace mandate
-
-#endif  // MANAGER_CLIENT_TESTING_FAKE_REST_CLIENT_H_

@@ -1,7 +1,6 @@
 // Requests of one component, and the guard's decision on each. guard_test reads them, and
 // guard_cluster_test compares them with a real API server.
-#ifndef MANAGER_CLIENT_TESTING_GUARD_ROWS_H_
-#define MANAGER_CLIENT_TESTING_GUARD_ROWS_H_
+#pragma once
 
 #include <string_view>
 
@@ -165,5 +164,3 @@ inline constexpr GuardRow kGuardRows[] = {
 };
 
 }  // namespace mandate
-
-#endif  // MANAGER_CLIENT_TESTING_GUARD_ROWS_H_

@@ -4,8 +4,7 @@
 //   MandateServer rights(kScopeInstance);
 //   client.Handle([&](const RestRequest& request) { if (auto no = rights.Refuse(request)) return
 //   *no; … });
-#ifndef MANAGER_CLIENT_TESTING_MANDATE_SERVER_H_
-#define MANAGER_CLIENT_TESTING_MANDATE_SERVER_H_
+#pragma once
 
 #include <optional>
 #include <string_view>
@@ -40,5 +39,3 @@ class MandateServer {
 };
 
 }  // namespace mandate
-
-#endif  // MANAGER_CLIENT_TESTING_MANDATE_SERVER_H_

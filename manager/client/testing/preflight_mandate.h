@@ -1,6 +1,5 @@
 // A mandate with a rule of each kind, for tests of preflight.
-#ifndef MANAGER_CLIENT_TESTING_PREFLIGHT_MANDATE_H_
-#define MANAGER_CLIENT_TESTING_PREFLIGHT_MANDATE_H_
+#pragma once
 
 #include <string_view>
 
@@ -34,5 +33,3 @@ inline constexpr rbac::Mandate kPreflightMandate = {.component = "scope",
                                                     .rules = preflight_mandate::kRules};
 
 }  // namespace mandate
-
-#endif  // MANAGER_CLIENT_TESTING_PREFLIGHT_MANDATE_H_

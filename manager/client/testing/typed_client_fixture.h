@@ -1,6 +1,5 @@
 // The typed client of a component, and a server with scripted answers.
-#ifndef MANAGER_CLIENT_TESTING_TYPED_CLIENT_FIXTURE_H_
-#define MANAGER_CLIENT_TESTING_TYPED_CLIENT_FIXTURE_H_
+#pragma once
 
 #include <string>
 #include <utility>
@@ -41,5 +40,3 @@ struct ClientTest : ClientFixture {
 };
 
 }  // namespace mandate
-
-#endif  // MANAGER_CLIENT_TESTING_TYPED_CLIENT_FIXTURE_H_

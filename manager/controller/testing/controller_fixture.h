@@ -1,6 +1,5 @@
 // A controller in simulated time. The test sets the content and the states of its cache.
-#ifndef MANAGER_CONTROLLER_TESTING_CONTROLLER_FIXTURE_H_
-#define MANAGER_CONTROLLER_TESTING_CONTROLLER_FIXTURE_H_
+#pragma once
 
 #include <gtest/gtest.h>
 
@@ -150,5 +149,3 @@ class ControllerTest : public testing::Test {
 };
 
 }  // namespace mandate
-
-#endif  // MANAGER_CONTROLLER_TESTING_CONTROLLER_FIXTURE_H_

@@ -1,6 +1,5 @@
 // A mapper in virtual time, with a cache that the test fills.
-#ifndef MANAGER_CONTROLLER_TESTING_EVENT_MAPPER_FIXTURE_H_
-#define MANAGER_CONTROLLER_TESTING_EVENT_MAPPER_FIXTURE_H_
+#pragma once
 
 #include <gtest/gtest.h>
 
@@ -149,5 +148,3 @@ class EventMapperTest : public testing::Test {
 };
 
 }  // namespace mandate
-
-#endif  // MANAGER_CONTROLLER_TESTING_EVENT_MAPPER_FIXTURE_H_

@@ -1,6 +1,5 @@
 // An event recorder in simulated time, and a server whose answers the test sets.
-#ifndef MANAGER_CONTROLLER_TESTING_EVENT_RECORDER_FIXTURE_H_
-#define MANAGER_CONTROLLER_TESTING_EVENT_RECORDER_FIXTURE_H_
+#pragma once
 
 #include <gtest/gtest.h>
 
@@ -114,5 +113,3 @@ class RestEventRecorderTest : public testing::Test {
 };
 
 }  // namespace mandate
-
-#endif  // MANAGER_CONTROLLER_TESTING_EVENT_RECORDER_FIXTURE_H_

@@ -1,6 +1,5 @@
 // An event recorder that keeps the events for a test.
-#ifndef MANAGER_CONTROLLER_TESTING_FAKE_EVENT_RECORDER_H_
-#define MANAGER_CONTROLLER_TESTING_FAKE_EVENT_RECORDER_H_
+#pragma once
 
 #include <string>
 #include <string_view>
@@ -48,5 +47,3 @@ class FakeEventRecorder : public EventRecorder {
 };
 
 }  // namespace mandate
-
-#endif  // MANAGER_CONTROLLER_TESTING_FAKE_EVENT_RECORDER_H_

@@ -1,6 +1,5 @@
 // A reconciler that calls a function of the test.
-#ifndef MANAGER_CONTROLLER_TESTING_FUNCTION_RECONCILER_H_
-#define MANAGER_CONTROLLER_TESTING_FUNCTION_RECONCILER_H_
+#pragma once
 
 #include <functional>
 #include <utility>
@@ -24,5 +23,3 @@ class FunctionReconciler : public Reconciler {
 };
 
 }  // namespace mandate
-
-#endif  // MANAGER_CONTROLLER_TESTING_FUNCTION_RECONCILER_H_

@@ -1,6 +1,5 @@
 // Objects and events from short JSON.
-#ifndef MANAGER_CONTROLLER_TESTING_OBJECTS_H_
-#define MANAGER_CONTROLLER_TESTING_OBJECTS_H_
+#pragma once
 
 #include <cstdio>
 #include <cstdlib>
@@ -35,5 +34,3 @@ inline ObjectEvent Deleted(std::shared_ptr<const RawObject> object) {
 }
 
 }  // namespace mandate
-
-#endif  // MANAGER_CONTROLLER_TESTING_OBJECTS_H_

@@ -1,6 +1,5 @@
 // A work queue, with a time that the test advances.
-#ifndef MANAGER_CONTROLLER_TESTING_WORK_QUEUE_FIXTURE_H_
-#define MANAGER_CONTROLLER_TESTING_WORK_QUEUE_FIXTURE_H_
+#pragma once
 
 #include <gtest/gtest.h>
 
@@ -64,5 +63,3 @@ class WorkQueueTest : public testing::Test {
 };
 
 }  // namespace mandate
-
-#endif  // MANAGER_CONTROLLER_TESTING_WORK_QUEUE_FIXTURE_H_

@@ -1,6 +1,5 @@
 // Keeps log lines, so that a test can check them.
-#ifndef MANAGER_CORE_TESTING_LOG_CAPTURE_H_
-#define MANAGER_CORE_TESTING_LOG_CAPTURE_H_
+#pragma once
 
 #include <algorithm>
 #include <string>
@@ -50,5 +49,3 @@ class LogCapture : public LogSink {
 };
 
 }  // namespace mandate
-
-#endif  // MANAGER_CORE_TESTING_LOG_CAPTURE_H_

@@ -1,6 +1,5 @@
 // The value of a call that fails only if the test itself is wrong.
-#ifndef MANAGER_CORE_TESTING_MUST_H_
-#define MANAGER_CORE_TESTING_MUST_H_
+#pragma once
 
 #include <cstdlib>
 #include <iostream>
@@ -21,5 +20,3 @@ T Must(absl::StatusOr<T> result) {
 }
 
 }  // namespace mandate
-
-#endif  // MANAGER_CORE_TESTING_MUST_H_

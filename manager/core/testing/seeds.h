@@ -7,8 +7,7 @@
 // both together that many from that seed on. With Bazel: --test_env=SEED=7. With Bazel's
 // --runs_per_test=20, which numbers its runs in TEST_RANDOM_SEED, each run continues where the one
 // before it ends.
-#ifndef MANAGER_CORE_TESTING_SEEDS_H_
-#define MANAGER_CORE_TESTING_SEEDS_H_
+#pragma once
 
 #include <gtest/gtest.h>
 
@@ -38,5 +37,3 @@ inline int64_t RunSeeds(int64_t count, auto run) {
 }
 
 }  // namespace mandate
-
-#endif  // MANAGER_CORE_TESTING_SEEDS_H_

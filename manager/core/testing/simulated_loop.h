@@ -1,7 +1,6 @@
 // A Loop in virtual time that the test's own thread drives. Whole systems run in it, and each run
 // can be repeated.
-#ifndef MANAGER_CORE_TESTING_SIMULATED_LOOP_H_
-#define MANAGER_CORE_TESTING_SIMULATED_LOOP_H_
+#pragma once
 
 #include <cstdint>
 #include <deque>
@@ -101,5 +100,3 @@ class SimulatedPool : public Executor {
 };
 
 }  // namespace mandate
-
-#endif  // MANAGER_CORE_TESTING_SIMULATED_LOOP_H_

@@ -1,6 +1,5 @@
 // Processes that elect a leader in simulated time, with one Lease on one server.
-#ifndef MANAGER_LEADER_TESTING_LEADER_FIXTURE_H_
-#define MANAGER_LEADER_TESTING_LEADER_FIXTURE_H_
+#pragma once
 
 #include <gtest/gtest.h>
 
@@ -103,5 +102,3 @@ class LeaderFixture : public testing::Test {
 };
 
 }  // namespace mandate
-
-#endif  // MANAGER_LEADER_TESTING_LEADER_FIXTURE_H_

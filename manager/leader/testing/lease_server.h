@@ -1,7 +1,6 @@
 // One Lease on the double of the API server (testing/apiserver), and the clients of several
 // processes, each with its own faults and clock.
-#ifndef MANAGER_LEADER_TESTING_LEASE_SERVER_H_
-#define MANAGER_LEADER_TESTING_LEASE_SERVER_H_
+#pragma once
 
 #include <functional>
 #include <memory>
@@ -108,5 +107,3 @@ class LossyLeaseClient : public RestClient {
 };
 
 }  // namespace mandate
-
-#endif  // MANAGER_LEADER_TESTING_LEASE_SERVER_H_

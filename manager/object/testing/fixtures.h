@@ -1,7 +1,6 @@
 // The fixtures of k8s.io/api, as the module's testdata has them: one object of every kind, with
 // every field filled, as Go writes it in JSON and in protobuf.
-#ifndef MANAGER_OBJECT_TESTING_FIXTURES_H_
-#define MANAGER_OBJECT_TESTING_FIXTURES_H_
+#pragma once
 
 #include <ostream>
 #include <string>
@@ -38,5 +37,3 @@ std::vector<Fixture> ReleasedFixtures(std::string_view repository);
 std::string FixtureName(const testing::TestParamInfo<Fixture>& info);
 
 }  // namespace mandate
-
-#endif  // MANAGER_OBJECT_TESTING_FIXTURES_H_

@@ -1,7 +1,6 @@
 // What Kubernetes' Go types say of their fields, read out of the modules' sources: how Go writes a
 // value in JSON and in protobuf follows from tags that .proto files do not repeat.
-#ifndef MANAGER_OBJECT_TESTING_GO_TYPES_H_
-#define MANAGER_OBJECT_TESTING_GO_TYPES_H_
+#pragma once
 
 #include <map>
 #include <string>
@@ -29,5 +28,3 @@ GoFields ReadAllGoFields(const std::string& root);
 std::map<std::string, std::string> ReadGroupPackages(const std::string& root);
 
 }  // namespace mandate
-
-#endif  // MANAGER_OBJECT_TESTING_GO_TYPES_H_

@@ -1,6 +1,5 @@
 // Every message of one release of Kubernetes' API, without a line of generated code.
-#ifndef MANAGER_OBJECT_TESTING_KUBERNETES_TYPES_H_
-#define MANAGER_OBJECT_TESTING_KUBERNETES_TYPES_H_
+#pragma once
 
 #include <functional>
 #include <map>
@@ -65,5 +64,3 @@ class KubernetesTypes {
 KindInfo KindInfoOf(std::string_view api_version, std::string_view kind);
 
 }  // namespace mandate
-
-#endif  // MANAGER_OBJECT_TESTING_KUBERNETES_TYPES_H_

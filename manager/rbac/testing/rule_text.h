@@ -1,6 +1,5 @@
 // Rules as short text, for the tables of tests.
-#ifndef MANAGER_RBAC_TESTING_RULE_TEXT_H_
-#define MANAGER_RBAC_TESTING_RULE_TEXT_H_
+#pragma once
 
 #include <string>
 #include <vector>
@@ -46,5 +45,3 @@ inline std::vector<std::string> RuleTexts(const std::vector<Rule>& rules) {
 }
 
 }  // namespace mandate::rbac
-
-#endif  // MANAGER_RBAC_TESTING_RULE_TEXT_H_

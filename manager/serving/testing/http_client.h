@@ -1,6 +1,5 @@
 // A blocking HTTP client for tests.
-#ifndef MANAGER_SERVING_TESTING_HTTP_CLIENT_H_
-#define MANAGER_SERVING_TESTING_HTTP_CLIENT_H_
+#pragma once
 
 #include <boost/asio/io_context.hpp>
 #include <boost/asio/ip/tcp.hpp>
@@ -35,5 +34,3 @@ inline HttpAnswer GetByHttp(const std::string& address, const std::string& targe
 }
 
 }  // namespace mandate
-
-#endif  // MANAGER_SERVING_TESTING_HTTP_CLIENT_H_

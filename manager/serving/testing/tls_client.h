@@ -1,6 +1,5 @@
 // A blocking HTTPS client for tests, which does not verify the server.
-#ifndef MANAGER_SERVING_TESTING_TLS_CLIENT_H_
-#define MANAGER_SERVING_TESTING_TLS_CLIENT_H_
+#pragma once
 
 #include <boost/asio/io_context.hpp>
 #include <boost/asio/ip/tcp.hpp>
@@ -46,5 +45,3 @@ inline TlsAnswer PostByTls(const std::string& address, const std::string& target
 }
 
 }  // namespace mandate
-
-#endif  // MANAGER_SERVING_TESTING_TLS_CLIENT_H_

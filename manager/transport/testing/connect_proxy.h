@@ -1,6 +1,5 @@
 // An HTTP proxy for tests, on loopback. It supports CONNECT only.
-#ifndef MANAGER_TRANSPORT_TESTING_CONNECT_PROXY_H_
-#define MANAGER_TRANSPORT_TESTING_CONNECT_PROXY_H_
+#pragma once
 
 #include <cstdint>
 #include <string>
@@ -47,5 +46,3 @@ class ConnectProxy {
 };
 
 }  // namespace mandate
-
-#endif  // MANAGER_TRANSPORT_TESTING_CONNECT_PROXY_H_

@@ -1,6 +1,5 @@
 // A ConnectionBudget with scripted connections, in virtual time.
-#ifndef MANAGER_TRANSPORT_TESTING_CONNECTION_BUDGET_FIXTURE_H_
-#define MANAGER_TRANSPORT_TESTING_CONNECTION_BUDGET_FIXTURE_H_
+#pragma once
 
 #include <gtest/gtest.h>
 
@@ -107,5 +106,3 @@ class ConnectionBudgetTest : public testing::Test {
 };
 
 }  // namespace mandate
-
-#endif  // MANAGER_TRANSPORT_TESTING_CONNECTION_BUDGET_FIXTURE_H_

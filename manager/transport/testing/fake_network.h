@@ -3,8 +3,7 @@
 //   SimulatedLoop loop;
 //   FakeNetwork network(loop, {.seed = 7});
 //   auto transport = *HttpTransport::CreateOn(loop, {}, network.NewCodec());
-#ifndef MANAGER_TRANSPORT_TESTING_FAKE_NETWORK_H_
-#define MANAGER_TRANSPORT_TESTING_FAKE_NETWORK_H_
+#pragma once
 
 #include <cstddef>
 #include <cstdint>
@@ -94,5 +93,3 @@ class FakeNetwork {
 };
 
 }  // namespace mandate
-
-#endif  // MANAGER_TRANSPORT_TESTING_FAKE_NETWORK_H_

@@ -1,6 +1,5 @@
 // A request as a test sees it, and the server's end of a stream of FakeTransport.
-#ifndef MANAGER_TRANSPORT_TESTING_FAKE_STREAM_H_
-#define MANAGER_TRANSPORT_TESTING_FAKE_STREAM_H_
+#pragma once
 
 #include <functional>
 #include <memory>
@@ -85,5 +84,3 @@ class FakeStream : public std::enable_shared_from_this<FakeStream> {
 };
 
 }  // namespace mandate
-
-#endif  // MANAGER_TRANSPORT_TESTING_FAKE_STREAM_H_

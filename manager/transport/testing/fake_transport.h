@@ -8,8 +8,7 @@
 //   …
 //   loop.RunReady();
 //   EXPECT_EQ(fake.requests()[0].token, "token-of-foo");
-#ifndef MANAGER_TRANSPORT_TESTING_FAKE_TRANSPORT_H_
-#define MANAGER_TRANSPORT_TESTING_FAKE_TRANSPORT_H_
+#pragma once
 
 #include <cstddef>
 #include <cstdint>
@@ -144,5 +143,3 @@ class FakeTransport : public Transport {
 };
 
 }  // namespace mandate
-
-#endif  // MANAGER_TRANSPORT_TESTING_FAKE_TRANSPORT_H_

@@ -5,8 +5,7 @@
 //     stream->Respond(200, "{}");
 //   });
 //   endpoint.server = server->url();
-#ifndef MANAGER_TRANSPORT_TESTING_H2_SERVER_H_
-#define MANAGER_TRANSPORT_TESTING_H2_SERVER_H_
+#pragma once
 
 #include <openssl/ssl.h>
 
@@ -118,5 +117,3 @@ class H2Server {
 };
 
 }  // namespace mandate
-
-#endif  // MANAGER_TRANSPORT_TESTING_H2_SERVER_H_

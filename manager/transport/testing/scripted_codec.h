@@ -4,8 +4,7 @@
 //   … new_codec = network.NewCodec() …
 //   network.codec(0).Send("/a");
 //   network.codec(0).End("/a", {.status = absl::OkStatus()});
-#ifndef MANAGER_TRANSPORT_TESTING_SCRIPTED_CODEC_H_
-#define MANAGER_TRANSPORT_TESTING_SCRIPTED_CODEC_H_
+#pragma once
 
 #include <algorithm>
 #include <cstddef>
@@ -113,5 +112,3 @@ class ScriptedNetwork {
 };
 
 }  // namespace mandate
-
-#endif  // MANAGER_TRANSPORT_TESTING_SCRIPTED_CODEC_H_

@@ -1,6 +1,5 @@
 // The protocol of one connection of a test server, independent of its socket.
-#ifndef MANAGER_TRANSPORT_TESTING_SERVER_SESSION_H_
-#define MANAGER_TRANSPORT_TESTING_SERVER_SESSION_H_
+#pragma once
 
 #include <cstddef>
 #include <cstdint>
@@ -65,5 +64,3 @@ std::shared_ptr<ServerSession> NewHttp2Session(ServerSession::Context context,
 std::shared_ptr<ServerSession> NewHttp1Session(ServerSession::Context context);
 
 }  // namespace mandate
-
-#endif  // MANAGER_TRANSPORT_TESTING_SERVER_SESSION_H_

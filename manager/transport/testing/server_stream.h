@@ -1,6 +1,5 @@
 // One request at a test server, and the means to answer it.
-#ifndef MANAGER_TRANSPORT_TESTING_SERVER_STREAM_H_
-#define MANAGER_TRANSPORT_TESTING_SERVER_STREAM_H_
+#pragma once
 
 #include <atomic>
 #include <cstddef>
@@ -85,5 +84,3 @@ class ServerStream : public std::enable_shared_from_this<ServerStream> {
 using ServerHandler = std::function<void(std::shared_ptr<ServerStream>)>;
 
 }  // namespace mandate
-
-#endif  // MANAGER_TRANSPORT_TESTING_SERVER_STREAM_H_

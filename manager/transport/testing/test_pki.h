@@ -1,6 +1,5 @@
 // A certificate authority for tests.
-#ifndef MANAGER_TRANSPORT_TESTING_TEST_PKI_H_
-#define MANAGER_TRANSPORT_TESTING_TEST_PKI_H_
+#pragma once
 
 #include <string>
 #include <vector>
@@ -40,5 +39,3 @@ class TestCa {
 };
 
 }  // namespace mandate
-
-#endif  // MANAGER_TRANSPORT_TESTING_TEST_PKI_H_

@@ -1,6 +1,5 @@
 // One TLS connection of a test server: its socket and its session.
-#ifndef MANAGER_TRANSPORT_TESTING_TLS_CONNECTION_H_
-#define MANAGER_TRANSPORT_TESTING_TLS_CONNECTION_H_
+#pragma once
 
 #include <openssl/ssl.h>
 
@@ -74,5 +73,3 @@ class TlsConnection : public std::enable_shared_from_this<TlsConnection> {
 };
 
 }  // namespace mandate
-
-#endif  // MANAGER_TRANSPORT_TESTING_TLS_CONNECTION_H_

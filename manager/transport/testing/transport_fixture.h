@@ -1,6 +1,5 @@
 // Tests of HttpTransport with a server of their own, driven from the test's thread.
-#ifndef MANAGER_TRANSPORT_TESTING_TRANSPORT_FIXTURE_H_
-#define MANAGER_TRANSPORT_TESTING_TRANSPORT_FIXTURE_H_
+#pragma once
 
 #include <functional>
 #include <map>
@@ -152,5 +151,3 @@ class TransportFixture : public ::testing::Test {
 };
 
 }  // namespace mandate
-
-#endif  // MANAGER_TRANSPORT_TESTING_TRANSPORT_FIXTURE_H_

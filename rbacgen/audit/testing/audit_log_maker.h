@@ -1,7 +1,6 @@
 // Makes audit logs like those of kube-apiserver, of any size; the same seed makes the same log.
 // Used by benchmarks and by the reader's tests.
-#ifndef RBACGEN_AUDIT_TESTING_AUDIT_LOG_MAKER_H_
-#define RBACGEN_AUDIT_TESTING_AUDIT_LOG_MAKER_H_
+#pragma once
 
 #include <cstdint>
 #include <random>
@@ -38,5 +37,3 @@ class AuditLogMaker {
 };
 
 }  // namespace mandate::rbacgen::testing
-
-#endif  // RBACGEN_AUDIT_TESTING_AUDIT_LOG_MAKER_H_

@@ -1,6 +1,5 @@
 // Two components that may do everything.
-#ifndef RBACGEN_CALLS_TESTING_SAMPLE_MANDATES_H_
-#define RBACGEN_CALLS_TESTING_SAMPLE_MANDATES_H_
+#pragma once
 
 #include <string_view>
 
@@ -15,5 +14,3 @@ inline constexpr rbac::Mandate kFirst{"first", kEverything};
 inline constexpr rbac::Mandate kSecond{"second-of-two", kEverything};
 
 }  // namespace mandate
-
-#endif  // RBACGEN_CALLS_TESTING_SAMPLE_MANDATES_H_

@@ -1,6 +1,5 @@
 // ValidatingAdmissionPolicies for the requests of one ServiceAccount, or for its objects.
-#ifndef RBACGEN_EMIT_CHART_ADMISSION_POLICY_H_
-#define RBACGEN_EMIT_CHART_ADMISSION_POLICY_H_
+#pragma once
 
 #include <string>
 #include <string_view>
@@ -42,5 +41,3 @@ void AddAdmissionPolicy(ObjectMaker& maker, AdmissionPolicy policy,
                         const Yaml::Condition& condition);
 
 }  // namespace mandate::rbacgen
-
-#endif  // RBACGEN_EMIT_CHART_ADMISSION_POLICY_H_

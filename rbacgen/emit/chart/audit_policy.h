@@ -1,6 +1,5 @@
 // The audit policy under which the manager's identities can be traced.
-#ifndef RBACGEN_EMIT_CHART_AUDIT_POLICY_H_
-#define RBACGEN_EMIT_CHART_AUDIT_POLICY_H_
+#pragma once
 
 #include <string>
 #include <vector>
@@ -34,5 +33,3 @@ std::string AuditPolicyText(const std::vector<ComponentMandate>& components,
 void AddAuditPolicy(ObjectMaker& base, const std::vector<ComponentMandate>& components);
 
 }  // namespace mandate::rbacgen
-
-#endif  // RBACGEN_EMIT_CHART_AUDIT_POLICY_H_

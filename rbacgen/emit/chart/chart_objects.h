@@ -1,6 +1,5 @@
 // The Kubernetes objects that give components, and the manager itself, their identities and grants.
-#ifndef RBACGEN_EMIT_CHART_CHART_OBJECTS_H_
-#define RBACGEN_EMIT_CHART_CHART_OBJECTS_H_
+#pragma once
 
 #include <string>
 #include <vector>
@@ -34,5 +33,3 @@ absl::StatusOr<std::vector<ChartFile>> BuildChart(const std::vector<ComponentMan
                                                   const ChartOptions& options);
 
 }  // namespace mandate::rbacgen
-
-#endif  // RBACGEN_EMIT_CHART_CHART_OBJECTS_H_

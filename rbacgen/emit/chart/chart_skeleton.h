@@ -1,6 +1,5 @@
 // The files of a new chart that the user edits after rbacgen has made them.
-#ifndef RBACGEN_EMIT_CHART_CHART_SKELETON_H_
-#define RBACGEN_EMIT_CHART_CHART_SKELETON_H_
+#pragma once
 
 #include <span>
 #include <string_view>
@@ -17,5 +16,3 @@ struct SkeletonFile {
 std::span<const SkeletonFile> ChartSkeleton();
 
 }  // namespace mandate::rbacgen
-
-#endif  // RBACGEN_EMIT_CHART_CHART_SKELETON_H_

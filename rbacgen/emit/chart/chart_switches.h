@@ -1,6 +1,5 @@
 // The switches of a chart: values when it is installed, and flags for plain manifests.
-#ifndef RBACGEN_EMIT_CHART_CHART_SWITCHES_H_
-#define RBACGEN_EMIT_CHART_CHART_SWITCHES_H_
+#pragma once
 
 #include <string>
 #include <string_view>
@@ -77,5 +76,3 @@ std::string HelmHelpers(const std::string& base_name,
                         const std::vector<ComponentMandate>& components);
 
 }  // namespace mandate::rbacgen
-
-#endif  // RBACGEN_EMIT_CHART_CHART_SWITCHES_H_

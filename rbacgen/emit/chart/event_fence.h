@@ -1,6 +1,5 @@
 // The fence for events: a component may write only its own events.
-#ifndef RBACGEN_EMIT_CHART_EVENT_FENCE_H_
-#define RBACGEN_EMIT_CHART_EVENT_FENCE_H_
+#pragma once
 
 #include "rbacgen/emit/chart/object_maker.h"
 
@@ -14,5 +13,3 @@ namespace mandate::rbacgen {
 void AddEventFence(ObjectMaker& maker);
 
 }  // namespace mandate::rbacgen
-
-#endif  // RBACGEN_EMIT_CHART_EVENT_FENCE_H_

@@ -1,6 +1,5 @@
 // Fences as ValidatingAdmissionPolicies.
-#ifndef RBACGEN_EMIT_CHART_FENCE_POLICY_H_
-#define RBACGEN_EMIT_CHART_FENCE_POLICY_H_
+#pragma once
 
 #include <optional>
 #include <string>
@@ -49,5 +48,3 @@ std::vector<FenceCheck> GuardChecks(const Fence& fence);
 std::vector<std::pair<std::string, std::string>> FenceVariables();
 
 }  // namespace mandate::rbacgen
-
-#endif  // RBACGEN_EMIT_CHART_FENCE_POLICY_H_

@@ -1,6 +1,5 @@
 // API Priority and Fairness for the manager's identities.
-#ifndef RBACGEN_EMIT_CHART_FLOW_SCHEMA_H_
-#define RBACGEN_EMIT_CHART_FLOW_SCHEMA_H_
+#pragma once
 
 #include <vector>
 
@@ -15,5 +14,3 @@ namespace mandate::rbacgen {
 void AddFlowSchema(ObjectMaker& base, const std::vector<ComponentMandate>& components);
 
 }  // namespace mandate::rbacgen
-
-#endif  // RBACGEN_EMIT_CHART_FLOW_SCHEMA_H_

@@ -1,6 +1,5 @@
 // The files of a Helm chart, and the same objects as plain manifests.
-#ifndef RBACGEN_EMIT_CHART_HELM_CHART_H_
-#define RBACGEN_EMIT_CHART_HELM_CHART_H_
+#pragma once
 
 #include <string>
 #include <vector>
@@ -29,5 +28,3 @@ std::vector<OutputFile> NewChartFiles(const ChartNames& names);
 std::string PlainManifest(const std::vector<ChartFile>& files, const ChartOptions& options);
 
 }  // namespace mandate::rbacgen
-
-#endif  // RBACGEN_EMIT_CHART_HELM_CHART_H_

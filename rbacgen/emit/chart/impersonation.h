@@ -1,6 +1,5 @@
 // The permissions that base needs to act for a component by impersonation.
-#ifndef RBACGEN_EMIT_CHART_IMPERSONATION_H_
-#define RBACGEN_EMIT_CHART_IMPERSONATION_H_
+#pragma once
 
 #include "rbacgen/emit/chart/object_maker.h"
 #include "rbacgen/markers/mandates.h"
@@ -15,5 +14,3 @@ namespace mandate::rbacgen {
 void AddImpersonation(ObjectMaker& maker, const ComponentMandate& component);
 
 }  // namespace mandate::rbacgen
-
-#endif  // RBACGEN_EMIT_CHART_IMPERSONATION_H_

@@ -1,6 +1,5 @@
 // A fence for the writes that base makes as a component by impersonation.
-#ifndef RBACGEN_EMIT_CHART_IMPERSONATION_FENCE_H_
-#define RBACGEN_EMIT_CHART_IMPERSONATION_FENCE_H_
+#pragma once
 
 #include <vector>
 
@@ -18,5 +17,3 @@ void AddImpersonationFence(ObjectMaker& maker, const ComponentMandate& component
                            const std::vector<ComponentMandate>& all);
 
 }  // namespace mandate::rbacgen
-
-#endif  // RBACGEN_EMIT_CHART_IMPERSONATION_FENCE_H_

@@ -1,6 +1,5 @@
 // Makes the Kubernetes objects of one component, or of base, with their common names and labels.
-#ifndef RBACGEN_EMIT_CHART_OBJECT_MAKER_H_
-#define RBACGEN_EMIT_CHART_OBJECT_MAKER_H_
+#pragma once
 
 #include <string>
 #include <utility>
@@ -67,5 +66,3 @@ class ObjectMaker {
 };
 
 }  // namespace mandate::rbacgen
-
-#endif  // RBACGEN_EMIT_CHART_OBJECT_MAKER_H_

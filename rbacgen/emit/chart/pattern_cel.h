@@ -1,6 +1,5 @@
 // The patterns of fences (rbacgen/markers/fence.h) as expressions in CEL.
-#ifndef RBACGEN_EMIT_CHART_PATTERN_CEL_H_
-#define RBACGEN_EMIT_CHART_PATTERN_CEL_H_
+#pragma once
 
 #include <string>
 #include <string_view>
@@ -19,5 +18,3 @@ std::string PatternsCel(const std::vector<std::string>& patterns, std::string_vi
 std::string RoleRefsCel(const std::vector<std::string>& patterns);
 
 }  // namespace mandate::rbacgen
-
-#endif  // RBACGEN_EMIT_CHART_PATTERN_CEL_H_

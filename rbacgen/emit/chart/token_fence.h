@@ -1,6 +1,5 @@
 // The fence of base: it limits the components' tokens that base may request.
-#ifndef RBACGEN_EMIT_CHART_TOKEN_FENCE_H_
-#define RBACGEN_EMIT_CHART_TOKEN_FENCE_H_
+#pragma once
 
 #include "rbacgen/emit/chart/object_maker.h"
 
@@ -13,5 +12,3 @@ namespace mandate::rbacgen {
 void AddTokenFence(ObjectMaker& maker);
 
 }  // namespace mandate::rbacgen
-
-#endif  // RBACGEN_EMIT_CHART_TOKEN_FENCE_H_

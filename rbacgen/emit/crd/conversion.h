@@ -1,6 +1,5 @@
 // Makes spec.conversion of a definition: how a kind's versions are converted.
-#ifndef RBACGEN_EMIT_CRD_CONVERSION_H_
-#define RBACGEN_EMIT_CRD_CONVERSION_H_
+#pragma once
 
 #include "rbacgen/emit/crd/resource_version.h"
 #include "rbacgen/markers/diagnostics.h"
@@ -14,5 +13,3 @@ Yaml ConversionYaml(const ResourceVersion& stored, const YamlOptions& options,
                     Diagnostics* diagnostics);
 
 }  // namespace mandate::rbacgen
-
-#endif  // RBACGEN_EMIT_CRD_CONVERSION_H_

@@ -1,6 +1,5 @@
 // Makes CustomResourceDefinitions from the messages with option (mandate.api.resource).
-#ifndef RBACGEN_EMIT_CRD_DEFINITION_H_
-#define RBACGEN_EMIT_CRD_DEFINITION_H_
+#pragma once
 
 #include <string>
 #include <vector>
@@ -26,5 +25,3 @@ std::vector<Definition> MakeDefinitions(
     const YamlOptions& options, Diagnostics* diagnostics);
 
 }  // namespace mandate::rbacgen
-
-#endif  // RBACGEN_EMIT_CRD_DEFINITION_H_

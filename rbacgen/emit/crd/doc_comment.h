@@ -1,6 +1,5 @@
 // Reads the comment above a declaration as documentation.
-#ifndef RBACGEN_EMIT_CRD_DOC_COMMENT_H_
-#define RBACGEN_EMIT_CRD_DOC_COMMENT_H_
+#pragma once
 
 #include <optional>
 #include <string>
@@ -25,5 +24,3 @@ DocComment ReadDocComment(std::string_view comment);
 std::string CutDescription(std::string_view description, std::optional<size_t> max);
 
 }  // namespace mandate::rbacgen
-
-#endif  // RBACGEN_EMIT_CRD_DOC_COMMENT_H_

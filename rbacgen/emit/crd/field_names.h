@@ -1,7 +1,6 @@
 // Checks that the fields of a message have distinct names in JSON for an API server and its
 // clients.
-#ifndef RBACGEN_EMIT_CRD_FIELD_NAMES_H_
-#define RBACGEN_EMIT_CRD_FIELD_NAMES_H_
+#pragma once
 
 #include "google/protobuf/descriptor.h"
 #include "rbacgen/emit/crd/proto_files.h"
@@ -15,5 +14,3 @@ void CheckFieldNames(const google::protobuf::Descriptor& message, const ProtoFil
                      Diagnostics* diagnostics);
 
 }  // namespace mandate::rbacgen
-
-#endif  // RBACGEN_EMIT_CRD_FIELD_NAMES_H_

@@ -1,6 +1,5 @@
 // The options of a field or message, as keywords of its schema.
-#ifndef RBACGEN_EMIT_CRD_KEYWORDS_H_
-#define RBACGEN_EMIT_CRD_KEYWORDS_H_
+#pragma once
 
 #include <string>
 #include <vector>
@@ -16,5 +15,3 @@ namespace mandate::rbacgen {
 std::vector<std::string> ApplySchema(const mandate::api::Schema& options, SchemaNode* node);
 
 }  // namespace mandate::rbacgen
-
-#endif  // RBACGEN_EMIT_CRD_KEYWORDS_H_

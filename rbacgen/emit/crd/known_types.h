@@ -1,6 +1,5 @@
 // Kubernetes' messages whose JSON is not an object with the message's fields.
-#ifndef RBACGEN_EMIT_CRD_KNOWN_TYPES_H_
-#define RBACGEN_EMIT_CRD_KNOWN_TYPES_H_
+#pragma once
 
 #include <optional>
 
@@ -18,5 +17,3 @@ std::optional<SchemaNode> KnownType(const google::protobuf::Descriptor& message)
 bool IsObjectMeta(const google::protobuf::Descriptor& message);
 
 }  // namespace mandate::rbacgen
-
-#endif  // RBACGEN_EMIT_CRD_KNOWN_TYPES_H_

@@ -1,6 +1,5 @@
 // The markers in the comments of Kubernetes' own .proto files, which come from its Go sources.
-#ifndef RBACGEN_EMIT_CRD_KUBERNETES_MARKERS_H_
-#define RBACGEN_EMIT_CRD_KUBERNETES_MARKERS_H_
+#pragma once
 
 #include <string>
 #include <string_view>
@@ -18,5 +17,3 @@ mandate::api::Schema ReadKubernetesMarkers(const std::vector<std::string>& marke
 bool IsSchemaMarker(std::string_view marker);
 
 }  // namespace mandate::rbacgen
-
-#endif  // RBACGEN_EMIT_CRD_KUBERNETES_MARKERS_H_

@@ -1,6 +1,5 @@
 // .proto sources, parsed with their comments and options.
-#ifndef RBACGEN_EMIT_CRD_PROTO_FILES_H_
-#define RBACGEN_EMIT_CRD_PROTO_FILES_H_
+#pragma once
 
 #include <memory>
 #include <string>
@@ -75,5 +74,3 @@ std::string LeadingComment(const google::protobuf::Descriptor& message);
 std::string LeadingComment(const google::protobuf::FieldDescriptor& field);
 
 }  // namespace mandate::rbacgen
-
-#endif  // RBACGEN_EMIT_CRD_PROTO_FILES_H_

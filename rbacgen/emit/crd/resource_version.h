@@ -1,6 +1,5 @@
 // One version of a kind: a message with option (mandate.api.resource).
-#ifndef RBACGEN_EMIT_CRD_RESOURCE_VERSION_H_
-#define RBACGEN_EMIT_CRD_RESOURCE_VERSION_H_
+#pragma once
 
 #include <string>
 
@@ -31,5 +30,3 @@ Yaml::Map NamesYaml(const ResourceVersion& version);
 Yaml VersionYaml(const ResourceVersion& version, bool stored, const YamlOptions& options);
 
 }  // namespace mandate::rbacgen
-
-#endif  // RBACGEN_EMIT_CRD_RESOURCE_VERSION_H_

@@ -1,6 +1,5 @@
 // The CEL rules of a schema.
-#ifndef RBACGEN_EMIT_CRD_RULES_H_
-#define RBACGEN_EMIT_CRD_RULES_H_
+#pragma once
 
 #include <string>
 #include <string_view>
@@ -33,5 +32,3 @@ void AddStaysSet(const std::string& field, SchemaNode* node);
 void CheckTransitions(const SchemaNode& root, Diagnostics* diagnostics);
 
 }  // namespace mandate::rbacgen
-
-#endif  // RBACGEN_EMIT_CRD_RULES_H_

@@ -1,6 +1,5 @@
 // A node of a structural schema.
-#ifndef RBACGEN_EMIT_CRD_SCHEMA_NODE_H_
-#define RBACGEN_EMIT_CRD_SCHEMA_NODE_H_
+#pragma once
 
 #include <map>
 #include <optional>
@@ -62,5 +61,3 @@ std::string MissingStep(const SchemaNode& root, std::string_view path);
 const SchemaNode* NodeAt(const SchemaNode& root, std::string_view path);
 
 }  // namespace mandate::rbacgen
-
-#endif  // RBACGEN_EMIT_CRD_SCHEMA_NODE_H_

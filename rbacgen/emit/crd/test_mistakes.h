@@ -1,6 +1,5 @@
 // Tables of mistakes in .proto files, with their reports.
-#ifndef RBACGEN_EMIT_CRD_TEST_MISTAKES_H_
-#define RBACGEN_EMIT_CRD_TEST_MISTAKES_H_
+#pragma once
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -68,5 +67,3 @@ class MistakeTest : public ::testing::TestWithParam<Mistake> {
 };
 
 }  // namespace mandate::rbacgen
-
-#endif  // RBACGEN_EMIT_CRD_TEST_MISTAKES_H_

@@ -1,6 +1,5 @@
 // Makes definitions from the .proto sources of a test, with all possible imports.
-#ifndef RBACGEN_EMIT_CRD_TEST_TREE_H_
-#define RBACGEN_EMIT_CRD_TEST_TREE_H_
+#pragma once
 
 #include <string>
 #include <vector>
@@ -22,5 +21,3 @@ TestOutput MakeDefinitionsOf(const std::string& folder, const std::vector<std::s
 TestOutput MakeDefinitionsOfText(const std::string& text);
 
 }  // namespace mandate::rbacgen
-
-#endif  // RBACGEN_EMIT_CRD_TEST_TREE_H_

@@ -1,6 +1,5 @@
 // The structural schema of a message: its fields' types, comments and options.
-#ifndef RBACGEN_EMIT_CRD_TYPE_SCHEMAS_H_
-#define RBACGEN_EMIT_CRD_TYPE_SCHEMAS_H_
+#pragma once
 
 #include <string>
 #include <string_view>
@@ -49,5 +48,3 @@ class TypeSchemas {
 };
 
 }  // namespace mandate::rbacgen
-
-#endif  // RBACGEN_EMIT_CRD_TYPE_SCHEMAS_H_

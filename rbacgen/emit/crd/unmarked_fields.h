@@ -3,8 +3,7 @@
 //
 // These fields of k8s.io/api and k8s.io/apimachinery v0.36.3 have the Go tag omitempty, but not
 // +optional or +required above them. The .proto files do not have this.
-#ifndef RBACGEN_EMIT_CRD_UNMARKED_FIELDS_H_
-#define RBACGEN_EMIT_CRD_UNMARKED_FIELDS_H_
+#pragma once
 
 #include "google/protobuf/descriptor.h"
 
@@ -14,5 +13,3 @@ namespace mandate::rbacgen {
 bool IsOptionalUnmarked(const google::protobuf::FieldDescriptor& field);
 
 }  // namespace mandate::rbacgen
-
-#endif  // RBACGEN_EMIT_CRD_UNMARKED_FIELDS_H_

@@ -1,7 +1,6 @@
 // Checks the values in options, such as defaults, against their schema, because the API server
 // rejects a definition with an invalid default.
-#ifndef RBACGEN_EMIT_CRD_VALUE_CHECK_H_
-#define RBACGEN_EMIT_CRD_VALUE_CHECK_H_
+#pragma once
 
 #include <string>
 #include <string_view>
@@ -20,5 +19,3 @@ std::vector<std::string> CheckValue(const Json::Value& value, const SchemaNode& 
 bool IsKnownFormat(std::string_view format, std::string_view type);
 
 }  // namespace mandate::rbacgen
-
-#endif  // RBACGEN_EMIT_CRD_VALUE_CHECK_H_

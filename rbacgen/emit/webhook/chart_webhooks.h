@@ -1,6 +1,5 @@
 // The webhook configurations of a chart's components.
-#ifndef RBACGEN_EMIT_WEBHOOK_CHART_WEBHOOKS_H_
-#define RBACGEN_EMIT_WEBHOOK_CHART_WEBHOOKS_H_
+#pragma once
 
 #include <vector>
 
@@ -20,5 +19,3 @@ void AddWebhooks(const Webhooks& webhooks, const ChartOptions& options,
                  std::vector<ChartFile>* files, Diagnostics* diagnostics);
 
 }  // namespace mandate::rbacgen
-
-#endif  // RBACGEN_EMIT_WEBHOOK_CHART_WEBHOOKS_H_

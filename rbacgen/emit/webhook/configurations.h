@@ -1,6 +1,5 @@
 // Writes webhooks as the objects of admissionregistration.k8s.io/v1 that contain them.
-#ifndef RBACGEN_EMIT_WEBHOOK_CONFIGURATIONS_H_
-#define RBACGEN_EMIT_WEBHOOK_CONFIGURATIONS_H_
+#pragma once
 
 #include <functional>
 #include <string>
@@ -40,5 +39,3 @@ std::vector<Yaml> WebhookConfigurations(const Webhooks& webhooks,
                                         const ConfigurationOptions& options);
 
 }  // namespace mandate::rbacgen
-
-#endif  // RBACGEN_EMIT_WEBHOOK_CONFIGURATIONS_H_

@@ -3,8 +3,7 @@
 //   // +kubebuilder:webhook:path=/mutate-v1-pod,mutating=true,failurePolicy=fail,sideEffects=None,
 //   //   groups="",resources=pods,verbs=create,versions=v1,name=pod.example.com,…   (one line)
 //   // +kubebuilder:webhookconfiguration:mutating=true,name=my-configuration
-#ifndef RBACGEN_EMIT_WEBHOOK_WEBHOOK_H_
-#define RBACGEN_EMIT_WEBHOOK_WEBHOOK_H_
+#pragma once
 
 #include <string>
 #include <string_view>
@@ -49,5 +48,3 @@ void ReadWebhooks(const std::string& file, std::string_view text, Severity mispl
                   Webhooks* webhooks, Diagnostics* diagnostics);
 
 }  // namespace mandate::rbacgen
-
-#endif  // RBACGEN_EMIT_WEBHOOK_WEBHOOK_H_

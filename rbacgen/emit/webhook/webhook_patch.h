@@ -1,6 +1,5 @@
 // The patch of a webhook's marker: a strategic merge patch.
-#ifndef RBACGEN_EMIT_WEBHOOK_WEBHOOK_PATCH_H_
-#define RBACGEN_EMIT_WEBHOOK_WEBHOOK_PATCH_H_
+#pragma once
 
 #include <string_view>
 
@@ -19,5 +18,3 @@ absl::StatusOr<Json::Value> PatchWebhook(Json::Value webhook, std::string_view p
                                          bool mutating);
 
 }  // namespace mandate::rbacgen
-
-#endif  // RBACGEN_EMIT_WEBHOOK_WEBHOOK_PATCH_H_

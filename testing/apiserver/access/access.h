@@ -4,8 +4,7 @@
 //   Access access(options, store, loop);
 //   … server with access.plugin() …
 //   access.authenticator().Revoke(token);
-#ifndef TESTING_APISERVER_ACCESS_ACCESS_H_
-#define TESTING_APISERVER_ACCESS_ACCESS_H_
+#pragma once
 
 #include <cstdint>
 #include <functional>
@@ -62,5 +61,3 @@ class Access : private WriteHooks {
 };
 
 }  // namespace mandate::apiserver
-
-#endif  // TESTING_APISERVER_ACCESS_ACCESS_H_

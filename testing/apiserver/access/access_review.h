@@ -1,7 +1,6 @@
 // SelfSubjectAccessReview, SubjectAccessReview, LocalSubjectAccessReview and SelfSubjectRulesReview
 // (k8s.io/kubernetes pkg/registry/authorization).
-#ifndef TESTING_APISERVER_ACCESS_ACCESS_REVIEW_H_
-#define TESTING_APISERVER_ACCESS_ACCESS_REVIEW_H_
+#pragma once
 
 #include <jsoncpp/json/json.h>
 
@@ -23,5 +22,3 @@ absl::StatusOr<Json::Value> ReviewOwnRules(const rbac::Authorizer& authorizer,
                                            const Request& request, const Json::Value& object);
 
 }  // namespace mandate::apiserver
-
-#endif  // TESTING_APISERVER_ACCESS_ACCESS_REVIEW_H_

@@ -1,7 +1,6 @@
 // One event of the audit log (audit.k8s.io/v1, level Metadata), field by field as the API server
 // writes it.
-#ifndef TESTING_APISERVER_ACCESS_AUDIT_EVENT_H_
-#define TESTING_APISERVER_ACCESS_AUDIT_EVENT_H_
+#pragma once
 
 #include <jsoncpp/json/json.h>
 
@@ -21,5 +20,3 @@ Json::Value AuditEvent(const Request& request, std::string_view audit_id, std::s
 Json::Value ResponseStatus(const Response& response);
 
 }  // namespace mandate::apiserver
-
-#endif  // TESTING_APISERVER_ACCESS_AUDIT_EVENT_H_

@@ -1,6 +1,5 @@
 // The audit log: one event of level Metadata for each request.
-#ifndef TESTING_APISERVER_ACCESS_AUDIT_LOG_H_
-#define TESTING_APISERVER_ACCESS_AUDIT_LOG_H_
+#pragma once
 
 #include <jsoncpp/json/json.h>
 
@@ -38,5 +37,3 @@ class AuditLog {
 };
 
 }  // namespace mandate::apiserver
-
-#endif  // TESTING_APISERVER_ACCESS_AUDIT_LOG_H_

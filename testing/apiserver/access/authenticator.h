@@ -1,6 +1,5 @@
 // Authentication: client certificates, ServiceAccount tokens, fixed tokens, or system:anonymous.
-#ifndef TESTING_APISERVER_ACCESS_AUTHENTICATOR_H_
-#define TESTING_APISERVER_ACCESS_AUTHENTICATOR_H_
+#pragma once
 
 #include <map>
 #include <set>
@@ -86,5 +85,3 @@ User UserOf(const TokenClaims& claims);
 std::string_view BearerToken(const Request& request);
 
 }  // namespace mandate::apiserver
-
-#endif  // TESTING_APISERVER_ACCESS_AUTHENTICATOR_H_

@@ -1,6 +1,5 @@
 // The roles and bindings of a new server that clients depend on.
-#ifndef TESTING_APISERVER_ACCESS_BOOTSTRAP_POLICY_H_
-#define TESTING_APISERVER_ACCESS_BOOTSTRAP_POLICY_H_
+#pragma once
 
 #include <string>
 #include <vector>
@@ -14,5 +13,3 @@ namespace mandate::apiserver {
 std::vector<std::string> BootstrapPolicy();
 
 }  // namespace mandate::apiserver
-
-#endif  // TESTING_APISERVER_ACCESS_BOOTSTRAP_POLICY_H_

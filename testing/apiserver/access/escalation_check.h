@@ -1,7 +1,6 @@
 // The check against privilege escalation: a user can grant only permissions that the user has
 // (k8s.io/kubernetes pkg/registry/rbac).
-#ifndef TESTING_APISERVER_ACCESS_ESCALATION_CHECK_H_
-#define TESTING_APISERVER_ACCESS_ESCALATION_CHECK_H_
+#pragma once
 
 #include "absl/status/status.h"
 #include "manager/rbac/authorizer.h"
@@ -14,5 +13,3 @@ namespace mandate::apiserver {
 absl::Status CheckEscalation(const rbac::Authorizer& authorizer, const WriteAttributes& write);
 
 }  // namespace mandate::apiserver
-
-#endif  // TESTING_APISERVER_ACCESS_ESCALATION_CHECK_H_

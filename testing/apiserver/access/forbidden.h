@@ -1,6 +1,5 @@
 // The message of the API server's 403 (k8s.io/apiserver responsewriters.ForbiddenStatusError).
-#ifndef TESTING_APISERVER_ACCESS_FORBIDDEN_H_
-#define TESTING_APISERVER_ACCESS_FORBIDDEN_H_
+#pragma once
 
 #include <string>
 #include <string_view>
@@ -15,5 +14,3 @@ std::string ForbiddenMessage(std::string_view user, const Attributes& request,
                              std::string_view reason = "");
 
 }  // namespace mandate::rbac
-
-#endif  // TESTING_APISERVER_ACCESS_FORBIDDEN_H_

@@ -1,6 +1,5 @@
 // SelfSubjectReview and TokenReview (k8s.io/kubernetes pkg/registry/authentication).
-#ifndef TESTING_APISERVER_ACCESS_IDENTITY_REVIEW_H_
-#define TESTING_APISERVER_ACCESS_IDENTITY_REVIEW_H_
+#pragma once
 
 #include <jsoncpp/json/json.h>
 
@@ -19,5 +18,3 @@ Json::Value ReviewOwnIdentity(const Request& request, absl::Time now);
 absl::StatusOr<Json::Value> ReviewToken(const Authenticator& authenticator, Json::Value object);
 
 }  // namespace mandate::apiserver
-
-#endif  // TESTING_APISERVER_ACCESS_IDENTITY_REVIEW_H_

@@ -1,6 +1,5 @@
 // Reads optional members of JSON objects.
-#ifndef TESTING_APISERVER_ACCESS_JSON_FIELDS_H_
-#define TESTING_APISERVER_ACCESS_JSON_FIELDS_H_
+#pragma once
 
 #include <jsoncpp/json/json.h>
 
@@ -34,5 +33,3 @@ inline Json::Value JsonList(const std::vector<std::string>& values) {
 }
 
 }  // namespace mandate::apiserver
-
-#endif  // TESTING_APISERVER_ACCESS_JSON_FIELDS_H_

@@ -1,6 +1,5 @@
 // A table of objects that a test fills.
-#ifndef TESTING_APISERVER_ACCESS_OBJECT_TABLE_H_
-#define TESTING_APISERVER_ACCESS_OBJECT_TABLE_H_
+#pragma once
 
 #include <cstdint>
 #include <map>
@@ -62,5 +61,3 @@ class ObjectTable : public ObjectReader {
 };
 
 }  // namespace mandate::apiserver
-
-#endif  // TESTING_APISERVER_ACCESS_OBJECT_TABLE_H_

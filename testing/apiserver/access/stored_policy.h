@@ -1,6 +1,5 @@
 // Reads the stored roles and bindings for the authorizer.
-#ifndef TESTING_APISERVER_ACCESS_STORED_POLICY_H_
-#define TESTING_APISERVER_ACCESS_STORED_POLICY_H_
+#pragma once
 
 #include <string>
 #include <string_view>
@@ -31,5 +30,3 @@ class StoredPolicy : public rbac::PolicyReader {
 };
 
 }  // namespace mandate::apiserver
-
-#endif  // TESTING_APISERVER_ACCESS_STORED_POLICY_H_

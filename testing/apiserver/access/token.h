@@ -1,6 +1,5 @@
 // A ServiceAccount's token: the claims of the API server's JWTs, signed with a symmetric key.
-#ifndef TESTING_APISERVER_ACCESS_TOKEN_H_
-#define TESTING_APISERVER_ACCESS_TOKEN_H_
+#pragma once
 
 #include <optional>
 #include <string>
@@ -44,5 +43,3 @@ std::string SignToken(const TokenClaims& claims, std::string_view key);
 absl::StatusOr<TokenClaims> OpenToken(std::string_view token, std::string_view key);
 
 }  // namespace mandate::apiserver
-
-#endif  // TESTING_APISERVER_ACCESS_TOKEN_H_

@@ -1,7 +1,6 @@
 // TokenRequest: the `token` of a ServiceAccount
 // (k8s.io/kubernetes pkg/registry/core/serviceaccount/storage).
-#ifndef TESTING_APISERVER_ACCESS_TOKEN_ISSUER_H_
-#define TESTING_APISERVER_ACCESS_TOKEN_ISSUER_H_
+#pragma once
 
 #include <jsoncpp/json/json.h>
 
@@ -45,5 +44,3 @@ class TokenIssuer {
 };
 
 }  // namespace mandate::apiserver
-
-#endif  // TESTING_APISERVER_ACCESS_TOKEN_ISSUER_H_

@@ -1,6 +1,5 @@
 // An exchange that records its response.
-#ifndef TESTING_APISERVER_TESTING_RECORDED_EXCHANGE_H_
-#define TESTING_APISERVER_TESTING_RECORDED_EXCHANGE_H_
+#pragma once
 
 #include <string>
 #include <utility>
@@ -36,5 +35,3 @@ class RecordedExchange : public Exchange {
 };
 
 }  // namespace mandate::apiserver
-
-#endif  // TESTING_APISERVER_TESTING_RECORDED_EXCHANGE_H_

@@ -1,6 +1,5 @@
 // The double as a target.
-#ifndef TESTING_CONFORMANCE_DOUBLE_DOUBLE_TARGET_H_
-#define TESTING_CONFORMANCE_DOUBLE_DOUBLE_TARGET_H_
+#pragma once
 
 #include <memory>
 
@@ -28,5 +27,3 @@ class DoubleTarget {
 };
 
 }  // namespace mandate::conformance
-
-#endif  // TESTING_CONFORMANCE_DOUBLE_DOUBLE_TARGET_H_

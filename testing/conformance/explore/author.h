@@ -1,6 +1,5 @@
 // Random but plausible sequences of requests.
-#ifndef TESTING_CONFORMANCE_EXPLORE_AUTHOR_H_
-#define TESTING_CONFORMANCE_EXPLORE_AUTHOR_H_
+#pragma once
 
 #include <cstdint>
 #include <string>
@@ -22,5 +21,3 @@ const std::vector<Identity>& Identities();
 std::vector<Step> WriteSequence(uint64_t seed);
 
 }  // namespace mandate::conformance::explore
-
-#endif  // TESTING_CONFORMANCE_EXPLORE_AUTHOR_H_

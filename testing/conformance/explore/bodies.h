@@ -1,6 +1,5 @@
 // Objects and patches of the kinds that are explored: most are valid, some are nearly valid.
-#ifndef TESTING_CONFORMANCE_EXPLORE_BODIES_H_
-#define TESTING_CONFORMANCE_EXPLORE_BODIES_H_
+#pragma once
 
 #include <jsoncpp/json/json.h>
 
@@ -36,5 +35,3 @@ Json::Value MakeObject(const Resource& resource, const std::string& name, Dice& 
 void Disturb(const Resource& resource, Json::Value& object, Dice& dice);
 
 }  // namespace mandate::conformance::explore
-
-#endif  // TESTING_CONFORMANCE_EXPLORE_BODIES_H_

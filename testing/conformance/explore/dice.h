@@ -1,6 +1,5 @@
 // Seeded choices that are the same on every machine (the standard distributions are not).
-#ifndef TESTING_CONFORMANCE_EXPLORE_DICE_H_
-#define TESTING_CONFORMANCE_EXPLORE_DICE_H_
+#pragma once
 
 #include <cstddef>
 #include <cstdint>
@@ -32,5 +31,3 @@ class Dice {
 };
 
 }  // namespace mandate::conformance::explore
-
-#endif  // TESTING_CONFORMANCE_EXPLORE_DICE_H_

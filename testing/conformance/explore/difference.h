@@ -1,6 +1,5 @@
 // Describes a difference between two servers to a person.
-#ifndef TESTING_CONFORMANCE_EXPLORE_DIFFERENCE_H_
-#define TESTING_CONFORMANCE_EXPLORE_DIFFERENCE_H_
+#pragma once
 
 #include <cstddef>
 #include <string>
@@ -27,5 +26,3 @@ bool IsWording(const std::string& real, const std::string& ours);
 std::string Gist(const std::string& answer);
 
 }  // namespace mandate::conformance::explore
-
-#endif  // TESTING_CONFORMANCE_EXPLORE_DIFFERENCE_H_

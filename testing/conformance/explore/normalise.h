@@ -1,7 +1,6 @@
 // Replaces values in which two servers may differ (uids, resourceVersions, times, tokens) by
 // symbols.
-#ifndef TESTING_CONFORMANCE_EXPLORE_NORMALISE_H_
-#define TESTING_CONFORMANCE_EXPLORE_NORMALISE_H_
+#pragma once
 
 #include <jsoncpp/json/json.h>
 
@@ -46,5 +45,3 @@ class Said {
 };
 
 }  // namespace mandate::conformance::explore
-
-#endif  // TESTING_CONFORMANCE_EXPLORE_NORMALISE_H_

@@ -1,6 +1,5 @@
 // Patches and selectors, valid and nearly valid ones.
-#ifndef TESTING_CONFORMANCE_EXPLORE_PATCHES_H_
-#define TESTING_CONFORMANCE_EXPLORE_PATCHES_H_
+#pragma once
 
 #include <jsoncpp/json/json.h>
 
@@ -18,5 +17,3 @@ Json::Value MakeJsonPatch(Dice& dice);
 std::string MakeLabelSelector(Dice& dice);
 
 }  // namespace mandate::conformance::explore
-
-#endif  // TESTING_CONFORMANCE_EXPLORE_PATCHES_H_

@@ -1,6 +1,5 @@
 // Reviews of access and of identities, and requests for tokens.
-#ifndef TESTING_CONFORMANCE_EXPLORE_REVIEWS_H_
-#define TESTING_CONFORMANCE_EXPLORE_REVIEWS_H_
+#pragma once
 
 #include <jsoncpp/json/json.h>
 
@@ -20,5 +19,3 @@ ReviewRequest MakeReview(Dice& dice);
 Json::Value MakeTokenRequest(Dice& dice);
 
 }  // namespace mandate::conformance::explore
-
-#endif  // TESTING_CONFORMANCE_EXPLORE_REVIEWS_H_

@@ -1,6 +1,5 @@
 // Runs a sequence of requests on two servers and reports where their answers differ.
-#ifndef TESTING_CONFORMANCE_EXPLORE_SEQUENCE_H_
-#define TESTING_CONFORMANCE_EXPLORE_SEQUENCE_H_
+#pragma once
 
 #include <map>
 #include <optional>
@@ -34,5 +33,3 @@ Outcome RunSequence(const std::vector<Step>& steps, const std::string& ns, Side&
                     std::string* trace = nullptr);
 
 }  // namespace mandate::conformance::explore
-
-#endif  // TESTING_CONFORMANCE_EXPLORE_SEQUENCE_H_

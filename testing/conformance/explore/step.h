@@ -1,6 +1,5 @@
 // One request of a sequence, with placeholders for values that a server chooses.
-#ifndef TESTING_CONFORMANCE_EXPLORE_STEP_H_
-#define TESTING_CONFORMANCE_EXPLORE_STEP_H_
+#pragma once
 
 #include <string>
 
@@ -25,5 +24,3 @@ struct Step {
 };
 
 }  // namespace mandate::conformance::explore
-
-#endif  // TESTING_CONFORMANCE_EXPLORE_STEP_H_

@@ -1,7 +1,6 @@
 // Plays kube-controller-manager's clusterrole-aggregation-controller: a ClusterRole with an
 // aggregationRule gets the rules of the roles that it selects.
-#ifndef TESTING_SIMULATION_SCOPE_AGGREGATOR_H_
-#define TESTING_SIMULATION_SCOPE_AGGREGATOR_H_
+#pragma once
 
 #include <cstdint>
 #include <memory>
@@ -34,5 +33,3 @@ class Aggregator {
 };
 
 }  // namespace mandate::simulation
-
-#endif  // TESTING_SIMULATION_SCOPE_AGGREGATOR_H_

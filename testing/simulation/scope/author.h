@@ -1,6 +1,5 @@
 // Plays the users: creates, edits and deletes templates, instances and namespaces at random.
-#ifndef TESTING_SIMULATION_SCOPE_AUTHOR_H_
-#define TESTING_SIMULATION_SCOPE_AUTHOR_H_
+#pragma once
 
 #include <jsoncpp/json/json.h>
 
@@ -58,5 +57,3 @@ class Author {
 };
 
 }  // namespace mandate::simulation
-
-#endif  // TESTING_SIMULATION_SCOPE_AUTHOR_H_

@@ -1,7 +1,6 @@
 // The cluster of one run: the double of the API server with the objects of the
 // chart, users who declare things, and parts of kube-controller-manager.
-#ifndef TESTING_SIMULATION_SCOPE_CLUSTER_H_
-#define TESTING_SIMULATION_SCOPE_CLUSTER_H_
+#pragma once
 
 #include <jsoncpp/json/json.h>
 
@@ -96,5 +95,3 @@ class Cluster {
 };
 
 }  // namespace mandate::simulation
-
-#endif  // TESTING_SIMULATION_SCOPE_CLUSTER_H_

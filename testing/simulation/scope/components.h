@@ -1,6 +1,5 @@
 // The components of the simulated process.
-#ifndef TESTING_SIMULATION_SCOPE_COMPONENTS_H_
-#define TESTING_SIMULATION_SCOPE_COMPONENTS_H_
+#pragma once
 
 #include <vector>
 
@@ -12,5 +11,3 @@ namespace mandate::simulation {
 std::vector<ComponentSpec> ScopeComponents();
 
 }  // namespace mandate::simulation
-
-#endif  // TESTING_SIMULATION_SCOPE_COMPONENTS_H_

@@ -1,6 +1,5 @@
 // The random numbers of one run: the same seed gives the same run.
-#ifndef TESTING_SIMULATION_SCOPE_DICE_H_
-#define TESTING_SIMULATION_SCOPE_DICE_H_
+#pragma once
 
 #include <cstdint>
 #include <random>
@@ -35,5 +34,3 @@ class Dice {
 };
 
 }  // namespace mandate::simulation
-
-#endif  // TESTING_SIMULATION_SCOPE_DICE_H_

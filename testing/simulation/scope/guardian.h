@@ -1,8 +1,7 @@
 // Checks the properties that must hold at every moment of a run: every request has its component's
 // identity and is within its mandate; no foreign object is changed; we never remove a grant that
 // was wanted all the time; and no write of ours gives a subject a right that was never declared.
-#ifndef TESTING_SIMULATION_SCOPE_GUARDIAN_H_
-#define TESTING_SIMULATION_SCOPE_GUARDIAN_H_
+#pragma once
 
 #include <jsoncpp/json/json.h>
 
@@ -83,5 +82,3 @@ class Guardian {
 };
 
 }  // namespace mandate::simulation
-
-#endif  // TESTING_SIMULATION_SCOPE_GUARDIAN_H_

@@ -1,6 +1,5 @@
 // Objects that strangers keep alive or out of reach.
-#ifndef TESTING_SIMULATION_SCOPE_HOLD_H_
-#define TESTING_SIMULATION_SCOPE_HOLD_H_
+#pragma once
 
 #include <map>
 #include <string>
@@ -28,5 +27,3 @@ struct Keeping {
 using Held = std::map<std::string, Keeping>;
 
 }  // namespace mandate::simulation
-
-#endif  // TESTING_SIMULATION_SCOPE_HOLD_H_

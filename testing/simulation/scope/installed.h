@@ -1,7 +1,6 @@
 // The objects that the chart installs: the CRDs, and the accounts and roles of the manager and its
 // components, as their markers declare them.
-#ifndef TESTING_SIMULATION_SCOPE_INSTALLED_H_
-#define TESTING_SIMULATION_SCOPE_INSTALLED_H_
+#pragma once
 
 #include <jsoncpp/json/json.h>
 
@@ -33,5 +32,3 @@ Json::Value Definition(const std::string& plural);
 std::vector<Json::Value> InstalledObjects();
 
 }  // namespace mandate::simulation
-
-#endif  // TESTING_SIMULATION_SCOPE_INSTALLED_H_

@@ -1,6 +1,5 @@
 // Compares the server's objects with the objects that the model expects.
-#ifndef TESTING_SIMULATION_SCOPE_JUDGE_H_
-#define TESTING_SIMULATION_SCOPE_JUDGE_H_
+#pragma once
 
 #include <jsoncpp/json/json.h>
 
@@ -92,5 +91,3 @@ bool IsLiteral(const std::string& generate_name);
 std::string GenerateNameOf(std::string_view name);
 
 }  // namespace mandate::simulation
-
-#endif  // TESTING_SIMULATION_SCOPE_JUDGE_H_

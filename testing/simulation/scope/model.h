@@ -1,8 +1,7 @@
 // The desired state that follows from ScopeTemplates and ScopeInstances, by the sentences of the
 // Oria Operator's document and of docs/scope.md. It shares no code with controllers/scope:
 // a role is identified by its template and generateName, never by its name.
-#ifndef TESTING_SIMULATION_SCOPE_MODEL_H_
-#define TESTING_SIMULATION_SCOPE_MODEL_H_
+#pragma once
 
 #include <jsoncpp/json/json.h>
 
@@ -71,5 +70,3 @@ std::set<std::string> AtomsOf(const Json::Value& rules);
 bool Takes(const Json::Value& selector, const Json::Value& labels);
 
 }  // namespace mandate::simulation
-
-#endif  // TESTING_SIMULATION_SCOPE_MODEL_H_

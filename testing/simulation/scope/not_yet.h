@@ -1,6 +1,5 @@
 // Scenarios that are switched off because the product does not handle them yet.
-#ifndef TESTING_SIMULATION_SCOPE_NOT_YET_H_
-#define TESTING_SIMULATION_SCOPE_NOT_YET_H_
+#pragma once
 
 #include <set>
 #include <string>
@@ -18,5 +17,3 @@ inline const std::set<std::string>& NotYet() {
 }
 
 }  // namespace mandate::simulation
-
-#endif  // TESTING_SIMULATION_SCOPE_NOT_YET_H_

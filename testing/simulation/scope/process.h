@@ -1,6 +1,5 @@
 // The product as one process in virtual time; it ends by a kill.
-#ifndef TESTING_SIMULATION_SCOPE_PROCESS_H_
-#define TESTING_SIMULATION_SCOPE_PROCESS_H_
+#pragma once
 
 #include <cstdint>
 #include <memory>
@@ -43,5 +42,3 @@ class Process {
 };
 
 }  // namespace mandate::simulation
-
-#endif  // TESTING_SIMULATION_SCOPE_PROCESS_H_

@@ -1,7 +1,6 @@
 // Assembles the product in one process, on any loop and transport: both scope controllers with
 // their identities, clients, guards, caches, event recorders and preflights.
-#ifndef TESTING_SIMULATION_SCOPE_PRODUCT_H_
-#define TESTING_SIMULATION_SCOPE_PRODUCT_H_
+#pragma once
 
 #include <cstdint>
 #include <map>
@@ -63,5 +62,3 @@ class Product {
 };
 
 }  // namespace mandate::simulation
-
-#endif  // TESTING_SIMULATION_SCOPE_PRODUCT_H_

@@ -1,7 +1,6 @@
 // Tracks which subject has which rights, and whether they were ever declared. An object that may
 // not be revoked keeps its rights; it must not get more because another object was written.
-#ifndef TESTING_SIMULATION_SCOPE_RIGHTS_H_
-#define TESTING_SIMULATION_SCOPE_RIGHTS_H_
+#pragma once
 
 #include <jsoncpp/json/json.h>
 
@@ -51,5 +50,3 @@ class Rights {
 };
 
 }  // namespace mandate::simulation
-
-#endif  // TESTING_SIMULATION_SCOPE_RIGHTS_H_

@@ -1,7 +1,6 @@
 // One run of the product: a cluster, users, strangers, troubles, and a process that is killed and
 // started again. At times all troubles end, and the cluster is compared with the model.
-#ifndef TESTING_SIMULATION_SCOPE_RUN_H_
-#define TESTING_SIMULATION_SCOPE_RUN_H_
+#pragma once
 
 #include <cstdint>
 #include <memory>
@@ -86,5 +85,3 @@ class Run {
 };
 
 }  // namespace mandate::simulation
-
-#endif  // TESTING_SIMULATION_SCOPE_RUN_H_

@@ -1,7 +1,6 @@
 // Plays people and programs that change the objects of the scope controllers, and that create
 // objects which look like those.
-#ifndef TESTING_SIMULATION_SCOPE_STRANGERS_H_
-#define TESTING_SIMULATION_SCOPE_STRANGERS_H_
+#pragma once
 
 #include <jsoncpp/json/json.h>
 
@@ -84,5 +83,3 @@ class Strangers {
 };
 
 }  // namespace mandate::simulation
-
-#endif  // TESTING_SIMULATION_SCOPE_STRANGERS_H_

@@ -1,7 +1,6 @@
 // How often each thing happened in all runs: a simulation proves nothing about a trouble that never
 // happened.
-#ifndef TESTING_SIMULATION_SCOPE_TALLY_H_
-#define TESTING_SIMULATION_SCOPE_TALLY_H_
+#pragma once
 
 #include <cstdint>
 #include <map>
@@ -19,5 +18,3 @@ inline std::ostream& Print(std::ostream& out, const Tally& tally) {
 }
 
 }  // namespace mandate::simulation
-
-#endif  // TESTING_SIMULATION_SCOPE_TALLY_H_

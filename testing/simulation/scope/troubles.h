@@ -1,6 +1,5 @@
 // Troubles of the API server, the network and the components' permissions. Each lasts for a while.
-#ifndef TESTING_SIMULATION_SCOPE_TROUBLES_H_
-#define TESTING_SIMULATION_SCOPE_TROUBLES_H_
+#pragma once
 
 #include <functional>
 #include <string>
@@ -69,5 +68,3 @@ class Troubles {
 };
 
 }  // namespace mandate::simulation
-
-#endif  // TESTING_SIMULATION_SCOPE_TROUBLES_H_

@@ -1,7 +1,6 @@
 // The connection between one process and the API server. The process dies at one of its writes:
 // the request is lost, the answer is lost, or the request arrives long after the death.
-#ifndef TESTING_SIMULATION_SCOPE_WIRE_H_
-#define TESTING_SIMULATION_SCOPE_WIRE_H_
+#pragma once
 
 #include <functional>
 #include <memory>
@@ -51,5 +50,3 @@ class Wire : public Transport {
 };
 
 }  // namespace mandate::simulation
-
-#endif  // TESTING_SIMULATION_SCOPE_WIRE_H_

@@ -1,6 +1,5 @@
 // Unusual kinds for tests: .proto files with random fields whose names in JSON are known.
-#ifndef RBACGEN_EMIT_CRD_TESTING_RANDOM_KIND_H_
-#define RBACGEN_EMIT_CRD_TESTING_RANDOM_KIND_H_
+#pragma once
 
 #include <cstddef>
 #include <cstdint>
@@ -57,5 +56,3 @@ constexpr char kRandomVersion[] = "v1";
 RandomKind MakeRandomKind(uint64_t seed);
 
 }  // namespace mandate::rbacgen
-
-#endif  // RBACGEN_EMIT_CRD_TESTING_RANDOM_KIND_H_

@@ -1,6 +1,5 @@
 // A random kind with its definition, and objects of it.
-#ifndef RBACGEN_EMIT_CRD_TESTING_RANDOM_OBJECT_H_
-#define RBACGEN_EMIT_CRD_TESTING_RANDOM_OBJECT_H_
+#pragma once
 
 #include <cstdint>
 #include <memory>
@@ -57,5 +56,3 @@ class LoadedKind {
 };
 
 }  // namespace mandate::rbacgen
-
-#endif  // RBACGEN_EMIT_CRD_TESTING_RANDOM_OBJECT_H_
