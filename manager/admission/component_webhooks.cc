@@ -9,6 +9,7 @@
 #include "manager/admission/review_answer.h"
 #include "manager/admission/review_deadlines.h"
 #include "manager/admission/webhook_metrics.h"
+#include "manager/core/seldom_error.h"
 #include "manager/core/strings.h"
 
 namespace mandate {
@@ -23,26 +24,26 @@ ServedResponse Plain(int code, std::string text) { return {code, kText, std::mov
 // Counts the component's reviews and bytes in flight against its bounds.
 class ComponentWebhooks::Load {
  public:
-  Load(Metrics& metrics, const std::string& component)
-      : refused_(metrics.Counter("mandate_webhook_rejected_requests_total",
-                                 "Reviews answered with 429 because too many were in flight",
-                                 {{"identity", component}})),
-        in_flight_gauge_(metrics.Gauge("mandate_webhook_in_flight", "Reviews in flight",
-                                       {{"identity", component}})),
-        bytes_gauge_(metrics.Gauge("mandate_webhook_bytes_in_flight",
-                                   "Bytes of the bodies of reviews in flight",
-                                   {{"identity", component}})) {}
+  explicit Load(const Options& options)
+      : log_("Too many reviews in flight", options.log, options.loop.clock()),
+        refused_(
+            options.metrics.Counter("mandate_webhook_rejected_requests_total",
+                                    "Reviews answered with 429 because too many were in flight",
+                                    {{"identity", options.component}})),
+        in_flight_gauge_(options.metrics.Gauge("mandate_webhook_in_flight", "Reviews in flight",
+                                               {{"identity", options.component}})),
+        bytes_gauge_(options.metrics.Gauge("mandate_webhook_bytes_in_flight",
+                                           "Bytes of the bodies of reviews in flight",
+                                           {{"identity", options.component}})) {}
 
   // Whether one more fits.
   bool Take(size_t bytes, const WebhookBounds& bounds) {
-    MutexLock lock(mutex_);
-    if (reviews_ >= bounds.max_in_flight || bytes > bounds.max_bytes_in_flight - bytes_) {
+    if (!Add(bytes, bounds)) {
       refused_.Increment();
+      log_.Note(StrCat("a review of ", bytes, " bytes exceeds ", bounds.max_in_flight,
+                       " reviews or ", bounds.max_bytes_in_flight, " bytes"));
       return false;
     }
-    ++reviews_;
-    bytes_ += bytes;
-    Show();
     return true;
   }
   void Return(size_t bytes) {
@@ -64,11 +65,22 @@ class ComponentWebhooks::Load {
   }
 
  private:
+  bool Add(size_t bytes, const WebhookBounds& bounds) {
+    MutexLock lock(mutex_);
+    if (reviews_ >= bounds.max_in_flight || bytes > bounds.max_bytes_in_flight - bytes_) {
+      return false;
+    }
+    ++reviews_;
+    bytes_ += bytes;
+    Show();
+    return true;
+  }
   void Show() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_) {
     in_flight_gauge_.Set(static_cast<double>(reviews_));
     bytes_gauge_.Set(static_cast<double>(bytes_));
   }
 
+  SeldomError log_;
   prometheus::Counter& refused_;
   prometheus::Gauge& in_flight_gauge_;
   prometheus::Gauge& bytes_gauge_;
@@ -79,8 +91,14 @@ class ComponentWebhooks::Load {
 };
 
 struct ComponentWebhooks::Entry {
-  Webhook webhook;
+  Entry(const Webhook& of, const Options& options)
+      : webhook(of),
+        metrics(options.metrics, of.path),
+        late("A webhook did not answer in time", options.log, options.loop.clock()) {}
+
+  const Webhook webhook;
   WebhookMetrics metrics;
+  SeldomError late;
 };
 
 // Runs the handlers, at most so many at once: the pool's other threads are for the component's
@@ -183,8 +201,9 @@ class ComponentWebhooks::Review : public std::enable_shared_from_this<Review> {
 
   void OnDeadline() {
     stop_.request_stop();
-    Answer(Plain(504, StrCat("webhook ", request_.path, " did not answer within ",
-                             AsStd(absl::FormatDuration(timeout_)))));
+    const std::string text = StrCat("webhook ", request_.path, " did not answer within ",
+                                    AsStd(absl::FormatDuration(timeout_)));
+    if (Answer(Plain(504, text))) entry_->late.Note(text);
   }
 
   ServedResponse Run() {
@@ -199,15 +218,17 @@ class ComponentWebhooks::Review : public std::enable_shared_from_this<Review> {
     return {200, "application/json", std::move(answer.body)};
   }
 
-  void Answer(ServedResponse response) {
+  // False if there was an answer before.
+  bool Answer(ServedResponse response) {
     {
       MutexLock lock(mutex_);
-      if (std::exchange(answered_, true)) return;
+      if (std::exchange(answered_, true)) return false;
     }
     entry_->metrics.Requests(response.code).Increment();
     const absl::Duration took = options_->loop.clock().TimeNow() - start_;
     entry_->metrics.seconds.Observe(absl::ToDoubleSeconds(took));
     answer_(std::move(response));
+    return true;
   }
 
   const std::shared_ptr<const Options> options_;
@@ -223,12 +244,11 @@ class ComponentWebhooks::Review : public std::enable_shared_from_this<Review> {
 
 ComponentWebhooks::ComponentWebhooks(Options options)
     : options_(std::make_shared<const Options>(std::move(options))),
-      load_(std::make_shared<Load>(options_->metrics, options_->component)),
+      load_(std::make_shared<Load>(*options_)),
       handlers_(std::make_shared<Handlers>(options_->workers, options_->bounds.threads)),
       deadlines_(ReviewDeadlines::Create(options_->loop)) {
   for (const Webhook& webhook : options_->webhooks.hooks) {
-    entries_.emplace(webhook.path, std::make_shared<Entry>(Entry{
-                                       webhook, WebhookMetrics(options_->metrics, webhook.path)}));
+    entries_.emplace(webhook.path, std::make_shared<Entry>(webhook, *options_));
   }
 }
 

@@ -172,6 +172,8 @@ TEST_F(ComponentWebhooksTest, EndsBeforeTheServersTimeout) {
     EXPECT_EQ(webhooks_->in_flight(), 0u);
   }
   EXPECT_EQ(Requests("504"), 6);
+  EXPECT_EQ(log_->Count("A webhook did not answer in time"), 6) << "the cases are minutes apart";
+  EXPECT_EQ(log_->Count("webhook /hook did not answer within 900ms"), 1);
 }
 
 TEST_F(ComponentWebhooksTest, BoundsReviewsAndTheirBytes) {
@@ -195,6 +197,7 @@ TEST_F(ComponentWebhooksTest, BoundsReviewsAndTheirBytes) {
   EXPECT_EQ(metrics_.Counter("mandate_webhook_rejected_requests_total", "", {{"identity", "scope"}})
                 .Value(),
             2);
+  EXPECT_EQ(log_->Count("Too many reviews in flight"), 1) << "one line a minute";
 }
 
 // Otherwise those that wait would take the bounds while the threads hang.
