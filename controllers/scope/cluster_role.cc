@@ -18,11 +18,6 @@ namespace {
 
 using operatorsv1alpha1::ScopeTemplate;
 
-bool HasLabel(const ObjectMetaProto& object, std::string_view key, std::string_view value) {
-  const auto found = object.labels().find(std::string(key));
-  return found != object.labels().end() && found->second == value;
-}
-
 // The maximum number of rules that are all compared with each other. With more, a rule is compared
 // only with the one at its position and with equal ones.
 constexpr int64_t kMaxPairs = 10'000;
@@ -147,19 +142,7 @@ std::string WhyForeign(const rbacv1::ClusterRole& actual, std::string_view templ
     return "it has neither an owner reference nor the label of this ScopeTemplate";
   }
   if (IsClusterRoleNameOf(template_uid, meta.name())) return "";
-  if (ControllerOf(meta) == nullptr) return "it has no owner reference to this ScopeTemplate";
-  std::string_view literal = meta.name();
-  if (!literal.starts_with(kClusterRolePrefix)) {
-    return StrCat("its name does not begin with \"", kClusterRolePrefix, "\"");
-  }
-  literal.remove_prefix(kClusterRolePrefix.size());
-  if (!HasLabel(meta, kTemplateUidLabel, template_uid) ||
-      !HasLabel(meta, kGenerateNameLabel, GenerateNameLabelValue(literal))) {
-    return "it lacks the labels of this ScopeTemplate";
-  }
-  const std::string other = OtherManager(meta, kTemplateManager);
-  if (!other.empty()) return StrCat("field manager \"", other, "\" has changed it");
-  return "";
+  return "its name is not one that this ScopeTemplate generates";
 }
 
 std::string Difference(const rbacv1::ClusterRole& desired, const rbacv1::ClusterRole& actual) {

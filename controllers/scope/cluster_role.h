@@ -20,10 +20,6 @@ rbacv1::ClusterRole DesiredClusterRole(const operatorsv1alpha1::ScopeTemplate& o
 // Why `actual` is not a role of the template with this UID: "its controller is Namespace "foo"".
 // Empty if it is. A role is the template's if its name and its controller are; or, if somebody
 // removed the controller reference, its name and its label.
-//
-// A literal name, without a suffix of the UID, proves nothing. Such a role is the template's only
-// while it has our controller reference and both labels, and no other field manager has changed it:
-// after a `kubectl apply` by another user it is no longer ours.
 std::string WhyForeign(const rbacv1::ClusterRole& actual, std::string_view template_uid);
 
 // The first difference of `actual` to `desired`, for messages: "rules", "aggregationRule", "label

@@ -33,18 +33,21 @@ std::string Letters(std::initializer_list<std::string_view> parts, size_t length
   return letters;
 }
 
+// What separates a generateName from its suffix.
+std::string_view DashAfter(std::string_view generate_name) {
+  return generate_name.ends_with('-') ? "" : "-";
+}
+
 }  // namespace
 
 std::string ClusterRoleName(std::string_view template_uid, std::string_view generate_name) {
-  if (!generate_name.ends_with('-')) return StrCat(kClusterRolePrefix, generate_name);
-  return StrCat(kClusterRolePrefix, generate_name,
+  return StrCat(kClusterRolePrefix, generate_name, DashAfter(generate_name),
                 Letters({template_uid, generate_name}, kSuffixLength));
 }
 
 std::string BindingName(std::string_view instance_uid, std::string_view generate_name,
                         std::string_view ns) {
-  const std::string_view dash = generate_name.ends_with('-') ? "" : "-";
-  return StrCat(generate_name, dash, InstancePart(instance_uid),
+  return StrCat(generate_name, DashAfter(generate_name), InstancePart(instance_uid),
                 Letters({instance_uid, generate_name, ns}, kSuffixLength - kInstanceLength));
 }
 
@@ -64,9 +67,14 @@ bool IsClusterRoleNameOf(std::string_view template_uid, std::string_view name) {
   if (!name.starts_with(kClusterRolePrefix)) return false;
   name.remove_prefix(kClusterRolePrefix.size());
   if (name.size() <= kSuffixLength) return false;
-  const std::string_view generate_name = name.substr(0, name.size() - kSuffixLength);
-  return generate_name.ends_with('-') &&
-         Letters({template_uid, generate_name}, kSuffixLength) == name.substr(generate_name.size());
+  const std::string_view before = name.substr(0, name.size() - kSuffixLength);
+  if (!before.ends_with('-')) return false;
+  const std::string_view suffix = name.substr(before.size());
+  // ClusterRoleName() adds the dash if the generateName has none.
+  for (const std::string_view generate_name : {before, before.substr(0, before.size() - 1)}) {
+    if (Letters({template_uid, generate_name}, kSuffixLength) == suffix) return true;
+  }
+  return false;
 }
 
 bool IsBindingNameOf(std::string_view instance_uid, std::string_view name, std::string_view ns) {

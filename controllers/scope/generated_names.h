@@ -20,15 +20,16 @@ inline constexpr std::string_view kGenerateNameLabel = "operators.coreos.io/gene
 // fence of scope-instance can list the roles that may be bound.
 inline constexpr std::string_view kClusterRolePrefix = "scope-template:";
 
-// The prefix and `generate_name`, followed by a hash of the template's UID if it ends in '-'.
+// The prefix, `generate_name`, and a hash of the template's UID. No other template, not even a
+// later one of the same name, has a role of this name: what was bound to a role never binds another
+// one.
 std::string ClusterRoleName(std::string_view template_uid, std::string_view generate_name);
 
 // The binding of `generate_name`'s role in `ns` (empty: in the cluster) for one instance.
 std::string BindingName(std::string_view instance_uid, std::string_view generate_name,
                         std::string_view ns);
 
-// Whether ClusterRoleName() makes `name` for some generateName that ends in '-'. False for a
-// literal name, which is not a function of the UID.
+// Whether ClusterRoleName() makes `name` for some generateName.
 bool IsClusterRoleNameOf(std::string_view template_uid, std::string_view name);
 
 // Whether BindingName() makes `name` in `ns` for some generateName.

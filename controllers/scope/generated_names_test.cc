@@ -10,19 +10,23 @@
 namespace mandate::scope {
 namespace {
 
-TEST(GeneratedNamesTest, ClusterRoleNameIsLiteralWithoutADash) {
-  EXPECT_EQ(ClusterRoleName("uid-1", "reader"), "scope-template:reader");
-  const std::string name = ClusterRoleName("uid-1", "fooClusterRole-");
-  EXPECT_TRUE(name.starts_with("scope-template:fooClusterRole-")) << name;
-  EXPECT_EQ(name.size(), std::string("scope-template:fooClusterRole-").size() + 10);
-  EXPECT_EQ(name, ClusterRoleName("uid-1", "fooClusterRole-"));
-  EXPECT_NE(name, ClusterRoleName("uid-2", "fooClusterRole-"));
+TEST(GeneratedNamesTest, AClusterRolesNameDependsOnTheTemplatesUid) {
+  for (const char* generate_name : {"fooClusterRole-", "fooClusterRole"}) {
+    const std::string name = ClusterRoleName("uid-1", generate_name);
+    EXPECT_TRUE(name.starts_with("scope-template:fooClusterRole-")) << name;
+    EXPECT_EQ(name.size(), std::string("scope-template:fooClusterRole-").size() + 10);
+    EXPECT_EQ(name, ClusterRoleName("uid-1", generate_name));
+    EXPECT_NE(name, ClusterRoleName("uid-2", generate_name));
+  }
+  EXPECT_NE(ClusterRoleName("uid", "a"), ClusterRoleName("uid", "a-"));
 }
 
 TEST(GeneratedNamesTest, AClusterRolesNameTellsItsTemplate) {
   const std::string name = ClusterRoleName("uid", "a-");
-  EXPECT_TRUE(IsClusterRoleNameOf("uid", name));
-  EXPECT_FALSE(IsClusterRoleNameOf("uid-2", name));
+  for (const std::string& own : {name, ClusterRoleName("uid", "a"), ClusterRoleName("uid", "-")}) {
+    EXPECT_TRUE(IsClusterRoleNameOf("uid", own)) << own;
+    EXPECT_FALSE(IsClusterRoleNameOf("uid-2", own)) << own;
+  }
   for (const std::string_view other :
        {"", "scope-template:", "scope-template:a-", "scope-template:a-bcdfghjklm",
         "scope-template:-bcdfghjkl", "cluster-admin"}) {
@@ -30,7 +34,16 @@ TEST(GeneratedNamesTest, AClusterRolesNameTellsItsTemplate) {
   }
   EXPECT_FALSE(IsClusterRoleNameOf("uid", std::string_view(name).substr(kClusterRolePrefix.size())))
       << "others may make such names";
-  EXPECT_FALSE(IsClusterRoleNameOf("uid", ClusterRoleName("uid", "literal"))) << "proves nothing";
+}
+
+// A tenant knows the UID of another template, and so the names of its roles.
+TEST(GeneratedNamesTest, NoTemplateCanHaveTheNameOfAnothersRole) {
+  const std::string name = ClusterRoleName("victim", "admin-").substr(kClusterRolePrefix.size());
+  const std::string dash = name + "-";
+  for (std::string_view spelt : {std::string_view(name), std::string_view(dash)}) {
+    EXPECT_NE(ClusterRoleName("thief", spelt), ClusterRoleName("victim", "admin-"));
+    EXPECT_FALSE(IsClusterRoleNameOf("victim", ClusterRoleName("thief", spelt)));
+  }
 }
 
 TEST(GeneratedNamesTest, BindingNamesDifferByInstanceRoleAndNamespace) {

@@ -86,8 +86,12 @@ absl::Status IndexBindings(CacheView& cache) {
 
 }  // namespace
 
+absl::Status DeclareTemplateIndex(CacheView& cache) {
+  return cache.IndexField<ScopeInstance>(kByTemplate, TemplateOf);
+}
+
 absl::Status DeclareTemplateIndexes(CacheView& cache) {
-  RETURN_IF_ERROR(cache.IndexField<ScopeInstance>(kByTemplate, TemplateOf));
+  RETURN_IF_ERROR(DeclareTemplateIndex(cache));
   RETURN_IF_ERROR(cache.IndexField<ScopeTemplate>(kByRoleName, RoleNamesOf));
   RETURN_IF_ERROR(cache.IndexField(KindOf<ClusterRole>::value, kByController, ControllerUid()));
   RETURN_IF_ERROR(cache.IndexField(KindOf<ClusterRole>::value, kByUidLabel,
@@ -97,7 +101,7 @@ absl::Status DeclareTemplateIndexes(CacheView& cache) {
 }
 
 absl::Status DeclareInstanceIndexes(CacheView& cache) {
-  RETURN_IF_ERROR(cache.IndexField<ScopeInstance>(kByTemplate, TemplateOf));
+  RETURN_IF_ERROR(DeclareTemplateIndex(cache));
   RETURN_IF_ERROR(cache.IndexField<ScopeInstance>(kByNamespace, NamespacesOf));
   RETURN_IF_ERROR(cache.IndexField<ScopeInstance>(kBySelector, SelectorOf));
   RETURN_IF_ERROR(cache.IndexField<ScopeInstance>(kByUid, UidOf));

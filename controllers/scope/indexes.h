@@ -39,7 +39,9 @@ inline constexpr std::string_view kByStrayName = "stray.name.part";
 // An index of Namespaces: each label, as "key=value".
 inline constexpr std::string_view kByLabel = "metadata.labels";
 
-// Declares the indexes of one component. Must precede its first demand.
+// Declares the indexes of one component; the first function only kByTemplate. Must precede its
+// first demand.
+absl::Status DeclareTemplateIndex(CacheView& cache);
 absl::Status DeclareTemplateIndexes(CacheView& cache);
 absl::Status DeclareInstanceIndexes(CacheView& cache);
 

@@ -28,20 +28,21 @@ class IndexesTest : public ViewTest {
 
   void PutTemplates() {
     view_.Put(DocumentTemplate());
-    ScopeTemplate literal = DocumentTemplate();
-    literal.mutable_metadata()->set_name("literal");
-    literal.mutable_metadata()->set_uid("other-uid");
-    literal.mutable_spec()->mutable_clusterroles(0)->set_generatename("view");
-    *literal.mutable_spec()->add_clusterroles() = DocumentTemplate().spec().clusterroles(0);
-    view_.Put(literal);
+    ScopeTemplate other = DocumentTemplate();
+    other.mutable_metadata()->set_name("other");
+    other.mutable_metadata()->set_uid("other-uid");
+    other.mutable_spec()->mutable_clusterroles(0)->set_generatename("view");
+    *other.mutable_spec()->add_clusterroles() = DocumentTemplate().spec().clusterroles(0);
+    view_.Put(other);
   }
 
   void ExpectTemplates() {
     EXPECT_EQ(Find<ScopeTemplate>(kByRoleName, ClusterRoleName("template-uid", "fooClusterRole-")),
               (Strings{"foo"}));
     EXPECT_EQ(Find<ScopeTemplate>(kByRoleName, ClusterRoleName("other-uid", "fooClusterRole-")),
-              (Strings{"literal"}));
-    EXPECT_EQ(Find<ScopeTemplate>(kByRoleName, "scope-template:view"), (Strings{"literal"}));
+              (Strings{"other"}));
+    EXPECT_EQ(Find<ScopeTemplate>(kByRoleName, ClusterRoleName("other-uid", "view")),
+              (Strings{"other"}));
     EXPECT_EQ(Find<ScopeTemplate>(kByRoleName, "fooClusterRole-"), (Strings{}));
   }
 

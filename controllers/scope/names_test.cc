@@ -39,63 +39,40 @@ TEST_F(NamesTest, TakenNameIsReported) {
   ExpectConvergedAndQuiet();
 }
 
-// A literal name that another user uses before or after us: kubectl apply of a manifest with that
-// name.
-TEST_F(NamesTest, LiteralNameProvesNoOwner) {
-  Begin(R"("namespaces": ["foo"])", kLiteral);
-  const std::string name = kLiteralRole;
-  // Our own writes, and those of garbage collection, do not change the owner.
-  cluster_.Merge(kTemplates, "foo",
-                 R"({"spec":{"clusterRoles":[{"generateName":"cert-manager-controller",)"
-                 R"("rules":[{"apiGroups":[""],"resources":["pods"],"verbs":["list"]}],)"
-                 R"("subjects":[{"kind":"User","name":"ann"}]}]}})");
-  cluster_.Settle();
-  EXPECT_EQ(cluster_.Get(kRoles, name)["rules"][0]["verbs"][0].asString(), "list");
-  EXPECT_EQ(cluster_.Scoped(), kSuccess);
-
-  EXPECT_EQ(cluster_.Merge(kRoles, name, kEverything, "", "kubectl-client-side-apply"), 200);
-  const Json::Value theirs = cluster_.Get(kRoles, name)["rules"];
-  cluster_.RunFor(absl::Minutes(5));
-  EXPECT_EQ(cluster_.Get(kRoles, name)["rules"], theirs) << "it is not reverted";
-  EXPECT_THAT(cluster_.Ours(kBindings), IsEmpty()) << "and not granted to the template's subjects";
-  EXPECT_THAT(cluster_.Templated(), AllOf(StartsWith("False TemplatingFailed"),
-                                          HasSubstr("\"kubectl-client-side-apply\"")));
-  EXPECT_EQ(cluster_.Delete(kInstances, "foo"), 200);
-  cluster_.RunFor(absl::Minutes(5));
-  EXPECT_EQ(cluster_.Get(kRoles, name)["rules"], theirs) << "it is not deleted with the instance";
+// An orphaned binding gets nothing from a later template of the same name.
+TEST_F(NamesTest, ARoleNameIsNeverUsedAgain) {
+  for (const std::string_view roles : {kAnn, kWithoutDash}) {
+    SCOPED_TRACE(roles);
+    Begin(R"("namespaces": ["foo"])", roles);
+    const std::string first = NameOf(cluster_.Our(kRoles));
+    EXPECT_EQ(cluster_.Delete(kInstances, "foo", "", kOrphaning), 200);
+    cluster_.Settle();
+    EXPECT_EQ(cluster_.Delete(kTemplates, "foo"), 200);
+    cluster_.Settle();
+    const Json::Value orphan = cluster_.Our(kBindings, "foo");
+    EXPECT_EQ(orphan["roleRef"]["name"], first);
+    EXPECT_EQ(cluster_.Create(kTemplates, TemplateJson("foo", roles)), 201);
+    EXPECT_EQ(cluster_.Create(kInstances, InstanceJson("foo", R"("namespaces": ["bar"])")), 201);
+    cluster_.Settle();
+    EXPECT_THAT(cluster_.Templated(), StartsWith("True"));
+    EXPECT_TRUE(cluster_.Get(kRoles, first).isNull());
+    EXPECT_NE(NameOf(cluster_.Our(kRoles)), first);
+    EXPECT_EQ(cluster_.Delete(kBindings, NameOf(orphan), "foo"), 200);
+    EXPECT_EQ(cluster_.Delete(kInstances, "foo"), 200);
+    EXPECT_EQ(cluster_.Delete(kTemplates, "foo"), 200);
+    cluster_.Settle();
+  }
 }
 
-// An orphaned binding of a literal name is not revived by another template of that name.
-TEST_F(NamesTest, OrphanedBindingOfALiteralNameGetsNoRole) {
-  Begin(R"("namespaces": ["foo"])", kLiteral);
-  EXPECT_EQ(cluster_.Delete(kInstances, "foo", "", kOrphaning), 200);
+TEST_F(NamesTest, TemplatesWithOneGenerateNameHaveDifferentRoles) {
+  Begin(R"("namespaces": ["foo"])", kWithoutDash);
+  EXPECT_EQ(cluster_.Create(kTemplates, TemplateJson("other", kWithoutDash)), 201);
+  Json::Value instance = InstanceJson("other", R"("namespaces": ["bar"])");
+  instance["spec"]["scopeTemplateName"] = "other";
+  EXPECT_EQ(cluster_.Create(kInstances, instance), 201);
   cluster_.Settle();
-  EXPECT_EQ(cluster_.Delete(kTemplates, "foo"), 200);
-  cluster_.Settle();
-  EXPECT_THAT(cluster_.Ours(kBindings), SizeIs(1));
-  EXPECT_TRUE(cluster_.Get(kRoles, kLiteralRole).isNull());
-  EXPECT_EQ(cluster_.Create(kTemplates, TemplateJson("foo", kLiteral)), 201);
-  EXPECT_EQ(cluster_.Create(kInstances, InstanceJson("foo", R"("namespaces": ["bar"])")), 201);
-  cluster_.Settle();
-  EXPECT_TRUE(cluster_.Get(kRoles, kLiteralRole).isNull());
-  EXPECT_THAT(cluster_.Templated(), AllOf(StartsWith("False TemplatingFailed"),
-                                          HasSubstr("RoleBinding foo/cert-manager-controller-")));
-}
-
-// A role that had the name is deleted: only its own event can start a reconcile of the template.
-TEST_F(NamesTest, FreedNameIsUsed) {
-  Json::Value foreign = ParseJson(R"({"apiVersion": "rbac.authorization.k8s.io/v1",
-      "kind": "ClusterRole", "metadata": {"name": "scope-template:cert-manager-controller"}, "rules": []})")
-                            .value();
-  EXPECT_EQ(cluster_.Create(kRoles, foreign), 201);
-  EXPECT_EQ(cluster_.Create(kTemplates, TemplateJson("foo", kLiteral)), 201);
-  EXPECT_EQ(cluster_.Create(kInstances, InstanceJson("foo", "")), 201);
-  cluster_.Start();
-  cluster_.Settle();
-  EXPECT_THAT(cluster_.Templated(), StartsWith("False TemplatingFailed"));
-  EXPECT_THAT(cluster_.Ours(kClusterBindings), IsEmpty());
-  EXPECT_EQ(cluster_.Delete(kRoles, kLiteralRole), 200);
-  cluster_.Settle();
+  EXPECT_THAT(cluster_.Ours(kRoles), SizeIs(2));
+  EXPECT_THAT(cluster_.Ours(kBindings), SizeIs(2));
   ExpectConvergedAndQuiet();
 }
 

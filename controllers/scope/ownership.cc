@@ -5,31 +5,8 @@
 
 #include "absl/strings/str_join.h"
 #include "manager/core/strings.h"
-#include "manager/object/json_cursor.h"
 
 namespace mandate::scope {
-namespace {
-
-// Whether a FieldsV1 set (structured-merge-diff's JSON) has more than owner references and
-// finalizers.
-bool OwnsMore(std::string_view fields) {
-  JsonCursor json(fields);
-  std::string_view key;
-  bool more = false;
-  for (json.BeginObject(); json.NextMember(&key);) {
-    if (key != "f:metadata") {
-      more = true;
-      json.SkipValue();
-      continue;
-    }
-    for (json.BeginObject(); json.NextMember(&key); json.SkipValue()) {
-      more = more || (key != "f:ownerReferences" && key != "f:finalizers" && key != ".");
-    }
-  }
-  return more || !json.Finish().ok();
-}
-
-}  // namespace
 
 bool IsOfKind(const OwnerReferenceProto& reference, const KindInfo& kind) {
   return reference.kind() == kind.kind &&
@@ -101,14 +78,6 @@ std::string OrphanText(std::string_view object) {
 std::string FinalizersText(const ObjectMetaProto& object) {
   if (object.finalizers().empty()) return "it has no finalizers";
   return StrCat("finalizers ", absl::StrJoin(object.finalizers(), ", "), " keep it");
-}
-
-std::string OtherManager(const ObjectMetaProto& object, std::string_view ours) {
-  for (const auto& entry : object.managedfields()) {
-    if (entry.manager() == ours) continue;
-    if (OwnsMore(entry.fieldsv1().raw())) return entry.manager();
-  }
-  return "";
 }
 
 void SetControllerReference(const ObjectMetaProto& owner, const KindInfo& owner_kind,

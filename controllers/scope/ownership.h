@@ -54,11 +54,6 @@ std::string OrphanText(std::string_view object);
 // For messages: "finalizers a, b keep it", or "it has no finalizers".
 std::string FinalizersText(const ObjectMetaProto& object);
 
-// The first field manager, other than `ours`, that owns fields of the object besides its owner
-// references and finalizers, which garbage collection writes; "" if there is none. A manager with
-// unreadable fields counts.
-std::string OtherManager(const ObjectMetaProto& object, std::string_view ours);
-
 // Makes `owner`, of this kind, the controller of `object`; the owner's deletion waits for it.
 void SetControllerReference(const ObjectMetaProto& owner, const KindInfo& owner_kind,
                             ObjectMetaProto& object);

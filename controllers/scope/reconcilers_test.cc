@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "controllers/scope/generated_names.h"
 #include "controllers/scope/testing_fixture.h"
 #include "testing/apiserver/errors.h"
 
@@ -205,9 +206,11 @@ TEST_F(ReconcilersTest, AnInvalidTemplateRevokes) {
 // The template fails, and an administrator narrows the instance.
 TEST_F(ReconcilersTest, NarrowingTakesEffectAlthoughTheTemplateFailed) {
   Begin("");
+  const std::string uid = cluster_.Get(kTemplates, "foo")["metadata"]["uid"].asString();
   Json::Value foreign = ParseJson(R"({"apiVersion": "rbac.authorization.k8s.io/v1",
-      "kind": "ClusterRole", "metadata": {"name": "scope-template:view-2"}, "rules": []})")
+      "kind": "ClusterRole", "rules": []})")
                             .value();
+  foreign["metadata"]["name"] = ClusterRoleName(uid, "view-2");
   EXPECT_EQ(cluster_.Create(kRoles, foreign), 201);
   EditRoles(kDocumentRoleAndView2);
   cluster_.Settle();

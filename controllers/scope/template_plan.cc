@@ -74,8 +74,8 @@ void PlanPresentRole(const TemplateSnapshot& snapshot, ClusterRole desired,
   if (!foreign.empty()) {
     plan.problems.push_back(StrCat(
         Quoted(actual), " exists and does not belong to this ScopeTemplate (", foreign,
-        "): it is neither changed nor bound; choose another generateName (one that ends in \"-\" "
-        "is always free), or delete the ClusterRole if nothing else needs it"));
+        "): it is neither changed nor bound; delete the ClusterRole if nothing else needs it, or "
+        "choose another generateName"));
     return;
   }
   if (actual.metadata().has_deletiontimestamp()) {

@@ -20,7 +20,6 @@ inline constexpr std::string_view kEmptyRoles = R"([{"generateName": "fooCluster
     "rules": [],
     "bindingTemplate": {"subjects": [{"kind": "ServiceAccount", "name": "foo-service-account",
                                       "namespace": "operators"}]}}])";
-// A role with the literal name of another user's role.
 inline constexpr std::string_view kDocumentRoleAndView2 = R"([{"generateName": "fooClusterRole-",
     "rules": [{"apiGroups": [""], "resources": ["pods", "services"], "verbs": ["get", "list"]}],
     "bindingTemplate": {"subjects": [{"kind": "ServiceAccount", "name": "foo-service-account",
@@ -32,8 +31,7 @@ inline constexpr std::string_view kAnn = R"([{"generateName": "reader-",
 inline constexpr std::string_view kAnnAndEve = R"([{"generateName": "reader-",
     "rules": [{"apiGroups": [""], "resources": ["pods"], "verbs": ["get"]}],
     "subjects": [{"kind": "User", "name": "ann"}, {"kind": "User", "name": "eve"}]}])";
-inline constexpr char kLiteralRole[] = "scope-template:cert-manager-controller";
-inline constexpr std::string_view kLiteral = R"([{"generateName": "cert-manager-controller",
+inline constexpr std::string_view kWithoutDash = R"([{"generateName": "cert-manager-controller",
     "rules": [{"apiGroups": [""], "resources": ["pods"], "verbs": ["get"]}],
     "subjects": [{"kind": "User", "name": "ann"}]}])";
 inline constexpr std::string_view kNodes = R"([{"generateName": "reader-",

@@ -41,7 +41,7 @@ std::string WhyNever(const rbacv1::Subject& subject, std::string_view ns) {
   return "";
 }
 
-Errors ErrorsOf(const ScopeTemplate& scope_template, std::string_view ns, WhyTaken why_taken) {
+Errors ErrorsOf(const ScopeTemplate& scope_template, std::string_view ns) {
   Errors errors;
   const TemplateRoles expanded = ExpandTemplate(scope_template);
   if (!expanded.invalid.ok()) errors.emplace_back(expanded.invalid.message());
@@ -51,11 +51,6 @@ Errors ErrorsOf(const ScopeTemplate& scope_template, std::string_view ns, WhyTak
         errors.push_back(StrCat("role \"", role.generate_name, "\": ", subject.kind(), " \"",
                                 subject.name(), "\" cannot be a subject, because ", why));
       }
-    }
-    if (role.generate_name.ends_with('-')) continue;
-    if (const std::string why = why_taken(role.name); !why.empty()) {
-      errors.push_back(StrCat("role \"", role.generate_name, "\": ClusterRole \"", role.name, "\" ",
-                              why, "; choose another generateName, or one that ends in \"-\""));
     }
   }
   return errors;
@@ -85,10 +80,9 @@ absl::Status Refuse(const Errors& old, const Errors& now) {
 
 }  // namespace
 
-absl::Status RefuseTemplate(const ScopeTemplate* old, const ScopeTemplate& now, std::string_view ns,
-                            WhyTaken why_taken) {
-  return Refuse(old == nullptr ? Errors() : ErrorsOf(*old, ns, why_taken),
-                ErrorsOf(now, ns, why_taken));
+absl::Status RefuseTemplate(const ScopeTemplate* old, const ScopeTemplate& now,
+                            std::string_view ns) {
+  return Refuse(old == nullptr ? Errors() : ErrorsOf(*old, ns), ErrorsOf(now, ns));
 }
 
 absl::Status RefuseInstance(const ScopeInstance* old, const ScopeInstance& now,

@@ -8,13 +8,11 @@
 #include <vector>
 
 #include "absl/functional/function_ref.h"
-#include "controllers/scope/cluster_role.h"
 #include "controllers/scope/indexes.h"
 #include "controllers/scope/kinds.h"
 #include "manager/admission/typed.h"
 #include "manager/core/status_macros.h"
 #include "manager/core/strings.h"
-#include "manager/object/kinds/rbac_v1.h"
 #include "webhooks/scope/grants.h"
 #include "webhooks/scope/large_checks.h"
 #include "webhooks/scope/refusals.h"
@@ -69,29 +67,6 @@ absl::Status CheckAuthor(
   return CheckRequirements(call.user().username(), requirements, ask);
 }
 
-template <class T>
-absl::StatusOr<bool> IsBound(const CallContext& context, const CacheView& cache,
-                             std::string_view cluster_role) {
-  ASSIGN_OR_RETURN(const auto bindings, cache.ListBy<T>(context, {kByRoleRef, cluster_role}));
-  return !bindings.empty();
-}
-
-// Why a role of this name cannot be the template's; "" if it can.
-absl::StatusOr<std::string> WhyTakenBy(const CallContext& context, const CacheView& cache,
-                                       std::string_view uid, std::string_view name) {
-  const auto role = cache.Get<rbacv1::ClusterRole>(context, {"", std::string(name)});
-  if (role.ok()) {
-    const std::string why = WhyForeign(*role, uid);
-    return why.empty() ? "" : StrCat("exists, and ", why);
-  }
-  if (!absl::IsNotFound(role.status())) return role.status();
-  ASSIGN_OR_RETURN(const bool in_namespace, IsBound<rbacv1::RoleBinding>(context, cache, name));
-  ASSIGN_OR_RETURN(const bool in_cluster,
-                   IsBound<rbacv1::ClusterRoleBinding>(context, cache, name));
-  if (in_namespace || in_cluster) return "does not exist, but bindings refer to it";
-  return "";
-}
-
 // Others may have written them: the author of a new right must know where it will be bound.
 void WarnOfInstances(const std::vector<ScopeInstance>& instances, AdmissionCall& call) {
   if (instances.empty()) return;
@@ -107,13 +82,7 @@ void WarnOfInstances(const std::vector<ScopeInstance>& instances, AdmissionCall&
 absl::Status CheckTemplate(const Checker& checker, AdmissionCall& call, const ScopeTemplate* old,
                            const ScopeTemplate& now) {
   const CacheView& cache = checker.component.cache();
-  absl::Status unread;
-  RETURN_IF_ERROR(RefuseTemplate(old, now, checker.component.ns, [&](std::string_view name) {
-    auto why = WhyTakenBy(call.context(), cache, now.metadata().uid(), name);
-    unread.Update(why.status());
-    return why.ok() ? *std::move(why) : std::string();
-  }));
-  RETURN_IF_ERROR(unread);
+  RETURN_IF_ERROR(RefuseTemplate(old, now, checker.component.ns));
   ASSIGN_OR_RETURN(const auto instances, cache.ListBy<ScopeInstance>(
                                              call.context(), {kByTemplate, now.metadata().name()}));
   const auto grants = [&](const GrantOptions& options) {
@@ -161,12 +130,9 @@ class WriteValidator : public Validator<T> {
 
 absl::StatusOr<Webhooks> MakeScopeWebhooks(const Component& component) {
   CacheView& cache = component.cache();
-  RETURN_IF_ERROR(DeclareTemplateIndexes(cache));
+  RETURN_IF_ERROR(DeclareTemplateIndex(cache));
   Webhooks webhooks;
-  for (const KindInfo& kind :
-       {KindOf<ScopeTemplate>::value, KindOf<ScopeInstance>::value,
-        KindOf<rbacv1::ClusterRole>::value, KindOf<rbacv1::RoleBinding>::value,
-        KindOf<rbacv1::ClusterRoleBinding>::value}) {
+  for (const KindInfo& kind : {KindOf<ScopeTemplate>::value, KindOf<ScopeInstance>::value}) {
     webhooks.demands.push_back(cache.Demand({.kind = kind, .ns = "", .name = ""}, nullptr));
   }
   const Checker checker{component, std::make_shared<LargeChecks>(kLargePerUser, kLargeInAll)};

@@ -3,7 +3,6 @@
 //
 // +mandate:component:name=scope-webhook,value=webhooks.enabled,events=none
 // +kubebuilder:rbac:groups=operators.coreos.com,resources=scopeinstances;scopetemplates,verbs=list;watch
-// +kubebuilder:rbac:groups=rbac.authorization.k8s.io,resources=clusterroles;rolebindings;clusterrolebindings,verbs=list;watch
 // +kubebuilder:rbac:groups=authorization.k8s.io,resources=subjectaccessreviews,verbs=create
 // +kubebuilder:webhook:path=/validate-operators-coreos-com-v1alpha1-scopetemplate,mutating=false,failurePolicy=fail,sideEffects=None,groups=operators.coreos.com,resources=scopetemplates,verbs=create;update,versions=v1alpha1,name=scopetemplates.operators.coreos.com,admissionReviewVersions=v1,timeoutSeconds=10
 // +kubebuilder:webhook:path=/validate-operators-coreos-com-v1alpha1-scopeinstance,mutating=false,failurePolicy=fail,sideEffects=None,groups=operators.coreos.com,resources=scopeinstances,verbs=create;update,versions=v1alpha1,name=scopeinstances.operators.coreos.com,admissionReviewVersions=v1,timeoutSeconds=10

@@ -15,7 +15,6 @@
 #include "manager/core/testing/simulated_loop.h"
 #include "manager/object/json.h"
 #include "manager/object/json_codec.h"
-#include "manager/object/kinds/rbac_v1.h"
 
 namespace mandate::scope {
 namespace {
@@ -144,30 +143,6 @@ TEST_F(ScopeWebhooksTest, AsksTwiceForAnAdministrator) {
   client_.ForgetRequests();
   EXPECT_EQ(Ask(large), "allowed");
   EXPECT_EQ(client_.requests().size(), 2u);
-}
-
-TEST_F(ScopeWebhooksTest, RefusesLiteralNamesThatAreTaken) {
-  AllowAll();
-  ScopeTemplate literal = DocumentTemplate();
-  literal.mutable_spec()->mutable_clusterroles(0)->set_generatename("foo");
-  EXPECT_EQ(Ask(literal), "allowed");
-  rbacv1::RoleBinding binding;
-  binding.mutable_metadata()->set_namespace_("ns");
-  binding.mutable_metadata()->set_name("b");
-  binding.mutable_roleref()->set_kind("ClusterRole");
-  binding.mutable_roleref()->set_name("scope-template:foo");
-  cache_.Put(binding);
-  EXPECT_THAT(Ask(literal), HasSubstr("does not exist, but bindings refer to it"));
-  cache_.Remove(KindOf<rbacv1::RoleBinding>::value, {"ns", "b"});
-  rbacv1::ClusterRoleBinding everywhere;
-  everywhere.mutable_metadata()->set_name("b");
-  *everywhere.mutable_roleref() = binding.roleref();
-  cache_.Put(everywhere);
-  EXPECT_THAT(Ask(literal), HasSubstr("does not exist, but bindings refer to it"));
-  rbacv1::ClusterRole role;
-  role.mutable_metadata()->set_name("scope-template:foo");
-  cache_.Put(role);
-  EXPECT_THAT(Ask(literal), HasSubstr("exists, and"));
 }
 
 TEST_F(ScopeWebhooksTest, DeniesWhatItCannotRead) {

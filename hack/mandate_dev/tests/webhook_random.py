@@ -51,5 +51,5 @@ class WebhookRandom(unittest.TestCase):
         self.assertEqual(Case(NOBODY, "template").scopes(), [])
         self.assertEqual(Case(NOBODY, "awaited", len(AWAITED) - 1).scopes(), ["default", "kube-public"])
 
-    def test_names_are_literal_or_completed(self) -> None:
+    def test_half_of_the_names_end_in_a_dash(self) -> None:
         self.assertEqual([generate_name(0, 0), generate_name(1, 0)], ["dif-0-0", "dif-1-0-"])

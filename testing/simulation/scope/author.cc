@@ -48,7 +48,7 @@ std::vector<std::string> Author::Kinds() {
           "template: rules emptied",
           "template: empty rules",
           "template: invalid",
-          "template: a literal name",
+          "template: a name without a dash",
           "instance created",
           "instance edited",
           "instance deleted",
@@ -85,9 +85,9 @@ Json::Value Author::Role(int index) {
   const std::vector<std::string> names = {"view-", "edit-", "ops.Things-"};
   Json::Value role;
   role["generateName"] = names[static_cast<size_t>(index)];
-  if (dice_.OneIn(8) && !NotYet().contains("template: a literal name")) {
-    tally_["template: a literal name"]++;
-    role["generateName"] = StrCat("literal-", dice_.Pick(2), "x");
+  if (dice_.OneIn(8) && !NotYet().contains("template: a name without a dash")) {
+    tally_["template: a name without a dash"]++;
+    role["generateName"] = StrCat("plain-", dice_.Pick(2), "x");
   }
   role["rules"] = Json::Value(Json::arrayValue);
   const bool empty = dice_.OneIn(6) && !NotYet().contains("template: empty rules");

@@ -55,31 +55,19 @@ std::string ControllerOf(const Json::Value& object, const std::string& kind) {
   return "";
 }
 
-bool IsLiteral(const std::string& generate_name) { return !generate_name.ends_with('-'); }
-
 std::string GenerateNameOf(std::string_view name) {
   if (!name.starts_with(kRolePrefix)) return "";
   name.remove_prefix(kRolePrefix.size());
-  if (name.size() <= kSuffix || name[name.size() - kSuffix - 1] != '-') return std::string(name);
+  if (name.size() <= kSuffix || name[name.size() - kSuffix - 1] != '-') return "";
   const std::string_view suffix = name.substr(name.size() - kSuffix);
   const bool generated = std::all_of(suffix.begin(), suffix.end(), [](char c) {
     return std::string_view("bcdfghjklmnpqrstvwxz2456789").find(c) != std::string_view::npos;
   });
-  return std::string(generated ? name.substr(0, name.size() - kSuffix) : name);
+  return generated ? std::string(name.substr(0, name.size() - kSuffix)) : "";
 }
 
 Declared Declare(Cluster& cluster) {
-  Declared declared{
-      cluster.List(Templates()), cluster.List(Instances()), cluster.List(Namespaces()), {}};
-  for (const auto& scope_template : declared.templates) {
-    for (const auto& role : scope_template["spec"]["clusterRoles"]) {
-      const std::string name = role["generateName"].asString();
-      if (!IsLiteral(name)) continue;
-      const Json::Value is = cluster.Get(ClusterRoles(), "", StrCat(kRolePrefix, name));
-      if (!is.isNull()) declared.literal_owners[name] = ControllerOf(is, "ScopeTemplate");
-    }
-  }
-  return declared;
+  return {cluster.List(Templates()), cluster.List(Instances()), cluster.List(Namespaces())};
 }
 
 std::vector<std::string> Judge::Verdict() {
@@ -142,15 +130,7 @@ void Judge::NoteKept(const Json::Value& binding) {
       blocked_.insert(held->second.template_uid);
     }
   }
-  if (is.isNull()) {
-    unsure_.insert(held->second.template_uid);
-    // Several templates may use one literal name.
-    for (const auto& one : cluster_.List(Templates())) {
-      for (const auto& r : one["spec"]["clusterRoles"]) {
-        if (r["generateName"].asString() == GenerateNameOf(role)) unsure_.insert(Uid(one));
-      }
-    }
-  }
+  if (is.isNull()) unsure_.insert(held->second.template_uid);
 }
 
 void Judge::SpreadTrouble() {

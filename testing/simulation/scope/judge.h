@@ -83,11 +83,9 @@ std::string ControllerOf(const Json::Value& object, const std::string& kind);
 
 // The prefix of the names of templates' roles.
 inline constexpr std::string_view kRolePrefix = "scope-template:";
-bool IsLiteral(const std::string& generate_name);
 
-// The generateName of a role's name: "fooClusterRole-" for
-// "scope-template:fooClusterRole-bcdfghjkl2", "literal" for "scope-template:literal". Empty if no
-// template's role can have the name.
+// The generateName of a role's name, with the dash before the suffix: "fooClusterRole-" for
+// "scope-template:fooClusterRole-bcdfghjkl2". Empty if no template's role can have the name.
 std::string GenerateNameOf(std::string_view name);
 
 }  // namespace mandate::simulation

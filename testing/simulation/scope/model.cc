@@ -62,15 +62,10 @@ bool Referenced(const Json::Value& scope_template, const std::vector<Json::Value
   });
 }
 
-// A literal name that is in use is never taken over.
-bool Clashes(const Json::Value& scope_template, const Declared& declared) {
-  for (const auto& role : scope_template["spec"]["clusterRoles"]) {
-    const auto owner = declared.literal_owners.find(role["generateName"].asString());
-    if (owner != declared.literal_owners.end() && owner->second != Uid(scope_template)) {
-      return true;
-    }
-  }
-  return false;
+// As GenerateNameOf() finds it in the role's name.
+std::string GenerateName(const Json::Value& role) {
+  const std::string name = role["generateName"].asString();
+  return name.ends_with('-') ? name : name + "-";
 }
 
 // The places where an instance wants its grants.
@@ -113,13 +108,10 @@ void ExpectTemplate(const Json::Value& scope_template, const Declared& declared,
     expected.frozen_templates.insert(uid);
     return;
   }
-  const bool fails = invalid || (referenced && Clashes(scope_template, declared));
-  expected.reasons[uid] = fails ? "TemplatingFailed" : "TemplatingSuccessful";
+  expected.reasons[uid] = invalid ? "TemplatingFailed" : "TemplatingSuccessful";
   if (!referenced) return;
   for (const auto& role : scope_template["spec"]["clusterRoles"]) {
-    const std::string name = role["generateName"].asString();
-    const auto owner = declared.literal_owners.find(name);
-    if (owner != declared.literal_owners.end() && owner->second != uid) continue;
+    const std::string name = GenerateName(role);
     if (invalid) {
       Json::Value& at_most = expected.roles_at_most[{uid, name}];
       for (const auto& rule : role["rules"]) {
@@ -155,7 +147,7 @@ void ExpectInstance(const Json::Value& instance, const Declared& declared, Expec
     for (const auto& role : spec["clusterRoles"]) {
       const std::set<std::string> subjects = ValidSubjects(role, spec);
       if (subjects.empty()) continue;
-      const RoleId id{Uid(*found), role["generateName"].asString()};
+      const RoleId id{Uid(*found), GenerateName(role)};
       std::set<std::string> named = places.named;
       if (places.cluster) named = {""};
       for (const std::string& ns : named) {
@@ -164,7 +156,7 @@ void ExpectInstance(const Json::Value& instance, const Declared& declared, Expec
     }
     return;
   }
-  if (Leaving(*found) || Clashes(*found, declared)) {
+  if (Leaving(*found)) {
     expected.reasons[uid] = "ScopeTemplateFailed";
     expected.frozen[uid] = {Uid(*found), places.cluster, places.named};
     return;
@@ -172,7 +164,7 @@ void ExpectInstance(const Json::Value& instance, const Declared& declared, Expec
   expected.reasons[uid] = places.missing ? "ScopingFailed" : "ScopingSuccessful";
   for (const auto& role : spec["clusterRoles"]) {
     const std::set<std::string> subjects = ValidSubjects(role, spec);
-    const RoleId id{Uid(*found), role["generateName"].asString()};
+    const RoleId id{Uid(*found), GenerateName(role)};
     if (places.cluster) expected.grants[{uid, id, ""}] = subjects;
     for (const std::string& ns : places.there) expected.grants[{uid, id, ns}] = subjects;
   }

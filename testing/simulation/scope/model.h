@@ -30,9 +30,6 @@ struct GrantId {
 // The declarations.
 struct Declared {
   std::vector<Json::Value> templates, instances, namespaces;
-  // Literal names (generateNames without "-" at the end), each with the UID of the template that
-  // owns the ClusterRole of that name; empty: a stranger owns it. Free names are not in this map.
-  std::map<std::string, std::string> literal_owners;
 };
 
 // The desired state. Other grants and roles must not exist unless `frozen` allows them.

@@ -33,15 +33,15 @@ const RoleId kRole{"T", "view-"};
 const std::set<std::string> kUser = {"User u"};
 
 TEST(ModelTest, ARoleIsThereWhileItIsReferenced) {
-  EXPECT_EQ(Expect({{Template()}, {}, {}, {}}).roles.size(), 0u);
-  const Expected expected = Expect({{Template()}, {Instance("")}, {}, {}});
+  EXPECT_EQ(Expect({{Template()}, {}, {}}).roles.size(), 0u);
+  const Expected expected = Expect({{Template()}, {Instance("")}, {}});
   ASSERT_EQ(expected.roles.size(), 1u);
   EXPECT_EQ(expected.roles.at(kRole)[0]["verbs"][0].asString(), "get");
   EXPECT_EQ(expected.reasons.at("T"), "TemplatingSuccessful");
 }
 
 TEST(ModelTest, WithoutNamespacesTheWholeCluster) {
-  const Expected expected = Expect({{Template()}, {Instance("")}, {Namespace("a")}, {}});
+  const Expected expected = Expect({{Template()}, {Instance("")}, {Namespace("a")}});
   EXPECT_EQ(expected.grants, (decltype(expected.grants){{{"I", kRole, ""}, kUser}}));
   EXPECT_EQ(expected.reasons.at("I"), "ScopingSuccessful");
 }
@@ -50,8 +50,7 @@ TEST(ModelTest, NamedAndSelectedNamespaces) {
   const Expected expected =
       Expect({{Template()},
               {Instance(R"(,"namespaces":["a"],"namespaceSelector":{"k":"v"})")},
-              {Namespace("a"), Namespace("b", R"(,"labels":{"k":"v"})"), Namespace("c")},
-              {}});
+              {Namespace("a"), Namespace("b", R"(,"labels":{"k":"v"})"), Namespace("c")}});
   EXPECT_EQ(expected.grants,
             (decltype(expected.grants){{{"I", kRole, "a"}, kUser}, {{"I", kRole, "b"}, kUser}}));
 }
@@ -60,20 +59,19 @@ TEST(ModelTest, AMissingNamespaceFailsTheInstanceAndGrantsTheRest) {
   const Expected expected =
       Expect({{Template()},
               {Instance(R"(,"namespaces":["a","gone","leaving"])")},
-              {Namespace("a"), Namespace("leaving", R"(,"deletionTimestamp":"now")")},
-              {}});
+              {Namespace("a"), Namespace("leaving", R"(,"deletionTimestamp":"now")")}});
   EXPECT_EQ(expected.grants.size(), 1u);
   EXPECT_EQ(expected.reasons.at("I"), "ScopingFailed");
 }
 
 TEST(ModelTest, ASelectorThatTakesNothingIsNotTheCluster) {
   const Expected expected =
-      Expect({{Template()}, {Instance(R"(,"namespaceSelector":{"k":"v"})")}, {Namespace("a")}, {}});
+      Expect({{Template()}, {Instance(R"(,"namespaceSelector":{"k":"v"})")}, {Namespace("a")}});
   EXPECT_TRUE(expected.grants.empty());
 }
 
 TEST(ModelTest, WithoutItsTemplateNothingIsGranted) {
-  const Expected expected = Expect({{}, {Instance("")}, {}, {}});
+  const Expected expected = Expect({{}, {Instance("")}, {}});
   EXPECT_TRUE(expected.grants.empty());
   EXPECT_EQ(expected.reasons.at("I"), "ScopeTemplateNotFound");
   EXPECT_FALSE(expected.Allows({"I", kRole, ""}));
@@ -85,7 +83,7 @@ TEST(ModelTest, AnInvalidTemplateLeavesWhatIsInItsScope) {
       J(R"({"kind":"ServiceAccount","name":"s"})"));
   invalid["spec"]["clusterRoles"][0]["rules"].append(J(R"({"resources":["pods"]})"));
   const Expected expected =
-      Expect({{invalid}, {Instance(R"(,"namespaces":["a"])")}, {Namespace("a")}, {}});
+      Expect({{invalid}, {Instance(R"(,"namespaces":["a"])")}, {Namespace("a")}});
   EXPECT_EQ(expected.reasons.at("T"), "TemplatingFailed");
   EXPECT_EQ(expected.reasons.at("I"), "ScopeTemplateFailed");
   EXPECT_TRUE(expected.Allows({"I", kRole, "a"}));
@@ -98,7 +96,7 @@ TEST(ModelTest, AnInvalidTemplateLeavesWhatIsInItsScope) {
   EXPECT_FALSE(expected.Allows({"I", {"another", "view-"}, "a"}));
   // The template names no subject, so no subject keeps the role.
   invalid["spec"]["clusterRoles"][0].removeMember("subjects");
-  EXPECT_FALSE(Expect({{invalid}, {Instance(R"(,"namespaces":["a"])")}, {Namespace("a")}, {}})
+  EXPECT_FALSE(Expect({{invalid}, {Instance(R"(,"namespaces":["a"])")}, {Namespace("a")}})
                    .Allows({"I", kRole, "a"}));
 }
 
@@ -106,7 +104,7 @@ TEST(ModelTest, ATemplateThatIsLeavingLeavesWhatIsInItsScope) {
   Json::Value leaving = Template();
   leaving["metadata"]["deletionTimestamp"] = "now";
   const Expected expected =
-      Expect({{leaving}, {Instance(R"(,"namespaces":["a"])")}, {Namespace("a")}, {}});
+      Expect({{leaving}, {Instance(R"(,"namespaces":["a"])")}, {Namespace("a")}});
   EXPECT_EQ(expected.reasons.at("I"), "ScopeTemplateFailed");
   EXPECT_TRUE(expected.Allows({"I", kRole, "a"}));
   EXPECT_FALSE(expected.Allows({"I", kRole, "b"}));
@@ -114,20 +112,10 @@ TEST(ModelTest, ATemplateThatIsLeavingLeavesWhatIsInItsScope) {
             NotYet().contains(kLeavesOnlyItsOwn));
 }
 
-TEST(ModelTest, ALiteralNameThatSomebodyElseUsesIsNotTakenOver) {
-  const auto with = [](const std::string& owner) {
-    return Expect({{Template("literal")}, {Instance("")}, {}, {{"literal", owner}}});
-  };
-  EXPECT_EQ(with("").reasons.at("T"), "TemplatingFailed");
-  EXPECT_TRUE(with("").roles.empty());
-  EXPECT_EQ(with("T").reasons.at("T"), "TemplatingSuccessful");
-  EXPECT_EQ(with("T").roles.size(), 1u);
-}
-
 TEST(ModelTest, AnInstanceThatIsLeavingReferencesAndGrantsNothing) {
   Json::Value leaving = Instance("");
   leaving["metadata"]["deletionTimestamp"] = "now";
-  const Expected expected = Expect({{Template()}, {leaving}, {}, {}});
+  const Expected expected = Expect({{Template()}, {leaving}, {}});
   EXPECT_TRUE(expected.roles.empty());
   EXPECT_TRUE(expected.grants.empty());
   EXPECT_FALSE(expected.Allows({"I", kRole, ""}));

@@ -35,13 +35,11 @@ std::string RightText(const std::string& subject, const std::string& atom, const
 
 // A component reads templates and instances by two watches; one may be older than the other.
 void Rights::OnDeclared(Declared declared, absl::Time now) {
-  // A name in use may become free without a change of a declaration.
-  declared.literal_owners.clear();
   std::erase_if(recent_, [&](const auto& one) { return now - one.first > kKnown; });
   Mean(declared);
   for (const auto& [when, before] : recent_) {
-    Mean({before.templates, declared.instances, declared.namespaces, {}});
-    Mean({declared.templates, before.instances, declared.namespaces, {}});
+    Mean({before.templates, declared.instances, declared.namespaces});
+    Mean({declared.templates, before.instances, declared.namespaces});
   }
   recent_.emplace_back(now, std::move(declared));
 }

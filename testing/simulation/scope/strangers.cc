@@ -79,8 +79,6 @@ const std::vector<Strangers::Kind>& Strangers::AllKinds() {
        [](Strangers& s, const Victim& v) { s.ForgeLabel(v); }},
       {"stranger: holds an instance", false, true,
        [](Strangers& s, const Victim& v) { s.HoldInstance(v); }},
-      {"stranger: takes a literal name", true, true,
-       [](Strangers& s, const Victim&) { s.TakeLiteralName(); }},
   };
   return kinds;
 }
@@ -132,14 +130,6 @@ void Strangers::Act() {
   if (IsKept(victim)) return;
   if (NotYet().contains(kind.name)) return;
   tally_[kind.name]++;
-  // A role with a literal name that a stranger changes may belong to the stranger, so it is not
-  // taken over.
-  const std::string name = Text(victim.object, "name");
-  if (victim.kind == ClusterRoles() && IsLiteral(GenerateNameOf(name))) {
-    held_[Text(victim.object, "uid")] = {OwnerOf(victim.object), true};
-    claimed_.push_back(name);
-    guardian_.AddTakenRole(name);
-  }
   kind.act(*this, victim);
 }
 
@@ -161,11 +151,7 @@ void Strangers::Merge(const Victim& victim, const std::string& patch) {
 
 Keeping Strangers::KeepingOf(const Victim& victim) {
   const std::string owner = victim.object["metadata"]["ownerReferences"][0]["name"].asString();
-  // A role with a literal name and another owner is foreign.
-  if (victim.kind == ClusterRoles()) {
-    return {.owner_uid = OwnerOf(victim.object),
-            .impostor = IsLiteral(GenerateNameOf(Text(victim.object, "name")))};
-  }
+  if (victim.kind == ClusterRoles()) return {.owner_uid = OwnerOf(victim.object)};
   return {.owner_uid = OwnerOf(victim.object),
           .template_uid = guardian_.TemplateOf(victim.object["roleRef"]["name"].asString()),
           .owner_name = owner};
@@ -255,15 +241,6 @@ void Strangers::ForgeLabel(const Victim& victim) {
   held_[Text(is, "uid")] = {"", true};
 }
 
-void Strangers::TakeLiteralName() {
-  Json::Value role;
-  role["apiVersion"] = "rbac.authorization.k8s.io/v1";
-  role["kind"] = "ClusterRole";
-  role["metadata"]["name"] = StrCat(kRolePrefix, "literal-", dice_.Pick(2), "x");
-  role["rules"] = Json::Value(Json::arrayValue);
-  CreateForeign(ClusterRoles(), role);
-}
-
 void Strangers::CreateForeign(const GroupResource& kind, const Json::Value& object) {
   const std::string ns = Text(object, "namespace"), name = Text(object, "name");
   if (cluster_.Create(kind, object) != 201) return;
@@ -283,9 +260,6 @@ void Strangers::Relent() {
   for (const Foreign& one : std::exchange(foreign_, {})) {
     guardian_.ForgetForeign(Guardian::KeyOf(one.kind, one.ns, one.name));
     cluster_.Delete(one.kind, one.ns, one.name);
-  }
-  for (const std::string& name : std::exchange(claimed_, {})) {
-    cluster_.Delete(ClusterRoles(), "", name);
   }
   held_.clear();
 }

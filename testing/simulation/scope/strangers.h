@@ -68,7 +68,6 @@ class Strangers {
   void ReplaceRoleRef(const Victim& victim);
   void TakeName(const Victim& victim);
   void ForgeLabel(const Victim& victim);
-  void TakeLiteralName();
   void CreateForeign(const apiserver::GroupResource& kind, const Json::Value& object);
 
   Cluster& cluster_;
@@ -78,7 +77,6 @@ class Strangers {
   Held& held_;
   std::vector<Victim> kept_;
   std::vector<Foreign> foreign_;
-  std::vector<std::string> claimed_;  // ClusterRoles with literal names
   int serial_ = 0;
 };
 

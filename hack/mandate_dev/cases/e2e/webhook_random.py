@@ -77,7 +77,7 @@ class Case:
 
 
 def generate_name(template: int, role: int) -> str:
-    """Of a role of an existing template. Half of them are literal names."""
+    """Of a role of an existing template. Half of them have no dash."""
     return f"dif-{template}-{role}{'-' if template % 2 else ''}"
 
 
