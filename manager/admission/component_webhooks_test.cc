@@ -39,7 +39,7 @@ class ComponentWebhooksTest : public testing::Test {
     webhooks_.emplace(ComponentWebhooks::Options{.component = "scope",
                                                  .webhooks = std::move(webhooks),
                                                  .bounds = bounds_,
-                                                 .workers = pool_,
+                                                 .workers = *workers_,
                                                  .loop = loop_,
                                                  .metrics = metrics_,
                                                  .log = Logger(log_, loop_.clock())});
@@ -92,6 +92,7 @@ class ComponentWebhooksTest : public testing::Test {
 
   SimulatedLoop loop_;
   SimulatedPool pool_{loop_, 1};
+  Executor* workers_ = &pool_;
   FakeCacheView cache_{loop_};
   Metrics metrics_;
   std::shared_ptr<LogCapture> log_ = std::make_shared<LogCapture>();
@@ -158,7 +159,8 @@ TEST_F(ComponentWebhooksTest, EndsBeforeTheServersTimeout) {
     absl::Duration deadline;
   } kCases[] = {{"1s", absl::Milliseconds(900)},   {"10s", absl::Milliseconds(9500)},
                 {"", absl::Milliseconds(9500)},    {"x", absl::Milliseconds(9500)},
-                {"-1s", absl::Milliseconds(9500)}, {"1h", absl::Milliseconds(29500)}};
+                {"-1s", absl::Milliseconds(9500)}, {"0s", absl::Milliseconds(9500)},
+                {"1h", absl::Milliseconds(29500)}};
   for (const auto& c : kCases) {
     SCOPED_TRACE(c.timeout);
     const absl::Time start = loop_.clock().TimeNow();
@@ -171,8 +173,8 @@ TEST_F(ComponentWebhooksTest, EndsBeforeTheServersTimeout) {
     EXPECT_TRUE(stopped);
     EXPECT_EQ(webhooks_->in_flight(), 0u);
   }
-  EXPECT_EQ(Requests("504"), 6);
-  EXPECT_EQ(log_->Count("A webhook did not answer in time"), 6) << "the cases are minutes apart";
+  EXPECT_EQ(Requests("504"), 7);
+  EXPECT_EQ(log_->Count("A webhook did not answer in time"), 7) << "the cases are minutes apart";
   EXPECT_EQ(log_->Count("webhook /hook did not answer within 900ms"), 1);
 }
 
@@ -190,7 +192,10 @@ TEST_F(ComponentWebhooksTest, BoundsReviewsAndTheirBytes) {
   EXPECT_EQ(Gauge("mandate_webhook_in_flight", {{"identity", "scope"}}), 2);
   EXPECT_EQ(Gauge("mandate_webhook_bytes_in_flight", {{"identity", "scope"}}),
             2 * static_cast<double>(Body("u1").size()));
+  const Labels hook = {{"webhook", "/hook"}};
+  EXPECT_EQ(Gauge("controller_runtime_webhook_requests_in_flight", hook), 2);
   loop_.RunFor(absl::Seconds(5));
+  EXPECT_EQ(Gauge("controller_runtime_webhook_requests_in_flight", hook), 0);
   EXPECT_EQ((*first)->code, 200);
   EXPECT_EQ((*second)->code, 200);
   EXPECT_EQ(Gauge("mandate_webhook_in_flight", {{"identity", "scope"}}), 0);
@@ -198,6 +203,88 @@ TEST_F(ComponentWebhooksTest, BoundsReviewsAndTheirBytes) {
                 .Value(),
             2);
   EXPECT_EQ(log_->Count("Too many reviews in flight"), 1) << "one line a minute";
+}
+
+TEST_F(ComponentWebhooksTest, BoundsTheSumOfTheBodies) {
+  bounds_.max_bytes_in_flight = 100;
+  Start([](AdmissionCall&) {});
+  const auto admit = [&](size_t bytes) { return routes_.at("/hook").admit(bytes); };
+  const auto is_admitted = [](const auto& admitted) { return admitted.index() == 0; };
+  auto first = admit(60);
+  EXPECT_TRUE(is_admitted(first));
+  EXPECT_FALSE(is_admitted(admit(41)));
+  EXPECT_TRUE(is_admitted(admit(40)));
+  first = {};
+  EXPECT_EQ(Gauge("mandate_webhook_bytes_in_flight", {{"identity", "scope"}}), 0);
+  EXPECT_TRUE(is_admitted(admit(100)));
+}
+
+TEST_F(ComponentWebhooksTest, WaitingReviewsRunInTheirOrder) {
+  bounds_.threads = 1;
+  std::vector<std::string> handled;
+  std::vector<absl::Time> deadlines;
+  Start([&](AdmissionCall& call) {
+    handled.push_back(call.request().uid());
+    deadlines.push_back(call.context().deadline);
+    Wait(absl::Seconds(1));
+    SetVerdict(absl::OkStatus(), call);
+  });
+  const absl::Time start = loop_.clock().TimeNow();
+  std::vector<std::shared_ptr<Answer>> answers;
+  for (const char* uid : {"u1", "u2", "u3"}) answers.push_back(Send(Body(uid)));
+  loop_.RunFor(absl::Seconds(5));
+  EXPECT_EQ(handled, (std::vector<std::string>{"u1", "u2", "u3"}));
+  EXPECT_EQ(deadlines, std::vector<absl::Time>(3, start + absl::Milliseconds(9500)))
+      << "the time that a review waits counts";
+  for (const auto& answer : answers) {
+    ASSERT_TRUE(answer->has_value());
+    EXPECT_EQ((*answer)->code, 200);
+  }
+  // The thread is free again.
+  const auto later = Send(Body("u4"));
+  loop_.RunFor(absl::Seconds(5));
+  ASSERT_TRUE(later->has_value());
+  EXPECT_EQ((*later)->code, 200);
+}
+
+TEST_F(ComponentWebhooksTest, MeasuresItsLatencyInSeconds) {
+  Start([&](AdmissionCall& call) {
+    Wait(absl::Seconds(2));
+    SetVerdict(absl::OkStatus(), call);
+  });
+  Send(Body("u"));
+  loop_.RunFor(absl::Seconds(5));
+  for (const auto& family : metrics_.registry().Collect()) {
+    if (family.name != "controller_runtime_webhook_latency_seconds") continue;
+    EXPECT_NEAR(family.metric.at(0).histogram.sample_sum, 2, 0.1);
+    return;
+  }
+  ADD_FAILURE() << "no latency";
+}
+
+// A pool whose threads are busy until the test runs the tasks.
+class BusyPool : public Executor {
+ public:
+  void Post(Task task) override { tasks.push_back(std::move(task)); }
+  void Await(const Latch&) override {}
+
+  std::vector<Task> tasks;
+};
+
+TEST_F(ComponentWebhooksTest, AHandlerDoesNotStartAfterTheDeadline) {
+  BusyPool busy;
+  workers_ = &busy;
+  bool handled = false;
+  Start([&](AdmissionCall&) { handled = true; });
+  const auto answer = Send(Body("u"));
+  loop_.RunFor(absl::Minutes(1));
+  ASSERT_TRUE(answer->has_value());
+  EXPECT_EQ((*answer)->code, 504);
+  ASSERT_EQ(busy.tasks.size(), 1u);
+  std::move(busy.tasks.front())();
+  busy.tasks.clear();
+  EXPECT_FALSE(handled);
+  EXPECT_EQ(webhooks_->in_flight(), 0u);
 }
 
 // Otherwise those that wait would take the bounds while the threads hang.

@@ -34,6 +34,7 @@ class WidgetConverter : public Converter<HubWidget, SpokeWidget> {
     if (text == "fail") return absl::InvalidArgumentError("no such text");
     to.mutable_target()->set_name(text);
     (*to.mutable_metadata()->mutable_annotations())["converted"] = "yes";
+    if (text == "bare") to.mutable_metadata()->clear_labels();
     to.mutable_metadata()->set_name("changed");
     return absl::OkStatus();
   }
@@ -86,6 +87,12 @@ TEST_F(ConversionTest, OfMetadataOnlyLabelsAndAnnotationsChange) {
   EXPECT_EQ(metadata["annotations"]["converted"], "yes");
   EXPECT_EQ(metadata["managedFields"][0]["odd"][0], 1);
   EXPECT_EQ(metadata["newer"]["x"], 2) << "a member that our types do not know";
+}
+
+TEST_F(ConversionTest, MayRemoveLabels) {
+  const auto hub = Convert("example.com/v1", {Spoke("bare")});
+  ASSERT_TRUE(hub.ok()) << hub.status();
+  EXPECT_FALSE((*ParseJson((*hub)[0]))["metadata"].isMember("labels"));
 }
 
 TEST_F(ConversionTest, TheSameVersionIsReturnedAsItIs) {

@@ -39,6 +39,14 @@ TEST(ApplyTypedChange, KeepsMembersThatTheTypeDoesNotKnow) {
        R"([{"name":"p","x":1},{"name":"q","x":2}])", R"([{"name":"p"},{"name":"q"}])",
        R"([{"name":"r"},{"name":"q","a":1},{"name":"p"}])",
        R"([{"name":"r"},{"a":1,"name":"q","x":2},{"name":"p","x":1}])"},
+      {"elements with the same name stay in their places",
+       R"([{"name":"p","x":1},{"name":"p","x":2}])", R"([{"name":"p"},{"name":"p"}])",
+       R"([{"a":1,"name":"p"},{"a":2,"name":"p"}])",
+       R"([{"a":1,"name":"p","x":1},{"a":2,"name":"p","x":2}])"},
+      {"an array of which the type has only a part", R"([{"a":0,"x":0},{"a":1,"x":1}])",
+       R"([{"a":1}])", R"([{"a":2}])", R"([{"a":2}])"},
+      {"a member that only the type has", "{}", R"({"a":{"b":1}})", R"({"a":{"b":2}})",
+       R"({"a":{"b":2}})"},
       {"another type", R"({"a":[1]})", R"({"a":[1]})", R"({"a":"b"})", R"({"a":"b"})"},
   };
   for (const auto& c : kCases) {
@@ -61,6 +69,7 @@ TEST(JsonPatch, HasTheOperationsOfTheChange) {
       {R"({"a":null})", R"({"a":{}})", R"([{"op":"replace","path":"/a","value":{}}])"},
       {R"({"a":[1,2,3]})", R"({"a":[1,3]})", R"([{"op":"remove","path":"/a/1"}])"},
       {R"({"a":[1,3]})", R"({"a":[1,2,3]})", R"([{"op":"add","path":"/a/1","value":2}])"},
+      {"[1,1]", "[1]", R"([{"op":"remove","path":"/1"}])"},
       {R"([1,2,3,4])", "[9]",
        R"([{"op":"replace","path":"/0","value":9},{"op":"remove","path":"/3"},)"
        R"({"op":"remove","path":"/2"},{"op":"remove","path":"/1"}])"},

@@ -3,12 +3,27 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <memory>
 #include <stdexcept>
 #include <string>
 
+#include "k8s.io/api/core/v1/generated.pb.h"
 #include "manager/core/strings.h"
 
 namespace mandate {
+
+// Two versions of one kind: messages of Kubernetes stand in for them.
+using HubWidget = ::k8s::io::api::core::v1::Binding;
+using SpokeWidget = ::k8s::io::api::core::v1::ComponentStatus;
+template <>
+struct KindOf<HubWidget> {
+  static constexpr KindInfo value{"example.com", "v1", "Widget", "widgets"};
+};
+template <>
+struct KindOf<SpokeWidget> {
+  static constexpr KindInfo value{"example.com", "v1alpha1", "Widget", "widgets"};
+};
+
 namespace {
 
 using testing::HasSubstr;
@@ -44,7 +59,8 @@ TEST(AnswerReview, AnExceptionIsA500AndUndoesTheAnswer) {
                             if (known) throw std::runtime_error("broken");
                             throw 1;
                           }};
-    const ReviewAnswer answer = AnswerReview(webhook, {}, kJson, Admission("v1"));
+    const ReviewAnswer answer = AnswerReview(webhook, {}, kJson, Admission("v1beta1"));
+    EXPECT_THAT(answer.body, HasSubstr("\"admission.k8s.io/v1beta1\""));
     EXPECT_EQ(answer.exception, known ? "broken" : "unknown");
     EXPECT_THAT(answer.body, HasSubstr(R"("uid":"u","allowed":false)"));
     EXPECT_THAT(answer.body, HasSubstr("\"code\":500"));
@@ -58,6 +74,28 @@ TEST(AnswerReview, ConvertsWithAConversionWebhook) {
       AnswerReview(ConversionWebhook(Conversions()), {}, kJson, kConversion);
   EXPECT_THAT(answer.body, HasSubstr(R"("uid":"u","convertedObjects":[])"));
   EXPECT_THAT(answer.body, HasSubstr(R"("status":"Success")"));
+}
+
+class ThrowingConverter : public Converter<HubWidget, SpokeWidget> {
+ public:
+  absl::Status ToHub(const SpokeWidget&, HubWidget&) override {
+    throw std::runtime_error("broken");
+  }
+  absl::Status FromHub(const HubWidget&, SpokeWidget&) override { return absl::OkStatus(); }
+};
+
+TEST(AnswerReview, AnExceptionOfAConverterIsAFailure) {
+  Conversions conversions;
+  conversions.Add(std::make_shared<ThrowingConverter>());
+  const ReviewAnswer answer = AnswerReview(
+      ConversionWebhook(std::move(conversions)), {}, kJson,
+      R"({"kind":"ConversionReview","apiVersion":"apiextensions.k8s.io/v1","request":{"uid":"u",)"
+      R"("desiredAPIVersion":"example.com/v1","objects":[)"
+      R"({"apiVersion":"example.com/v1alpha1","kind":"Widget","metadata":{"name":"a"}}]}})");
+  EXPECT_EQ(answer.exception, "broken");
+  EXPECT_THAT(answer.body, HasSubstr(R"("uid":"u","convertedObjects":[])"));
+  EXPECT_THAT(answer.body, HasSubstr(R"("status":"Failure")"));
+  EXPECT_THAT(answer.body, testing::Not(HasSubstr("broken"))) << "it is for the log";
 }
 
 TEST(AnswerReview, ReportsInTheReviewWhatIsWrongWithTheRequest) {

@@ -133,8 +133,11 @@ TEST(ValidatingWebhook, PassesErrorsOfTheServerOn) {
 class Labeler : public Defaulter<ConfigMap> {
  public:
   absl::Status Default(AdmissionCall&, ConfigMap& object) override {
-    if (object.data().contains("bad")) return absl::InvalidArgumentError("bad data");
     (*object.mutable_metadata()->mutable_labels())["team"] = "x";
+    if (object.data().contains("bad")) return absl::InvalidArgumentError("bad data");
+    if (object.data().contains("broken")) {
+      object.mutable_metadata()->add_managedfields()->mutable_fieldsv1()->set_raw("{");
+    }
     return absl::OkStatus();
   }
 };
@@ -167,6 +170,9 @@ TEST(DefaultingWebhook, PatchesNothingThatItDenies) {
   AdmissionResponse response;
   EXPECT_EQ(Ask(webhook, Request("UPDATE", R"({"data":{"bad":"1"}})", kA), &response),
             "403 bad data");
+  EXPECT_EQ(response.patch(), "");
+  EXPECT_TRUE(
+      Ask(webhook, Request("CREATE", R"({"data":{"broken":"1"}})"), &response).starts_with("500 "));
   EXPECT_EQ(response.patch(), "");
   EXPECT_EQ(Ask(webhook, Request("DELETE", "", kA), &response), "allowed");
   EXPECT_EQ(Ask(webhook, Request("CREATE", "[]")), "400 object: expected an object, got an array");

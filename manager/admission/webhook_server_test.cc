@@ -3,9 +3,12 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <boost/asio/io_context.hpp>
+#include <boost/asio/ip/tcp.hpp>
 #include <memory>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "manager/core/event_loop.h"
 #include "manager/core/thread_pool.h"
@@ -62,8 +65,31 @@ TEST_F(WebhookServerTest, ServesTheWebhooksOfAllComponents) {
   const TlsAnswer unknown = PostByTls((*server)->address(), "/validate-three", kReview);
   EXPECT_EQ(unknown.code, 404u);
   EXPECT_THAT(unknown.body, HasSubstr("POST /validate-one\n"));
+  EXPECT_TRUE(PostByTls((*server)->address(), "/validate-one", kReview).keep_alive);
   (*server)->Drain();
-  EXPECT_EQ(PostByTls((*server)->address(), "/validate-one", kReview).code, 200u);
+  const TlsAnswer last = PostByTls((*server)->address(), "/validate-one", kReview);
+  EXPECT_EQ(last.code, 200u);
+  EXPECT_FALSE(last.keep_alive);
+}
+
+// The API server opens one for each review that is in flight.
+TEST_F(WebhookServerTest, HoldsAsManyConnectionsAsReviewsMayBeInFlight) {
+  const auto one = Make("one", "/validate");
+  const auto server = Serve({one.get()}, "127.0.0.1:0");
+  ASSERT_TRUE(server.ok()) << server.status();
+  const std::string& address = (*server)->address();
+  boost::asio::io_context io;
+  std::vector<boost::asio::ip::tcp::socket> held;
+  for (size_t i = 0; i < WebhookBounds().max_in_flight; ++i) {
+    held.emplace_back(io).connect(
+        {boost::asio::ip::make_address("127.0.0.1"),
+         static_cast<uint16_t>(std::stoi(address.substr(address.rfind(':') + 1)))});
+  }
+  EXPECT_EQ(PostByTls(address, "/validate", kReview).code, 200u);
+  EXPECT_EQ(
+      metrics_.Counter("mandate_http_connections_refused_total", "", {{"address", "127.0.0.1:0"}})
+          .Value(),
+      0);
 }
 
 TEST_F(WebhookServerTest, RejectsInvalidOptions) {

@@ -38,5 +38,9 @@ TEST(CheckDeclared, MarkersAndHandlersAgree) {
             "remove the marker, and run make manifests");
 }
 
+TEST(CheckDeclared, ConversionsNeedNoMarker) {
+  EXPECT_EQ(CheckDeclared({"c", {}}, {ConversionWebhook(Conversions())}), absl::OkStatus());
+}
+
 }  // namespace
 }  // namespace mandate

@@ -17,6 +17,7 @@ namespace mandate {
 struct TlsAnswer {
   unsigned code = 0;
   std::string body;
+  bool keep_alive = false;  // the connection may be used again
 };
 
 // Sends the bytes of a request to "IP:PORT", and reads one response. Network errors throw.
@@ -33,7 +34,7 @@ inline TlsAnswer SendByTls(const std::string& address, const std::string& reques
   boost::beast::flat_buffer buffer;
   boost::beast::http::response<boost::beast::http::string_body> response;
   boost::beast::http::read(stream, buffer, response);
-  return {response.result_int(), response.body()};
+  return {response.result_int(), response.body(), response.keep_alive()};
 }
 
 // A POST of JSON.
