@@ -3,12 +3,6 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <boost/asio/connect.hpp>
-#include <boost/asio/io_context.hpp>
-#include <boost/asio/ip/tcp.hpp>
-#include <boost/asio/read.hpp>
-#include <boost/asio/write.hpp>
-#include <boost/beast/core.hpp>
 #include <boost/beast/http.hpp>
 #include <functional>
 #include <memory>
@@ -20,54 +14,15 @@
 #include <variant>
 #include <vector>
 
+#include "manager/serving/testing/blocking_client.h"
+
 namespace mandate {
 namespace {
 
-namespace asio = boost::asio;
 namespace http = boost::beast::http;
-using asio::ip::tcp;
 using testing::HasSubstr;
-using Response = http::response<http::string_body>;
-
-// A client that blocks.
-class Client {
- public:
-  explicit Client(const std::string& address) : socket_(io_) {
-    const size_t colon = address.rfind(':');
-    std::string host = address.substr(0, colon);
-    if (host.front() == '[') host = host.substr(1, host.size() - 2);
-    socket_.connect({asio::ip::make_address(host),
-                     static_cast<uint16_t>(std::stoi(address.substr(colon + 1)))});
-  }
-  void Write(const std::string& bytes) { asio::write(socket_, asio::buffer(bytes)); }
-  Response Read(bool head = false) {
-    http::response_parser<http::string_body> parser;
-    parser.skip(head);
-    http::read(socket_, buffer_, parser);
-    return parser.release();
-  }
-  Response Get(const std::string& target) {
-    Write("GET " + target + " HTTP/1.1\r\nHost: x\r\n\r\n");
-    return Read();
-  }
-  Response Post(const std::string& target, const std::string& body) {
-    Write("POST " + target + " HTTP/1.1\r\nHost: x\r\nContent-Type: text/x\r\nContent-Length: " +
-          std::to_string(body.size()) + "\r\n\r\n" + body);
-    return Read();
-  }
-  // Blocks until the server closes the connection.
-  bool Closed() {
-    char byte;
-    boost::system::error_code error;
-    asio::read(socket_, asio::buffer(&byte, 1), error);
-    return error == asio::error::eof || error == asio::error::connection_reset;
-  }
-
- private:
-  asio::io_context io_;
-  tcp::socket socket_;
-  boost::beast::flat_buffer buffer_;
-};
+using Client = BlockingClient;
+using Response = Client::Response;
 
 class HttpServerTest : public testing::Test {
  protected:

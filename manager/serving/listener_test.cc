@@ -113,6 +113,15 @@ TEST_F(ListenerTest, EveryInterfaceIsIpv4WhereThereIsNoIpv6) {
   }
 }
 
+// Otherwise a process cannot listen on its port until the connections of the former one are over.
+TEST_F(ListenerTest, APortMayBeUsedAgainAtOnce) {
+  ListenSystem system;
+  ASSERT_TRUE(Listen("127.0.0.1:0", acceptor_, system).ok());
+  asio::socket_base::reuse_address option;
+  acceptor_.get_option(option);
+  EXPECT_TRUE(option.value());
+}
+
 TEST_F(ListenerTest, APortThatIsTakenIsTaken) {
   if (!HasIpv6()) GTEST_SKIP() << "no IPv6 here";
   Node node(Node::Ipv6::kInUse);

@@ -82,7 +82,9 @@ TEST_F(ServingCertificateTest, ServesWhatIsSet) {
   EXPECT_TRUE(certificate->Set(one.certificate_pem, Secret(one.key_pem)).ok());
   EXPECT_EQ(certificate->Context(), context);
 
-  EXPECT_FALSE(certificate->Set("nonsense", Secret(two.key_pem)).ok());
+  for (int i = 0; i < 2; ++i) {
+    EXPECT_FALSE(certificate->Set("nonsense", Secret(two.key_pem)).ok());
+  }
   EXPECT_TRUE(IsFor(*certificate->Context(), "one"));
   EXPECT_TRUE(certificate->Set(two.certificate_pem, Secret(two.key_pem)).ok());
   EXPECT_TRUE(IsFor(*certificate->Context(), "two"));
@@ -106,6 +108,21 @@ TEST_F(ServingCertificateTest, ReloadsChangedFiles) {
   EXPECT_TRUE(IsFor(*(*made)->Context(), "two"));
   Write(ca_.IssueServer({"DNS:three"}));
   EXPECT_TRUE(IsFor(*(*made)->Context(), "three"));
+}
+
+// Clients that trust only the root need them.
+TEST_F(ServingCertificateTest, SendsTheIssuersThatFollowTheCertificate) {
+  const auto certificate = ServingCertificate::WithoutCertificate({});
+  const KeyPair one = ca_.IssueServer({"DNS:one"});
+  ASSERT_TRUE(
+      certificate
+          ->Set(StrCat(one.certificate_pem, "\n", ca_.certificate_pem()), Secret(one.key_pem))
+          .ok());
+  const auto context = certificate->Context();
+  EXPECT_TRUE(IsFor(*context, "one"));
+  STACK_OF(X509)* chain = nullptr;
+  SSL_CTX_get_extra_chain_certs(context->native_handle(), &chain);
+  EXPECT_EQ(sk_X509_num(chain), 1);
 }
 
 TEST_F(ServingCertificateTest, LogsAMismatchedPairOnce) {
