@@ -70,6 +70,18 @@ TEST_F(PlanTest, AGoodSecretIsLeftAlone) {
   EXPECT_EQ(Make(kStart - absl::Minutes(4)).data, data_);
 }
 
+// The clock was far ahead when they were made.
+TEST_F(PlanTest, WhatIsNotValidYetIsReplaced) {
+  const Plan first = CarryOut(kStart);
+  const Plan early = Make(kStart - absl::Minutes(6));
+  EXPECT_NE(early.data.at(kAuthorities), data_.at(kAuthorities));
+  EXPECT_NE(early.data.at(kServing), data_.at(kServing));
+  CarryOut(first.next);
+  const Plan again = Make(first.next - absl::Minutes(6));
+  EXPECT_EQ(again.data.at(kAuthorities), data_.at(kAuthorities));
+  EXPECT_NE(again.data.at(kServing), data_.at(kServing));
+}
+
 TEST_F(PlanTest, TheServingCertificateIsReplacedWithAThirdOfItsLifeLeft) {
   const Plan plan = CarryOut(kStart);
   const SecretData before = data_;
@@ -191,6 +203,38 @@ TEST_F(PlanTest, AnAuthorityOfOthersThatExpiresLaterIsNoReasonToMakeNewOnes) {
   EXPECT_EQ(CarryOut(plan.next).serving_expiry, plan.next + kLives.serving);
 }
 
+TEST_F(PlanTest, AnAuthorityLeavesTheBundleWhenItExpires) {
+  CarryOut(kStart);
+  const std::string ours = Authority(0);
+  const absl::Time expiry = kStart + absl::Hours(5);
+  data_[kAuthorities] += x509::Issue({.use = x509::Use::kAuthority,
+                                      .common_name = "foreign",
+                                      .not_before = kStart - absl::Hours(1),
+                                      .not_after = expiry},
+                                     nullptr)
+                             ->certificate_pem;
+  EXPECT_EQ(CarryOut(kStart).next, expiry);
+  EXPECT_EQ(authorities(), 2);
+  EXPECT_EQ(CarryOut(expiry).bundle, ours);
+}
+
+TEST_F(PlanTest, TheLastAuthoritiesOfALongListAreRead) {
+  CarryOut(kStart);
+  const std::string ours = Authority(0);
+  const std::string foreign = x509::Issue({.use = x509::Use::kAuthority,
+                                           .common_name = "foreign",
+                                           .not_before = kStart - absl::Hours(1),
+                                           .not_after = kStart + absl::Hours(100)},
+                                          nullptr)
+                                  ->certificate_pem;
+  std::string many;
+  for (int i = 0; i < 70; ++i) many += foreign;
+  data_[kAuthorities] = many + ours;
+  const std::string serving = data_.at(kServing);
+  EXPECT_EQ(x509::SplitPem(CarryOut(kStart).bundle).back(), ours);
+  EXPECT_EQ(data_.at(kServing), serving);
+}
+
 TEST_F(PlanTest, AuthoritiesAreBounded) {
   CarryOut(kStart);
   const std::string newest = Authority(0);
@@ -234,13 +278,19 @@ TEST_F(PlanTest, AuthoritiesOfOthersDoNotPushOursOut) {
 
 TEST_F(PlanTest, OtherNamesNeedAnotherCertificate) {
   CarryOut(kStart);
-  const auto plan = PlanCertificates({.now = kStart,
-                                      .data = data_,
-                                      .names = {"DNS:other.ns.svc"},
-                                      .lives = kLives,
-                                      .is_published = [](std::string_view) { return true; }});
-  EXPECT_TRUE(x509::IsFor(plan->data.at(kServing), "DNS:other.ns.svc"));
-  EXPECT_EQ(plan->data.at(kAuthorities), data_.at(kAuthorities));
+  for (const std::vector<std::string>& names :
+       {std::vector<std::string>{"DNS:other.ns.svc"},
+        std::vector<std::string>{"DNS:webhook.ns.svc", "DNS:other.ns.svc"}}) {
+    const auto plan = PlanCertificates({.now = kStart,
+                                        .data = data_,
+                                        .names = names,
+                                        .lives = kLives,
+                                        .is_published = [](std::string_view) { return true; }});
+    for (const std::string& name : names) {
+      EXPECT_TRUE(x509::IsFor(plan->data.at(kServing), name)) << name;
+    }
+    EXPECT_EQ(plan->data.at(kAuthorities), data_.at(kAuthorities));
+  }
 }
 
 TEST_F(PlanTest, LivesMustLeaveTimeForAnOverlap) {
