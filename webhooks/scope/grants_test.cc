@@ -265,6 +265,24 @@ TEST(Grants, OfOneLargeRuleAreBounded) {
   EXPECT_TRUE(
       absl::IsResourceExhausted(GrantsOfInstance(nullptr, DocumentInstance(), large, {}).status()));
   EXPECT_EQ(Text(GrantsOfTemplate(&large, large, {}, {})), "") << "nothing has changed";
+  EXPECT_EQ(Text(GrantsOfTemplate(&large, old, {}, {})), "escalate a-: get pods")
+      << "too many rights to compare";
+}
+
+TEST(Grants, MayNeedExactlyAsManyReviewsAsTheBound) {
+  const ScopeInstance two = DocumentInstance(R"("namespaces":["bar","foo"])");
+  // Each namespace needs the shortcut and one right.
+  EXPECT_TRUE(GrantsOfInstance(nullptr, two, Template({{}}), {.max_reviews = 4}).ok());
+  EXPECT_FALSE(GrantsOfInstance(nullptr, two, Template({{}}), {.max_reviews = 3}).ok());
+  EXPECT_TRUE(GrantsOfInstance(nullptr, two, std::nullopt, {.max_reviews = 2}).ok());
+  EXPECT_FALSE(GrantsOfInstance(nullptr, two, std::nullopt, {.max_reviews = 1}).ok());
+}
+
+// A template from before the webhook may be invalid. It may get other roles when it is corrected.
+TEST(GrantsOfInstance, OfAnInvalidTemplateNeedBindOnEveryRole) {
+  EXPECT_EQ(Text(GrantsOfInstance(nullptr, DocumentInstance(R"("namespaces":["foo"])"),
+                                  Template({{}, {.rules = {kSecrets}}}), {})),
+            "bind any in foo: ; bind a- in foo: get pods,get secrets");
 }
 
 TEST(Grants, AreBounded) {

@@ -47,6 +47,23 @@ TEST(ToWriteRole, AsksForUrlsWithoutAName) {
   EXPECT_TRUE(write.rights[0].rule.resource_names.empty());
 }
 
+TEST(CountRights, CountsEachVerbWithEachObject) {
+  const auto count = [](const rbac::Rule& rule) { return CountRights(Role(rule)) / 2; };
+  EXPECT_EQ(count({.verbs = {"get", "list"},
+                   .api_groups = {"", "apps"},
+                   .resources = {"a", "b", "c"},
+                   .resource_names = {"x", "y"}}),
+            24u);
+  EXPECT_GE(count({.verbs = {"get"}, .non_resource_urls = {"/a", "/b", "/c"}}), 3u);
+}
+
+// A rule with the name "" would allow a review without a name, but not the binding of a role.
+TEST(BindAll, IsAboutEveryName) {
+  EXPECT_EQ(BindAll().ns, "");
+  EXPECT_EQ(BindAll().rule.verbs, (std::vector<std::string>{"bind"}));
+  EXPECT_EQ(BindAll().rule.resource_names, (std::vector<std::string>{std::string(kEveryName)}));
+}
+
 TEST(ToBindAnyRole, AcceptsOnlyTheRightToBindEveryRole) {
   const Requirement any = ToBindAnyRole("foo");
   EXPECT_TRUE(any.only_shortcut);

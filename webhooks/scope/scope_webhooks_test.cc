@@ -3,7 +3,10 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <functional>
+#include <map>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -64,6 +67,7 @@ class ScopeWebhooksTest : public testing::Test {
     for (const Webhook& webhook : webhooks_.hooks) {
       if (webhook.path == path) webhook.handler(call);
     }
+    warnings_.assign(call.response().warnings().begin(), call.response().warnings().end());
     if (call.response().allowed()) return "allowed";
     return StrCat(call.response().status().code(), " ", call.response().status().message());
   }
@@ -84,6 +88,7 @@ class ScopeWebhooksTest : public testing::Test {
   // Of the resource attributes.
   std::function<bool(const Json::Value&)> allowed_ = [](const Json::Value&) { return false; };
   Webhooks webhooks_;
+  std::vector<std::string> warnings_;  // of the last answer
 };
 
 TEST_F(ScopeWebhooksTest, DemandsWhatItReads) {
@@ -112,16 +117,22 @@ TEST_F(ScopeWebhooksTest, FindsTheInstancesOfATemplate) {
 TEST_F(ScopeWebhooksTest, WarnsOfTheInstancesThatGetANewRight) {
   AllowAll();
   cache_.Put(DocumentInstance(R"("namespaces":["foo"])"));
-  AdmissionRequest request;
-  request.set_operation("CREATE");
-  request.mutable_userinfo()->set_username("ann");
-  request.mutable_userinfo()->add_groups("dev");
-  (*request.mutable_userinfo()->mutable_extra())["scopes"].add_items("a");
-  request.mutable_object()->set_raw(ToJson(DocumentTemplate()).value());
-  AdmissionCall call({loop_.clock().TimeNow() + absl::Seconds(10), {}}, request);
-  webhooks_.hooks.front().handler(call);
-  ASSERT_EQ(call.response().warnings_size(), 1);
-  EXPECT_THAT(call.response().warnings(0), HasSubstr("1 ScopeInstances bind the new rights: "));
+  const ScopeTemplate now = DocumentTemplate();
+  EXPECT_EQ(Ask(now), "allowed");
+  EXPECT_EQ(warnings_, (std::vector<std::string>{"1 ScopeInstances bind the new rights: foo"}));
+  for (const char* name : {"a", "b", "c"}) {
+    ScopeInstance instance = DocumentInstance(R"("namespaces":["foo"])");
+    instance.mutable_metadata()->set_name(name);
+    instance.mutable_metadata()->set_uid(name);
+    cache_.Put(instance);
+  }
+  EXPECT_EQ(Ask(now), "allowed");
+  ASSERT_EQ(warnings_.size(), 1u);
+  EXPECT_THAT(warnings_[0], HasSubstr("4 ScopeInstances bind the new rights: "));
+  EXPECT_TRUE(warnings_[0].ends_with(" and others")) << warnings_[0];
+  EXPECT_EQ(std::ranges::count(warnings_[0], ','), 2) << warnings_[0];
+  EXPECT_EQ(Ask(now, &now), "allowed");
+  EXPECT_EQ(warnings_, std::vector<std::string>()) << "no new right";
 }
 
 TEST_F(ScopeWebhooksTest, FindsTheTemplateOfAnInstance) {
@@ -143,6 +154,71 @@ TEST_F(ScopeWebhooksTest, AsksTwiceForAnAdministrator) {
   client_.ForgetRequests();
   EXPECT_EQ(Ask(large), "allowed");
   EXPECT_EQ(client_.requests().size(), 2u);
+}
+
+// One question allows what the other one does not.
+TEST_F(ScopeWebhooksTest, WhoMayBindEveryRoleMayNotWriteOne) {
+  allowed_ = [](const Json::Value& asked) { return asked["verb"] == "bind"; };
+  EXPECT_THAT(Ask(DocumentTemplate()), HasSubstr("or escalate on clusterroles"));
+  cache_.Put(DocumentTemplate());
+  EXPECT_EQ(Ask(DocumentInstance()), "allowed");
+  allowed_ = [](const Json::Value& asked) { return asked["verb"] == "escalate"; };
+  EXPECT_THAT(Ask(DocumentInstance()), HasSubstr("or bind on clusterroles"));
+}
+
+// One user cannot take all threads by objects that need many reviews.
+TEST_F(ScopeWebhooksTest, ChecksTwoLargeObjectsOfAUserAtOnce) {
+  cache_.Put(DocumentTemplate());
+  client_.HandleLate([this](const RestRequest& request, const FakeRestClient::Reply& reply) {
+    Json::Value review = ParseJson(request.body).value();
+    const Json::Value& verb = review["spec"]["resourceAttributes"]["verb"];
+    const bool allowed = verb != "bind" && verb != "escalate";
+    review["status"]["allowed"] = allowed;
+    loop_.PostAt(loop_.clock().TimeNow() + absl::Milliseconds(500),
+                 [reply, text = WriteJson(review)] { reply(FakeRestClient::Json(201, text)); });
+  });
+  // Each namespace needs 14 rights of the template's role, and the shortcut.
+  const ScopeInstance large = DocumentInstance(R"("namespaces":["a","b","c","d"])");
+  const ScopeInstance small = DocumentInstance(R"("namespaces":["a"])");
+  std::map<std::string, std::multiset<std::string>> answers;
+  absl::Time next = loop_.clock().TimeNow();
+  // A later check begins while the earlier ones wait for the answers about their rights.
+  const auto send = [&](const std::string& user, const ScopeInstance& instance) {
+    next += absl::Milliseconds(700);
+    loop_.PostAt(next, [&, user] {
+      pool_.Post([&, user] {
+        AdmissionRequest request;
+        request.set_operation("CREATE");
+        request.mutable_userinfo()->set_username(user);
+        request.mutable_object()->set_raw(ToJson(instance).value());
+        answers[user].insert(Ask<ScopeInstance>(request).substr(0, 40));
+      });
+    });
+  };
+  for (const char* user : {"ann", "ann", "ann", "bob"}) send(user, large);
+  send("eve", small);
+  loop_.RunFor(absl::Minutes(1));
+  const std::string denied = "403 checking it needs 60 access reviews,";
+  EXPECT_EQ(answers["ann"], (std::multiset<std::string>{denied, "allowed", "allowed"}));
+  EXPECT_EQ(answers["bob"], (std::multiset<std::string>{"allowed"}));
+  EXPECT_EQ(answers["eve"], (std::multiset<std::string>{"allowed"}));
+  send("ann", large);
+  loop_.RunFor(absl::Minutes(1));
+  EXPECT_EQ(answers["ann"].count("allowed"), 3u) << "the others have ended";
+}
+
+TEST_F(ScopeWebhooksTest, AnUpdateOfAnInstanceNeedsOnlyWhatIsNew) {
+  const ScopeInstance foo = DocumentInstance(R"("namespaces":["foo"])");
+  EXPECT_EQ(Ask(foo, &foo), "allowed");
+  const ScopeInstance old = DocumentInstance(R"("namespaces":["kube-system"])");
+  EXPECT_EQ(Ask(old, &old), "allowed") << "from before the webhook";
+}
+
+TEST_F(ScopeWebhooksTest, AnOldMistakeOfATemplateMayStay) {
+  ScopeTemplate old = DocumentTemplate();
+  auto& subjects = *old.mutable_spec()->mutable_clusterroles(0)->mutable_bindingtemplate();
+  subjects.mutable_subjects(0)->set_namespace_("mandate-system");
+  EXPECT_EQ(Ask(old, &old), "allowed");
 }
 
 TEST_F(ScopeWebhooksTest, DeniesWhatItCannotRead) {

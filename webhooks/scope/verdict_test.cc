@@ -72,6 +72,17 @@ TEST(CheckRequirements, NamesMissingRightsAsTheApiServer) {
   EXPECT_EQ(check({}), "");
 }
 
+TEST(CheckRequirements, NamesAMissingRightOnceAndTheFirstRequirement) {
+  Asked none{.may = [](const AccessQuestion&) { return false; }};
+  const RoleTemplate role = Role({To("get", "pods")});
+  EXPECT_EQ(CheckRequirements("ann", {ToBindRole(role, ""), ToWriteRole(role)}, none.Ask()),
+            absl::PermissionDeniedError(
+                "attempting to grant RBAC permissions not currently held: user \"ann\" cannot get "
+                "resource \"pods\" in API group \"\" at the cluster scope; the user needs them, or "
+                "bind on clusterroles.rbac.authorization.k8s.io, to bind role \"a-\" in the whole "
+                "cluster"));
+}
+
 TEST(CheckRequirements, AsksForRightsOnlyWithoutTheShortcut) {
   Asked binds{.may = [](const AccessQuestion& q) { return q.rule.verbs[0] == "bind"; }};
   const std::vector<Requirement> both = {ToBindRole(Role({To("get", "pods")}), "foo"),
