@@ -80,6 +80,7 @@ class SecureServerTest : public testing::Test {
                                    .certificate = certificate_.get(),
                                    .judge = std::move(judge),
                                    .request_timeout = request_timeout,
+                                   .idle_timeout = absl::Hours(1),
                                    .metrics = &metrics_});
   }
 
