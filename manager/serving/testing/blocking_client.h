@@ -1,6 +1,5 @@
 // A blocking HTTP client for tests, which sends any bytes.
-#ifndef MANAGER_SERVING_TESTING_BLOCKING_CLIENT_H_
-#define MANAGER_SERVING_TESTING_BLOCKING_CLIENT_H_
+#pragma once
 
 #include <boost/asio/io_context.hpp>
 #include <boost/asio/ip/tcp.hpp>
@@ -62,5 +61,3 @@ class BlockingClient {
 };
 
 }  // namespace mandate
-
-#endif  // MANAGER_SERVING_TESTING_BLOCKING_CLIENT_H_
