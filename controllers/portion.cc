@@ -7,7 +7,8 @@
 namespace mandate {
 namespace {
 
-// The next portion of writes, after the requests that wait in the queue.
+// The next portion of writes, after the requests that wait in the queue. What an edit began goes on
+// at the default priority, so that other objects' edits come first.
 constexpr absl::Duration kNextPortion = absl::Milliseconds(1);
 // The first delay before an object is fixed again that differs from what was written. FixLimiter
 // increases the delay.
@@ -113,7 +114,7 @@ absl::StatusOr<Result> WriteRounds::ResultOf(const ObjectKey& key, Portion& port
   if (portion.unfinished()) {
     MutexLock lock(mutex_);
     rounds_[key] = std::move(portion.round());
-    return Result{kNextPortion};
+    return Result{kNextPortion, kDefaultPriority};
   }
   absl::StatusOr<Result> result = NextTry(key, portion);
   const absl::Duration asked = portion.Asked();

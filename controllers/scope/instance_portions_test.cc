@@ -125,6 +125,24 @@ TEST_F(InstancePortionsTest, WritesThatTakeLongDoNotDelayOthersRevocations) {
   cluster_.intercept = nullptr;
 }
 
+// A tenant makes instances that need many portions.
+TEST_F(InstancePortionsTest, NewInstancesOfOthersDoNotDelayARevocation) {
+  Begin();
+  cluster_.RunFor(absl::Minutes(2));
+  for (int i = 0; i < 20; ++i) {
+    EXPECT_EQ(cluster_.Create(kInstances, InstanceJson(StrCat("other-", i),
+                                                       R"("namespaces": ["bar", "default"])")),
+              201);
+  }
+  EXPECT_TRUE(cluster_.loop().RunUntil([&] { return Large() > 3 * kRoleCount + 15; }));
+  EXPECT_EQ(cluster_.Merge(kInstances, "small", R"({"spec":{"namespaces":["none"]}})"), 200);
+  cluster_.TakeWrites();
+  EXPECT_TRUE(cluster_.loop().RunUntil([&] { return !SmallIsBound(); }));
+  EXPECT_LT(cluster_.TakeWrites().size(), 25u) << "the rest of one portion, and the revocation";
+  cluster_.RunFor(absl::Minutes(10));
+  EXPECT_EQ(Large(), 3 * kRoleCount + 20 * 2 * kRoleCount);
+}
+
 // The first portion, and not only the last one, replaces the reason from before the writes.
 TEST_F(InstancePortionsTest, FirstPortionReplacesTheEarlierReason) {
   EXPECT_EQ(cluster_.Create(kInstances, InstanceJson("late", R"("namespaces": ["bar"])", "foo")),

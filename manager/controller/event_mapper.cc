@@ -16,6 +16,11 @@ bool IsResync(const ObjectEvent& event) {
          event.old->resource_version() == event.object->resource_version();
 }
 
+int PriorityOf(const ObjectEvent& event, bool is_reconciled) {
+  if (event.initial || IsResync(event)) return kLowPriority;
+  return is_reconciled && event.type != ObjectEvent::Type::kAdd ? kHighPriority : kDefaultPriority;
+}
+
 }  // namespace
 
 EventMapper::EventMapper(Options options)
@@ -160,8 +165,7 @@ void EventMapper::Map(size_t source, const ObjectEvent& event, bool of_pass, abs
   }
   now = options_.clock->TimeNow();
   if (requests_.empty()) return;
-  const int priority = event.initial || IsResync(event) ? kLowPriority : kDefaultPriority;
-  Enqueue(requests_, priority, of_pass, now);
+  Enqueue(requests_, PriorityOf(event, of.reconciled), of_pass, now);
   // WakeFirst() would leave all requests of the event to one worker.
   pump_ = requests_.size() > 1 || !options_.workers->WakeFirst() || pump_;
 }

@@ -91,6 +91,19 @@ TEST_F(EventMapperTest, NewsGoBeforeInitialListsAndResyncs) {
   EXPECT_EQ(TakeQueued(), (Names{"update", "added", "deleted", "initial", "resync"}));
 }
 
+TEST_F(EventMapperTest, EditsOfTheReconciledObjectGoFirst) {
+  Source reconciled = Of(kThing);
+  reconciled.reconciled = true;
+  Create({reconciled, Of(kOther)});
+  (void)mapper_->OnEvent(1, Updated(Thing("other", 7), Thing("other", 8)));
+  (void)mapper_->OnEvent(0, Added(Thing("added")));
+  (void)mapper_->OnEvent(0, Updated(Thing("resync", 7), Thing("resync", 7)));
+  (void)mapper_->OnEvent(0, Updated(Thing("edited", 7), Thing("edited", 8)));
+  (void)mapper_->OnEvent(0, Deleted(Thing("deleted")));
+  RunSlices();
+  EXPECT_EQ(TakeQueued(), (Names{"edited", "deleted", "other", "added", "resync"}));
+}
+
 TEST_F(EventMapperTest, WakesAWorkerForEachRequest) {
   Create({Of(kThing)});
   AddAllAndRun({"a"});

@@ -50,7 +50,7 @@ Outcome ReconcileRunner::Turn::Run(const Request& request, absl::Time& now) {
     runner_.LogSuccess(request, end - start);
     if (result->requeue_after > absl::ZeroDuration()) {
       metrics_.requeue_after.Increment();
-      return {Outcome::Next::kRequeueAfter, result->requeue_after};
+      return {Outcome::Next::kRequeueAfter, result->requeue_after, result->priority};
     }
     ++successes_;
     return {};

@@ -53,17 +53,26 @@ TEST_F(ReconcileRunnerTest, Outcomes) {
     absl::StatusOr<Result> result;
     Next next;
     absl::Duration after;
+    std::optional<int> priority;
     prometheus::Counter& total;
     int errors, terminal;
   } rows[] = {
-      {"success", Result{}, Next::kNothing, {}, metrics_.success, 0, 0},
-      {"later", Result{absl::Seconds(3)}, Next::kRequeueAfter, absl::Seconds(3),
+      {"success", Result{}, Next::kNothing, {}, {}, metrics_.success, 0, 0},
+      {"later",
+       Result{absl::Seconds(3)},
+       Next::kRequeueAfter,
+       absl::Seconds(3),
+       {},
+       metrics_.requeue_after,
+       0,
+       0},
+      {"later and lower", Result{absl::Seconds(3), -5}, Next::kRequeueAfter, absl::Seconds(3), -5,
        metrics_.requeue_after, 0, 0},
-      {"negative", Result{-absl::Seconds(3)}, Next::kNothing, {}, metrics_.success, 0, 0},
-      {"error", error, Next::kRetry, {}, metrics_.error, 1, 0},
-      {"asked to wait", busy, Next::kRetry, absl::Seconds(9), metrics_.error, 1, 0},
-      {"terminal", TerminalError(error), Next::kNothing, {}, metrics_.error, 1, 1},
-      {"cancelled by itself", absl::CancelledError(), Next::kRetry, {}, metrics_.error, 1, 0},
+      {"negative", Result{-absl::Seconds(3)}, Next::kNothing, {}, {}, metrics_.success, 0, 0},
+      {"error", error, Next::kRetry, {}, {}, metrics_.error, 1, 0},
+      {"asked to wait", busy, Next::kRetry, absl::Seconds(9), {}, metrics_.error, 1, 0},
+      {"terminal", TerminalError(error), Next::kNothing, {}, {}, metrics_.error, 1, 1},
+      {"cancelled by itself", absl::CancelledError(), Next::kRetry, {}, {}, metrics_.error, 1, 0},
   };
   for (const auto& row : rows) {
     SCOPED_TRACE(row.what);
@@ -73,6 +82,7 @@ TEST_F(ReconcileRunnerTest, Outcomes) {
     const Outcome outcome = Return(row.result);
     EXPECT_EQ(outcome.next, row.next);
     EXPECT_EQ(outcome.after, row.after);
+    EXPECT_EQ(outcome.priority, row.priority);
     EXPECT_EQ(row.total.Value(), total + 1);
     EXPECT_EQ(metrics_.errors.Value(), errors + row.errors);
     EXPECT_EQ(metrics_.terminal_errors.Value(), terminal + row.terminal);

@@ -1,6 +1,8 @@
 // The code that a controller runs for each request.
 #pragma once
 
+#include <optional>
+
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/time/time.h"
@@ -12,6 +14,8 @@ namespace mandate {
 struct Result {
   // Above zero: reconcile again after this long, if nothing happens before.
   absl::Duration requeue_after = absl::ZeroDuration();
+  // The priority of that reconcile; absent: that of the request (request.h).
+  std::optional<int> priority = std::nullopt;
 };
 
 // Implementations are thread-safe: different requests are reconciled in parallel, one request

@@ -1,6 +1,7 @@
 // A request to reconcile an object, and the outcome of its reconciliation.
 #pragma once
 
+#include <optional>
 #include <utility>
 
 #include "absl/time/time.h"
@@ -22,10 +23,19 @@ struct Request {
   }
 };
 
+// Of the ready requests the one with the highest priority goes first.
+inline constexpr int kDefaultPriority = 0;
+// For edits and deletions of the reconciled object, which a user waits for: other objects' events
+// do not delay them.
+inline constexpr int kHighPriority = 100;
+// For initial lists and resyncs: new events go first.
+inline constexpr int kLowPriority = -100;
+
 struct Outcome {
   enum class Next { kNothing, kRequeueAfter, kRetry };
   Next next = Next::kNothing;
-  absl::Duration after;  // kRequeueAfter: when; kRetry: not before
+  absl::Duration after;                        // kRequeueAfter: when; kRetry: not before
+  std::optional<int> priority = std::nullopt;  // kRequeueAfter: in place of the present one
 };
 
 }  // namespace mandate

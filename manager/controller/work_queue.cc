@@ -83,7 +83,7 @@ void WorkQueue::Finish(WorkItem& item, const Outcome& outcome, absl::Time now) {
     item.failures_ = 0;
     item.retry_at_ = item.not_before_ = absl::InfinitePast();
     if (!shut_down_ && outcome.next == Outcome::Next::kRequeueAfter) {
-      Enqueue(item, item.handed_priority_, now + outcome.after, now);
+      Enqueue(item, outcome.priority.value_or(item.handed_priority_), now + outcome.after, now);
     }
   }
   item.processing_ = false;

@@ -24,16 +24,12 @@
 
 namespace mandate {
 
-inline constexpr int kDefaultPriority = 0;
-// For initial lists and resyncs: new events go first.
-inline constexpr int kLowPriority = -100;
-
 // A request that WorkQueue::Get() handed out. It is valid until Done(). A worker may call its
 // public functions; all else belongs to the queue.
 class WorkItem {
  public:
   const Request& request() const { return *request_; }
-  // The priority with which it was handed out; a requeue keeps it.
+  // The priority with which it was handed out; a requeue keeps it, unless the outcome has another.
   int priority() const { return handed_priority_; }
   // Attempts that failed since the last success.
   int failures() const { return failures_; }

@@ -90,6 +90,11 @@ TEST_F(WorkQueueBackoffTest, ARequeueWaitsItsTime) {
   const WorkItem* item = Get();
   ASSERT_NE(item, nullptr);
   EXPECT_EQ(item->priority(), 3);
+  Done(*item, {Outcome::Next::kRequeueAfter, kMs, /*priority=*/-7});
+  now_ += kMs;
+  item = Get();
+  ASSERT_NE(item, nullptr);
+  EXPECT_EQ(item->priority(), -7);
   Done(*item);
   EXPECT_EQ(queue_.Items(), 0u);
 }
