@@ -57,11 +57,13 @@ void DeclareWebhooks(CLI::App& app, WebhookFlags& flags, ManagerOptions& options
                      "Default: the component webhook-certificates makes and rotates certificates, "
                      "in the Secret mandate-manager-webhook-certificate.");
   add("--webhook-service-name", flags.service, "NAME",
-      "Service of the webhooks in --namespace, for which a made certificate is valid.");
+      "Service of the webhooks, in --namespace. A generated certificate is valid for its DNS "
+      "name.");
   add("--webhook-certificate-duration", flags.certificate_duration, "DURATION",
-      "Validity of a made serving certificate.");
+      "Validity of a generated serving certificate.");
   add("--webhook-ca-duration", flags.ca_duration, "DURATION",
-      "Validity of the authority that issues them; at least four times the serving certificate's.");
+      "Validity of the CA that signs the generated serving certificates; at least four times "
+      "theirs.");
 }
 
 absl::Status ResolveCertificate(const WebhookFlags& flags,

@@ -154,9 +154,9 @@ void AddBlastRadiusCommand(CLI::App& app, int* exit_code) {
   AddInputFlags(command, Asks::kOfAll, &flags->input);
   command->footer(
       std::string(
-          "Ways to more: tokens and impersonation; pods, what creates them, exec into them; "
-          "service\n"
-          "account token Secrets; binding roles; escalating roles.\n\n") +
+          "An identity reaches more by: token requests and impersonation; creation of pods and of\n"
+          "objects that create pods; exec into pods; ServiceAccount token Secrets; binding and\n"
+          "escalating roles.\n\n") +
       kInputHelp);
   command->callback([flags, exit_code] {
     *exit_code = flags->new_input.empty() ? OneRadius(*flags) : TwoRadii(*flags);

@@ -50,7 +50,8 @@ absl::Status RemoveOthers(const std::string& folder, const std::set<std::string>
     }
   }
   for (const std::string& name : content.foreign) {
-    PrintMessage(StrCat(folder, name, " is not rbacgen's, so it stays; the chart installs it"));
+    PrintMessage(StrCat(folder, name,
+                        " was not written by rbacgen and is not removed; the chart installs it"));
   }
   return absl::OkStatus();
 }
@@ -140,7 +141,8 @@ void AddSettings(CLI::App* command, ChartSettings* settings, bool* no_fences) {
   };
   add("--namespace", &settings->ns, "The manager's namespace")->check(IsNamespace());
   add("--controllers", &settings->controllers,
-      "As the manager's flag --controllers: '*' all, 'foo' foo, '-foo' not foo")
+      "As the manager's flag --controllers: '*' enables all, 'foo' enables foo, '-foo' disables "
+      "foo")
       ->delimiter(',')
       ->allow_extra_args(false);
   add("--with", &settings->with,

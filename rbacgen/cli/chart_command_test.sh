@@ -26,7 +26,7 @@ expect 0 'again' chart --out-dir="$dir/chart" "$sample"
 [ "$(cat "$dir/chart/values.yaml")" = 'mine: true' ] || fail 'values.yaml was replaced'
 [ ! -e "$dir/chart/templates/deployment.yaml" ] || fail 'the deployment came back'
 [ ! -e "$generated/gone.yaml" ] || fail 'the file of a component that is gone stayed'
-says 'again' err "$generated/mine.yaml is not rbacgen's, so it stays; the chart installs it"
+says 'again' err "$generated/mine.yaml was not written by rbacgen and is not removed; the chart installs it"
 [ "$(cat "$generated/mine.yaml")" = 'mine: true' ] || fail 'a foreign file is gone'
 # Links are not followed.
 mkdir "$dir/others"

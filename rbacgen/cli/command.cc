@@ -59,10 +59,11 @@ CLI::Validator IsAudience() { return IsName(CheckAudience); }
 
 void AddSourceFlags(CLI::App* command, SourceFlags* flags) {
   command
-      ->add_option("--component-from", flags->component_from,
-                   "How to name the component of rules that have no +mandate:component marker in "
-                   "their file: marker (they have no component), dir (as their folder), file (as "
-                   "their file, without _controller, _reconciler, _webhook)")
+      ->add_option(
+          "--component-from", flags->component_from,
+          "How to name the component of rules that have no +mandate:component marker in "
+          "their file: marker (they have no component), dir (the name of their folder), file (the "
+          "name of their file, without _controller, _reconciler, _webhook)")
       ->transform(ComponentFromWords())
       ->default_str("marker");
   command

@@ -141,7 +141,7 @@ void AddDrift(Project* project) {
     found.push_back({drift,
                      Severity::kError,
                      {path},
-                     "the sources no longer make this file; run `rbacgen generate` to remove it",
+                     "no source generates this file any more; run `rbacgen generate` to remove it",
                      ""});
   }
   std::ranges::sort(found, {}, &SourceFinding::place);

@@ -49,7 +49,7 @@ old >chart/templates/generated/old.yaml
 expect 1 drift check
 says drift out "chart/templates/generated/a.yaml:"
 says drift out "  +  - pods"
-says drift out "chart/templates/generated/old.yaml: error: the sources no longer make this file"
+says drift out "chart/templates/generated/old.yaml: error: no source generates this file any more"
 expect 1 json check --format=json
 says json out '"rule" : "drift"'
 expect 1 sarif check --format=sarif

@@ -56,9 +56,10 @@ void AddHeaderCommand(CLI::App& app, int* exit_code) {
       app.add_subcommand("header", "Write the mandates of components as a C++ header of constants");
   command->add_option("--out", flags->out, "The header to write")->required();
   command
-      ->add_option("--base", flags->base,
-                   "Whether to define kBase, the mandate of the manager's own identity: none, with "
-                   "(components), or only")
+      ->add_option(
+          "--base", flags->base,
+          "Whether to define kBase, the mandate of the manager's own identity: none (no), with "
+          "(together with the components), only (without the components)")
       ->check(CLI::IsMember({"none", "with", "only"}))
       ->capture_default_str();
   command

@@ -194,7 +194,8 @@ void AddInputFlags(CLI::App* command, Asks asks, InputFlags* flags) {
   command
       ->add_option("--component-from", flags->component_from,
                    "How to name the component of rules without a +mandate:component marker: marker "
-                   "(the component \"manager\"), dir (as their folder), file (as their file)")
+                   "(the component \"manager\"), dir (the name of their folder), file (the name of "
+                   "their file)")
       ->transform(ComponentFromWords())
       ->default_str("marker");
   command

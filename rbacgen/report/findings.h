@@ -21,7 +21,8 @@ inline constexpr FindingRule kFindingRules[] = {
     {"mandate", "A component's mandate is incomplete, or a risky rule has no justification"},
     {"webhook", "The API server would reject a declared webhook"},
     {"crd", "The API server would reject or ignore a part of a CustomResourceDefinition"},
-    {"output", "An output cannot be made, or a file of others is among the outputs"},
+    {"output",
+     "An output cannot be generated, or its folder has a file that rbacgen did not write"},
     {"drift", "A generated file differs from its sources"},
 };
 
