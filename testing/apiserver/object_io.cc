@@ -259,7 +259,7 @@ absl::StatusOr<Json::Value> ReadObject(std::string_view body, Encoding encoding,
   if (object->isNull() && !type.custom()) object = Json::Value(Json::objectValue);
   if (!object->isObject() && !object->isNull()) {
     return BadRequest(StrCat("the object provided is unrecognized (must be of type ", type.kind,
-                             "): it is no JSON object"));
+                             "): it is not a JSON object"));
   }
   const std::string api_version = StringAt(*object, "apiVersion");
   const std::string kind = StringAt(*object, "kind");

@@ -117,7 +117,7 @@ class JsonPatcher {
       : document_(*document), limits_(limits) {}
 
   absl::Status Apply(const Json::Value& operation) {
-    if (!operation.isObject()) return absl::InvalidArgumentError("is no object");
+    if (!operation.isObject()) return absl::InvalidArgumentError("is not an object");
     ASSIGN_OR_RETURN(const std::string op, Text(operation, "op"));
     ASSIGN_OR_RETURN(const std::string path, Text(operation, "path"));
     ASSIGN_OR_RETURN(const Pointer at, ParsePointer(path));
@@ -137,7 +137,7 @@ class JsonPatcher {
     if (target == nullptr) return NotThere(path);
     if (op == "test") {
       if (Same(*target, *value)) return absl::OkStatus();
-      return absl::FailedPreconditionError(StrCat("the value at \"", path, "\" is another"));
+      return absl::FailedPreconditionError(StrCat("the value at \"", path, "\" differs"));
     }
     RETURN_IF_ERROR(CheckDepth(at, *value));
     *target = *value;
@@ -148,7 +148,7 @@ class JsonPatcher {
   static absl::StatusOr<std::string> Text(const Json::Value& operation, std::string_view name) {
     const Json::Value* value = FindMember(operation, name);
     if (value != nullptr && value->isString()) return value->asString();
-    return absl::InvalidArgumentError(StrCat("has no text \"", name, "\""));
+    return absl::InvalidArgumentError(StrCat("has no string \"", name, "\""));
   }
 
   static std::string ToString(const Pointer& pointer) {

@@ -298,7 +298,7 @@ absl::StatusOr<Json::Value> PatchObject(const Request& request, const Json::Valu
   Json::Value result;
   if (ContentTypeOf(request) == kMergePatch) {
     if (patch.isNull()) return NoPatch();
-    if (patch.isArray()) return BadPatch(patch, BadRequest("it is no JSON object"));
+    if (patch.isArray()) return BadPatch(patch, BadRequest("it is not a JSON object"));
     result = ApplyMergePatch(object, patch);
   } else {
     absl::StatusOr<Json::Value> patched = ApplyOperations(object, patch);

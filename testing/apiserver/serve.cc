@@ -28,7 +28,8 @@ std::string Kubeconfig(const ApiServer& server) {
 int Main(int argc, char** argv) {
   std::string dir = ".";
   CLI::App app("Serves a double of the Kubernetes API server on loopback.");
-  app.add_option("--dir", dir, "where kubeconfig, ca.crt and audit.log go")->capture_default_str();
+  app.add_option("--dir", dir, "the folder to write kubeconfig, ca.crt and audit.log to")
+      ->capture_default_str();
   CLI11_PARSE(app, argc, argv);
   sigset_t stop;
   sigemptyset(&stop);

@@ -29,8 +29,8 @@ void WarnOfWhatIsNotChecked(const Json::Value& object) {
   const absl::Status status = Definitions::Check(object);
   if (status.ok()) return;
   const std::string message(status.message());
-  std::fprintf(stderr, "warning: %s is loaded all the same: %s\n",
-               MetaString(object, "name").c_str(), message.c_str());
+  std::fprintf(stderr, "warning: %s is loaded anyway: %s\n", MetaString(object, "name").c_str(),
+               message.c_str());
 }
 
 }  // namespace

@@ -253,7 +253,7 @@ TEST(SimServerDefinitionsTest, WarnsOfUncheckedSchemas) {
   };
   EXPECT_EQ(warning(R"({"type":"object"})"), "");
   EXPECT_EQ(warning(R"({"type":"object","x-kubernetes-validations":[{"rule":"true"}]})"),
-            "warning: foos.example.com is loaded all the same: the double does not serve schemas "
+            "warning: foos.example.com is loaded anyway: the double does not serve schemas "
             "with x-kubernetes-validations; run this against a real API server (hack/cluster)\n");
 }
 

@@ -71,7 +71,7 @@ absl::StatusOr<Json::Value> DecodeProtobuf(std::string_view bytes) {
   ASSIGN_OR_RETURN(const std::unique_ptr<Message> message,
                    NewMessage(envelope.api_version, envelope.kind));
   if (!message->ParseFromArray(envelope.raw.data(), static_cast<int>(envelope.raw.size()))) {
-    return absl::InvalidArgumentError(StrCat("bytes that are no ", envelope.kind));
+    return absl::InvalidArgumentError(StrCat("the bytes are not a valid ", envelope.kind));
   }
   ASSIGN_OR_RETURN(const std::string text, ToJson(*message));
   ASSIGN_OR_RETURN(Json::Value json, ParseJson(text));
@@ -98,7 +98,7 @@ absl::StatusOr<std::optional<Json::Value>> TakeFrame(std::string& buffer) {
   if (buffer.size() < size_t{4} + size) return std::nullopt;
   metav1::WatchEvent event;
   if (!event.ParseFromArray(buffer.data() + 4, static_cast<int>(size))) {
-    return absl::InvalidArgumentError("a frame that is no watch event");
+    return absl::InvalidArgumentError("the frame is not a watch event");
   }
   buffer.erase(0, size_t{4} + size);
   Json::Value json;

@@ -144,7 +144,7 @@ Step ReadStep(const YAML::Node& node) {
     step.subject = words.size() > 1 ? words[1] : "";
     if (action == kActions.end()) {
       const bool upper = words[0] == absl::AsciiStrToUpper(words[0]);
-      if (!upper || step.subject.empty()) Fail(node, StrCat("`", key, "` is no step"));
+      if (!upper || step.subject.empty()) Fail(node, StrCat("`", key, "` is not a step"));
       ReadRequest(words[0], step.subject, member.second, step);
       continue;
     }
@@ -156,7 +156,9 @@ Step ReadStep(const YAML::Node& node) {
     }
     const bool nameless = step.action == Action::kSet || step.action == Action::kCompact ||
                           step.action == Action::kRestart;
-    if (nameless != step.subject.empty()) Fail(node, StrCat("`", key, "`: a name too few or many"));
+    if (nameless != step.subject.empty()) {
+      Fail(node, StrCat("`", key, nameless ? "` takes no name" : "` needs a name"));
+    }
   }
   return step;
 }

@@ -92,8 +92,8 @@ TEST(RowParserTest, NamesFileAndLineOfWhatIsWrong) {
       {"rows:\n- name: a\n  steps:\n  - GET /:\n    was: 200", "f.yaml:5: unknown member `was`"},
       {"rows:\n- name: a\n  steps:\n  - GET /:\n    is: OK",
        "f.yaml:5: `is` starts with a status code"},
-      {"rows:\n- name: a\n  steps:\n  - look: 1", "f.yaml:4: `look` is no step"},
-      {"rows:\n- name: a\n  steps:\n  - watch: /", "f.yaml:4: `watch`: a name too few or many"},
+      {"rows:\n- name: a\n  steps:\n  - look: 1", "f.yaml:4: `look` is not a step"},
+      {"rows:\n- name: a\n  steps:\n  - watch: /", "f.yaml:4: `watch` needs a name"},
   };
   for (const auto& c : cases) {
     EXPECT_EQ(ParseRows(c.text, "f.yaml").status().message(), c.error);

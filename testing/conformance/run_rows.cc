@@ -54,29 +54,32 @@ int Main(int argc, char** argv) {
   Flags flags;
   flags.suite.run = absl::StrFormat("%05x", std::random_device()() & 0xfffff);
   CLI::App app("Runs rows, each a behaviour of the Kubernetes API, on a server.");
-  app.add_option("--kubeconfig", flags.cluster.kubeconfig, "an administrator's");
+  app.add_option("--kubeconfig", flags.cluster.kubeconfig,
+                 "the kubeconfig of an administrator of the server");
   app.add_option("--rows", flags.rows, "the folder of the rows")->capture_default_str();
   app.add_option("--filter", flags.filters,
-                 "only rows whose \"topic: name\" holds this text; repeatable");
-  app.add_option("--audit-log", flags.cluster.audit_log, "the server's; for rows that look at it");
-  app.add_option("--etcd", flags.cluster.etcd, "its URL; for rows that need a compaction");
+                 "run only the rows that have this text in their \"topic: name\"; repeatable");
+  app.add_option("--audit-log", flags.cluster.audit_log,
+                 "the path of the server's audit log; for rows that read it");
+  app.add_option("--etcd", flags.cluster.etcd,
+                 "the URL of the server's etcd; for rows that compact it");
   app.add_option("--etcd-pki", flags.cluster.etcd_pki,
-                 "the folder of etcd-ca.crt, etcd.crt, etcd.key");
+                 "the folder of etcd-ca.crt, etcd.crt and etcd.key");
   app.add_option("--restart-etcd", flags.cluster.restart_etcd,
-                 "a command that does it; for rows that need one");
+                 "a command that restarts etcd; for rows that restart it");
   app.add_flag("--uncached", flags.cluster.uncached,
-               "the server runs with --watch-cache-sizes=podtemplates#0; for rows that need it");
+               "tell the rows that the server runs with --watch-cache-sizes=podtemplates#0");
   app.add_option("--crds", flags.cluster.crds,
-                 "a folder of CRDs to install; for rows that need them");
-  app.add_option("--at-once", flags.suite.at_once, "rows that run at the same time")
+                 "install the CRDs of this folder; for rows that use them");
+  app.add_option("--at-once", flags.suite.at_once, "how many rows run at the same time")
       ->check(CLI::PositiveNumber);
-  app.add_option("--run", flags.suite.run, "part of the names of the rows' namespaces");
+  app.add_option("--run", flags.suite.run, "a text that the names of the rows' namespaces contain");
   app.add_option("--patience", flags.patience_seconds,
                  "how many seconds an event or `eventually` may take")
       ->check(CLI::PositiveNumber)
       ->capture_default_str();
   app.add_flag("--keep-namespaces", flags.suite.keep_namespaces,
-               "leave the rows' namespaces: removing them takes a cluster longer than the rows");
+               "do not delete the rows' namespaces: the deletion takes longer than the rows");
   app.add_flag("--list", flags.list, "print the rows and run none");
   CLI11_PARSE(app, argc, argv);
   flags.suite.patience = absl::Seconds(flags.patience_seconds);

@@ -135,7 +135,7 @@ absl::Status Session::Allow(const std::string& account, const Json::Value& rules
       ASSIGN_OR_RETURN(const bool may, MayAlready(account, rule, everywhere));
       if (may) break;
       if (Clock::Real().TimeNow() > deadline) {
-        return absl::UnavailableError(StrCat("the grant never counted: ", WriteJson(rule)));
+        return absl::UnavailableError(StrCat("the grant had no effect in time: ", WriteJson(rule)));
       }
       http_.Await([] { return false; }, absl::Milliseconds(10));
     }

@@ -82,7 +82,7 @@ class Suite {
     result.status =
         result.skipped
             ? absl::UnimplementedError(StrCat("not the double: ", result.row->not_double))
-            : absl::FailedPreconditionError("the double does this: take away its not-double line");
+            : absl::FailedPreconditionError("the double does this: remove its not-double line");
   }
 
   const Target& target_;
@@ -103,8 +103,8 @@ std::vector<RowResult> RunSuite(const std::vector<Row>& rows, const Target& targ
     result.row = &row;
     result.skipped = !missing.empty();
     if (result.skipped) {
-      result.status = absl::UnavailableError(
-          StrCat("the server was given without its ", absl::StrJoin(missing, ", ")));
+      result.status = absl::UnavailableError(StrCat(
+          "the row needs ", absl::StrJoin(missing, " and "), ", which this run does not have"));
     }
   }
   Suite suite(target, options, results);

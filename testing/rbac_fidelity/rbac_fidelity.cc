@@ -234,21 +234,25 @@ int Main(int argc, char** argv) {
   std::string bugs;
   for (const auto& [name, judge] : SeededBugs()) bugs += " " + name;
   CLI::App app("Asks a real API server and manager/rbac the same generated questions.");
-  app.add_option("--kubeconfig", flags.kubeconfig, "an administrator's, with a client certificate")
+  app.add_option("--kubeconfig", flags.kubeconfig,
+                 "the kubeconfig of an administrator with a client certificate")
       ->required();
-  app.add_option("--seed", flags.seed, "what everything is generated from (default: any)");
+  app.add_option("--seed", flags.seed,
+                 "the seed of all generated objects and questions (default: random)");
   app.add_option("--decisions", flags.decisions,
-                 "SubjectAccessReviews; a new policy after each 5000")
+                 "how many SubjectAccessReviews to send; a new policy follows after each 5000")
       ->check(CLI::PositiveNumber);
-  app.add_option("--requests", flags.requests, "HTTP requests whose 403 is compared, per policy")
+  app.add_option("--requests", flags.requests,
+                 "how many HTTP requests to send, per policy; their 403s are compared")
       ->check(CLI::NonNegativeNumber);
   app.add_option("--grants", flags.grants,
-                 "attempts to write roles and bindings, per policy (dry run)")
+                 "how many roles and bindings to write by dry run, per policy")
       ->check(CLI::NonNegativeNumber);
-  app.add_option("--seed-bug", flags.seed_bug, "judge with this mistake; must be found:" + bugs);
+  app.add_option("--seed-bug", flags.seed_bug,
+                 "give manager/rbac this bug, which the run must find:" + bugs);
   CLI11_PARSE(app, argc, argv);
   if (!flags.seed_bug.empty() && !SeededBugs().contains(flags.seed_bug)) {
-    std::cerr << "--seed-bug=" << flags.seed_bug << " is unknown; one of:" << bugs << "\n";
+    std::cerr << "--seed-bug=" << flags.seed_bug << " must be one of:" << bugs << "\n";
     return 2;
   }
   const absl::StatusOr<bool> passed = Run(flags);

@@ -174,15 +174,16 @@ int Main(int argc, char** argv) {
   const std::string run = absl::StrFormat("x%05x", std::random_device()() & 0xfffff);
   CLI::App app("Compares the double with a real API server on random sequences of requests.");
   app.add_option("--kubeconfig", flags.kubeconfig,
-                 "an administrator's, of a cluster without kube-controller-manager")
+                 "the kubeconfig of an administrator, of a cluster without kube-controller-manager")
       ->required();
   app.add_option("--seed", flags.seed,
-                 "of the first sequence; the next has the next. Any by default");
-  app.add_option("--sequences", flags.sequences, "how many")->capture_default_str();
-  app.add_option("--at-once", flags.at_once, "how many at the same time")
+                 "the seed of the first sequence; each further one adds 1 (default: random)");
+  app.add_option("--sequences", flags.sequences, "how many sequences to run")
+      ->capture_default_str();
+  app.add_option("--at-once", flags.at_once, "how many sequences run at the same time")
       ->check(CLI::PositiveNumber)
       ->capture_default_str();
-  app.add_option("--show", flags.show, "how many kinds of difference to print")
+  app.add_option("--show", flags.show, "how many kinds of differences to print")
       ->capture_default_str();
   app.add_flag("--trace", flags.trace, "print all requests and answers");
   CLI11_PARSE(app, argc, argv);
