@@ -44,14 +44,14 @@ void WriteLog::AddRemoval(std::string_view what, std::string_view name,
 void WriteLog::AddDifference(std::string_view what, std::string_view difference) {
   differs_ = true;
   failures_.push_back(StrCat(what, ": something changes its ", difference, " after each write",
-                             " (an admission plugin or another controller); it is "
-                             "changed back, more and more slowly"));
+                             " (an admission plugin or another controller); each "
+                             "correction waits longer than the one before"));
 }
 
 void WriteLog::AddPending(std::string_view what) {
   pending_ = true;
   removal_failures_.push_back(
-      StrCat(what, " is being deleted: finalizers that were added just now keep it"));
+      StrCat(what, " is being deleted: finalizers that were just added block its deletion"));
 }
 
 void WriteLog::AddOutdated(std::string_view what, const absl::Status& conflict) {

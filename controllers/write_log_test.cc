@@ -100,8 +100,8 @@ TEST(WriteLogTest, ADeletionThatIsPendingIsReportedAndNoError) {
   log.AddPending("RoleBinding foo/x");
   EXPECT_TRUE(log.pending());
   EXPECT_THAT(log.removal_failures(),
-              ElementsAre("RoleBinding foo/x is being deleted: finalizers that were added just "
-                          "now keep it"));
+              ElementsAre("RoleBinding foo/x is being deleted: finalizers that were just added "
+                          "block its deletion"));
   ASSERT_TRUE(log.ToResult(kForbiddenRetry).ok());
   EXPECT_EQ(log.ToResult(kForbiddenRetry)->requeue_after, absl::ZeroDuration());
 }

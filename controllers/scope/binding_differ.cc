@@ -46,7 +46,7 @@ BindingDiffer::BindingDiffer(const InstanceSnapshot& snapshot, InstancePlan& pla
       plan.pending.push_back(
           StrCat(GrantText(binding),
                  ", has this ScopeInstance as its controller, but its name is not "
-                 "one that a ScopeInstance gives: it is neither changed nor deleted; "
+                 "computed from the ScopeInstance's UID: it is neither changed nor deleted; "
                  "delete it by hand"));
     } else if (HasNameOf(binding, meta.uid()) ||
                (Claims(binding, meta.uid()) && roles.contains(binding.object.roleref().name()))) {

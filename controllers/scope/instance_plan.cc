@@ -60,8 +60,8 @@ RoleState StateOf(const InstanceSnapshot& snapshot, const RoleTemplate& role) {
   const std::string difference = Difference(DesiredClusterRole(of, role), actual);
   if (!difference.empty()) {
     return {.awaited = true,
-            .problem = StrCat(quoted, " is not yet what ScopeTemplate \"", of.metadata().name(),
-                              "\" asks for: it differs in ", difference)};
+            .problem = StrCat(quoted, " does not match ScopeTemplate \"", of.metadata().name(),
+                              "\" yet: it differs in ", difference)};
   }
   return {.may_bind = true, .problem = ""};
 }

@@ -77,7 +77,7 @@ std::string OrphanText(std::string_view object) {
 
 std::string FinalizersText(const ObjectMetaProto& object) {
   if (object.finalizers().empty()) return "it has no finalizers";
-  return StrCat("finalizers ", absl::StrJoin(object.finalizers(), ", "), " keep it");
+  return StrCat("finalizers ", absl::StrJoin(object.finalizers(), ", "), " block its deletion");
 }
 
 void SetControllerReference(const ObjectMetaProto& owner, const KindInfo& owner_kind,

@@ -51,7 +51,7 @@ bool MayBeOrphaned(const ObjectMetaProto& object, const ObjectMetaProto& owner);
 // For messages: "… has no owner reference any more, …".
 std::string OrphanText(std::string_view object);
 
-// For messages: "finalizers a, b keep it", or "it has no finalizers".
+// For messages: "finalizers a, b block its deletion", or "it has no finalizers".
 std::string FinalizersText(const ObjectMetaProto& object);
 
 // Makes `owner`, of this kind, the controller of `object`; the owner's deletion waits for it.

@@ -118,7 +118,7 @@ TEST_F(RacesTest, ConcurrentFinalizerOnBindingIsNotSuccess) {
                                  HasSubstr("added just now")));
     EXPECT_THAT(cluster_.Scoped(instance),
                 AllOf(StartsWith("False RevocationPending"),
-                      HasSubstr("finalizers evil.example.com/stay keep it")));
+                      HasSubstr("finalizers evil.example.com/stay block its deletion")));
   }
 }
 
@@ -130,8 +130,9 @@ TEST_F(RacesTest, ConcurrentFinalizerOnRoleIsNotSuccess) {
   cluster_.Settle();
   EXPECT_THAT(reported_, AllOf(StartsWith("False RevocationPending"), HasSubstr(NameOf(role)),
                                HasSubstr("added just now")));
-  EXPECT_THAT(cluster_.Templated(), AllOf(StartsWith("False RevocationPending"),
-                                          HasSubstr("finalizers evil.example.com/stay keep it")));
+  EXPECT_THAT(cluster_.Templated(),
+              AllOf(StartsWith("False RevocationPending"),
+                    HasSubstr("finalizers evil.example.com/stay block its deletion")));
 }
 
 // The objects are wanted, and the component has just fixed them.

@@ -127,7 +127,8 @@ TEST(RevocationTest, BindingKeptByFinalizersIsReportedAndEmptied) {
   EXPECT_FALSE(Changes(plan)) << "a binding that is being deleted is not fixed";
   EXPECT_EQ(plan.reason, kRevocationPending);
   ASSERT_EQ(plan.pending.size(), 1u);
-  EXPECT_NE(plan.pending[0].find("finalizers evil.example.com/stay keep it"), std::string::npos);
+  EXPECT_NE(plan.pending[0].find("finalizers evil.example.com/stay block its deletion"),
+            std::string::npos);
 
   // The finalizers of an unwanted binding keep the object, but not its grants.
   held.instance = DocumentInstance(R"("namespaces": ["bar"])");

@@ -221,8 +221,9 @@ TEST_F(StrangersTest, AFinalizerKeepsTheBindingAndNotItsGrant) {
   const std::string name = NameOf(cluster_.Our(kBindings, "foo"));
   EXPECT_EQ(cluster_.Merge(kBindings, name, kStay, "foo"), 200);
   EditSpec(R"("namespaces": ["bar"])");
-  EXPECT_THAT(cluster_.Scoped(), AllOf(StartsWith("False RevocationPending"), HasSubstr(name),
-                                       HasSubstr("finalizers evil.example.com/stay keep it")));
+  EXPECT_THAT(cluster_.Scoped(),
+              AllOf(StartsWith("False RevocationPending"), HasSubstr(name),
+                    HasSubstr("finalizers evil.example.com/stay block its deletion")));
   const Json::Value held = cluster_.Get(kBindings, name, "foo");
   EXPECT_TRUE(held["metadata"].isMember("deletionTimestamp"));
   EXPECT_TRUE(held["subjects"].empty());

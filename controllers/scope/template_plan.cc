@@ -31,13 +31,14 @@ void PlanAbsentRole(const TemplateSnapshot& snapshot, ClusterRole desired, bool 
                     TemplatePlan& plan) {
   const Standing* standing = StandingOf(snapshot, desired);
   if (standing != nullptr && !standing->unread.ok()) {
-    plan.problems.push_back(StrCat(Quoted(desired), " is not created: it is unknown which ",
-                                   "bindings refer to it: ", AsStd(standing->unread.message())));
+    plan.problems.push_back(
+        StrCat(Quoted(desired), " is not created: the bindings that ",
+               "refer to it cannot be read: ", AsStd(standing->unread.message())));
   } else if (standing != nullptr) {
     plan.problems.push_back(
         StrCat(Quoted(desired),
-               " is not created: it would revive bindings that no ScopeInstance of "
-               "this ScopeTemplate wants: ",
+               " is not created: bindings refer to it that no ScopeInstance of this "
+               "ScopeTemplate wants, and would grant its rules: ",
                Summarise(standing->bindings), "; delete them"));
   } else if (snapshot.scope_template.metadata().has_deletiontimestamp()) {
     // Garbage collection will delete its roles. The existing ones still follow the template.
@@ -56,13 +57,14 @@ ClusterRole ForNow(const TemplateSnapshot& snapshot, ClusterRole desired, const 
   const Standing* standing = StandingOf(snapshot, desired);
   if (standing == nullptr || !HasNewRules(desired, actual)) return desired;
   if (!standing->unread.ok()) {
-    plan.problems.push_back(StrCat(Quoted(desired), " gets no new rules: it is unknown which ",
-                                   "bindings refer to it: ", AsStd(standing->unread.message())));
+    plan.problems.push_back(
+        StrCat(Quoted(desired), " gets no new rules: the bindings that ",
+               "refer to it cannot be read: ", AsStd(standing->unread.message())));
   } else {
     plan.pending.push_back(
         StrCat(Quoted(desired),
                " gets no new rules while bindings refer to it that no ScopeInstance of this "
-               "ScopeTemplate wants as they are: ",
+               "ScopeTemplate wants in this form: ",
                Summarise(standing->bindings)));
   }
   return WithoutNewRules(std::move(desired), actual);
@@ -99,8 +101,9 @@ void PlanUnwantedRole(const ScopeTemplate& owner, const ClusterRole& actual, Tem
     // Only a name that is a function of the UID proves that the role was made for this template.
     if (!IsClusterRoleNameOf(owner.metadata().uid(), actual.metadata().name())) return;
     plan.pending.push_back(StrCat(Quoted(actual),
-                                  " was made for this ScopeTemplate, is no longer "
-                                  "wanted, and is not deleted, as it does not belong to it (",
+                                  " was created for this ScopeTemplate and is no "
+                                  "longer wanted, but is not deleted, because it does not "
+                                  "belong to the ScopeTemplate (",
                                   foreign, "); delete it by hand"));
     return;
   }

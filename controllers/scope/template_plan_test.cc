@@ -261,7 +261,8 @@ TEST(TemplatePlanTest, RoleKeptByFinalizersIsReportedAndEmptied) {
   TemplatePlan plan = PlanTemplate({of, Referenced::kNo, {held}});
   EXPECT_TRUE(plan.create.empty() && plan.remove.empty() && plan.problems.empty());
   ASSERT_EQ(plan.pending.size(), 1u);
-  EXPECT_NE(plan.pending[0].find("finalizers example.com/stay keep it"), std::string::npos);
+  EXPECT_NE(plan.pending[0].find("finalizers example.com/stay block its deletion"),
+            std::string::npos);
   ASSERT_EQ(plan.fix.size(), 1u);
   EXPECT_TRUE(plan.fix[0].desired.rules().empty());
   const auto conditions = TemplateConditions(of, plan, {}, {});

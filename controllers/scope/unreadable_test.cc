@@ -294,7 +294,7 @@ TEST_F(UnreadableTest, ADeniedWriteIsNotRepeatedBecauseBindingsCannotBeRead) {
     cluster_.intercept = nullptr;
     cluster_.RunFor(absl::Minutes(2));
     EXPECT_EQ(cluster_.Our(kRoles)["rules"][0]["resources"].size(), 1u);
-    EXPECT_THAT(cluster_.Templated(), HasSubstr("it is unknown which bindings refer to it"));
+    EXPECT_THAT(cluster_.Templated(), HasSubstr("the bindings that refer to it cannot be read"));
     // The role has two resources again, so that the next edit removes one.
     cluster_.faults().Clear();
     cluster_.RunFor(absl::Minutes(2));
@@ -328,7 +328,7 @@ TEST_F(UnreadableTest, ARoleIsMadeAsSoonAsBindingsCanBeReadAgain) {
   EXPECT_EQ(cluster_.Delete(kRoles, NameOf(cluster_.Our(kRoles))), 200);
   cluster_.RunFor(absl::Minutes(5));
   EXPECT_THAT(cluster_.Ours(kRoles), IsEmpty());
-  EXPECT_THAT(cluster_.Templated(), HasSubstr("it is unknown which bindings refer to it"));
+  EXPECT_THAT(cluster_.Templated(), HasSubstr("the bindings that refer to it cannot be read"));
   cluster_.faults().Clear();
   ASSERT_TRUE(cluster_.loop().RunUntil([&] { return watches() == 1; }));
   cluster_.RunFor(absl::Seconds(1));
