@@ -177,7 +177,7 @@ TEST_F(FlagsTest, AMistakeIsOneLineWithItsFlag) {
        "--webhook-cert-path: cannot open /nonexistent/tls.crt: No such file or directory"},
       {{kubeconfig, "--webhook-ca-duration=1y"}, "--webhook-ca-duration: \"1y\" is not a duration"},
       {{kubeconfig, "--webhook-ca-duration=100h"},
-       "--webhook-certificate-duration: the life of a serving certificate (168h) must be"},
+       "--webhook-certificate-duration: the lifetime of a serving certificate (168h) must be"},
       {{kubeconfig, "--controllers=hook"},
        "--controllers: hook is not a controller; --webhook-bind-address enables or disables it"},
       {{kubeconfig, "--metrics-cert-path=/x"},

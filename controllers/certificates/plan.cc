@@ -144,7 +144,7 @@ absl::Status CheckLives(const Lives& lives) {
     return absl::OkStatus();
   }
   return absl::InvalidArgumentError(
-      StrCat("the life of a serving certificate (", absl::FormatDuration(lives.serving),
+      StrCat("the lifetime of a serving certificate (", absl::FormatDuration(lives.serving),
              ") must be at least 1s and at most a quarter of its authority's (",
              absl::FormatDuration(lives.authority), ")"));
 }

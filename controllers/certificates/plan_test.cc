@@ -299,9 +299,10 @@ TEST_F(PlanTest, LivesMustLeaveTimeForAnOverlap) {
   EXPECT_FALSE(CheckLives({absl::Seconds(4), absl::Milliseconds(999)}).ok());
   const absl::Status status = CheckLives({absl::Hours(24), absl::Hours(7)});
   EXPECT_EQ(status.code(), absl::StatusCode::kInvalidArgument);
-  EXPECT_EQ(status.message(),
-            "the life of a serving certificate (7h) must be at least 1s and at most a quarter of "
-            "its authority's (24h)");
+  EXPECT_EQ(
+      status.message(),
+      "the lifetime of a serving certificate (7h) must be at least 1s and at most a quarter of "
+      "its authority's (24h)");
 }
 
 // Replicas and API servers see writes late, the planner runs late, and writes fail.
