@@ -74,10 +74,10 @@ absl::StatusOr<ConversionRequest> ParseConversionReview(std::string_view body) {
     return absl::InvalidArgumentError(StrCat("request: ", AsStd(status.message())));
   }
   if (request.uid.empty()) {
-    return absl::InvalidArgumentError("request.uid: the ConversionReview has none");
+    return absl::InvalidArgumentError("request.uid: missing in the ConversionReview");
   }
   if (request.desired_api_version.empty()) {
-    return absl::InvalidArgumentError("request.desiredAPIVersion: the ConversionReview has none");
+    return absl::InvalidArgumentError("request.desiredAPIVersion: missing in the ConversionReview");
   }
   return request;
 }

@@ -36,7 +36,7 @@ absl::StatusOr<AdmissionReview> ParseAdmissionReview(std::string_view body) {
     return absl::InvalidArgumentError(StrCat("request: ", AsStd(status.message())));
   }
   if (review.request.uid().empty()) {
-    return absl::InvalidArgumentError("request.uid: the AdmissionReview has none");
+    return absl::InvalidArgumentError("request.uid: missing in the AdmissionReview");
   }
   return review;
 }

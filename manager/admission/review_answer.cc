@@ -11,7 +11,7 @@ namespace mandate {
 namespace {
 
 constexpr char kLatest[] = "admission.k8s.io/v1";
-constexpr char kFailed[] = "the webhook failed; its log says why";
+constexpr char kFailed[] = "the webhook failed; the manager's log has the error";
 
 // What `work` throws.
 template <class Work>

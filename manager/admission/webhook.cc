@@ -27,14 +27,14 @@ absl::Status CheckDeclared(const rbac::Mandate& mandate, const std::vector<Webho
     if (declared.contains(path)) continue;
     errors.push_back(
         StrCat("it serves ", path,
-               ", which no marker declares, so that the API server does not call it: write // "
+               ", which no marker declares, so the API server does not call it: write // "
                "+kubebuilder:webhook:path=",
                path, ",… below its component marker"));
   }
   for (const std::string_view path : declared) {
     if (paths.contains(path)) continue;
     errors.push_back(StrCat("it does not serve ", path,
-                            ", which a marker declares, so that the API server calls it: serve it, "
+                            ", which a marker declares, so the API server calls it: serve it, "
                             "or correct or remove the marker, and run make manifests"));
   }
   if (errors.empty()) return absl::OkStatus();

@@ -28,13 +28,13 @@ TEST(CheckDeclared, MarkersAndHandlersAgree) {
   EXPECT_EQ(check({"c", {}}, {}), "");
   EXPECT_EQ(check(kMandate, {"/a"}),
             "component c does not serve the webhooks that its markers declare: it does not serve "
-            "/b, which a marker declares, so that the API server calls it: serve it, or correct or "
+            "/b, which a marker declares, so the API server calls it: serve it, or correct or "
             "remove the marker, and run make manifests");
   EXPECT_EQ(check(kMandate, {"/a", "/x"}),
             "component c does not serve the webhooks that its markers declare: it serves /x, which "
-            "no marker declares, so that the API server does not call it: write // "
+            "no marker declares, so the API server does not call it: write // "
             "+kubebuilder:webhook:path=/x,… below its component marker; it does not serve /b, "
-            "which a marker declares, so that the API server calls it: serve it, or correct or "
+            "which a marker declares, so the API server calls it: serve it, or correct or "
             "remove the marker, and run make manifests");
 }
 

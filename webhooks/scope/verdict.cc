@@ -67,10 +67,10 @@ absl::Status CheckRequirements(std::string_view user, const std::vector<Requirem
   }
   if (missing.empty()) return absl::OkStatus();
   const Requirement& first = requirements[*unmet.begin()];
-  return absl::PermissionDeniedError(
-      StrCat("attempting to grant RBAC permissions not currently held: ", Summarise(missing),
-             "; the user needs them, or ", first.shortcut.rule.verbs[0],
-             " on clusterroles.rbac.authorization.k8s.io, ", first.what));
+  return absl::PermissionDeniedError(StrCat(
+      "attempting to grant RBAC permissions not currently held: ", Summarise(missing),
+      "; the user needs these permissions, or verb ", rbac::Quote(first.shortcut.rule.verbs[0]),
+      " on clusterroles.rbac.authorization.k8s.io, ", first.what));
 }
 
 }  // namespace mandate::scope

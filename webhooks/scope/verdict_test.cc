@@ -57,11 +57,12 @@ TEST(CheckRequirements, NamesMissingRightsAsTheApiServer) {
       "attempting to grant RBAC permissions not currently held: user \"ann\" cannot get "
       "resource \"secrets\" in API group \"\" in the namespace \"foo\"; user \"ann\" cannot "
       "get resource \"pods/log\" \"web\" in API group \"\" in the namespace \"foo\"; the user "
-      "needs them, or bind on clusterroles.rbac.authorization.k8s.io, to bind role \"a-\" in "
+      "needs these permissions, or verb \"bind\" on clusterroles.rbac.authorization.k8s.io, to "
+      "bind role \"a-\" in "
       "namespace \"foo\"");
   EXPECT_EQ(check({ToWriteRole(Role({{.verbs = {"get"}, .non_resource_urls = {"/metrics"}}}))}),
             "attempting to grant RBAC permissions not currently held: user \"ann\" cannot get path "
-            "\"/metrics\"; the user needs them, or escalate on "
+            "\"/metrics\"; the user needs these permissions, or verb \"escalate\" on "
             "clusterroles.rbac.authorization.k8s.io, to write the rules of role \"a-\"");
   EXPECT_NE(check({ToBindAnyRole("")}).find("cannot bind resource \"clusterroles\""),
             std::string::npos);
