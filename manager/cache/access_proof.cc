@@ -194,10 +194,10 @@ void AccessProof::Proven() {
       options_.t_revoke * std::uniform_real_distribution<double>(0.7, 0.85)(random_),
       [this] { Renew(); });
   expiry_.SetAfter(options_.t_revoke, [this] {
-    Become(State::kExpired, absl::UnavailableError(
-                                StrCat("the access of ", client_.component(), " to ",
-                                       spec_.ToString(), " could not be proven again within ",
-                                       absl::FormatDuration(options_.t_revoke), "; asked again")));
+    Become(State::kExpired,
+           absl::UnavailableError(StrCat("the access of ", client_.component(), " to ",
+                                         spec_.ToString(), " could not be proven again within ",
+                                         absl::FormatDuration(options_.t_revoke), "; retrying")));
   });
   Become(State::kProven, absl::OkStatus());
 }

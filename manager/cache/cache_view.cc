@@ -23,7 +23,7 @@ absl::Status CacheView::CheckMayWait(const Loop& loop, const CallContext& contex
   if (context.deadline == absl::InfinitePast() || loop.CanAwait()) return absl::OkStatus();
   return absl::FailedPreconditionError(
       StrCat(call, " of ", asked.ToString(), " was called on the event loop with a context that ",
-             "may wait, and would stop every component: pass WithoutWaiting(), or read in a ",
+             "may wait, which would block every component: pass WithoutWaiting(), or read in a ",
              "reconciler"));
 }
 

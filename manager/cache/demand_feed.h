@@ -91,8 +91,8 @@ class DemandFeed : public std::enable_shared_from_this<DemandFeed> {
   ObjectPtr cursor_;                     // the last visited object; null: none yet
   std::optional<DemandStatus> waiting_;  // kSynced, to be delivered at the end
   mutable Mutex mutex_;
-  DemandStatus status_ ABSL_GUARDED_BY(mutex_) = {DemandState::kPending,
-                                                  absl::UnavailableError("not asked yet")};
+  DemandStatus status_ ABSL_GUARDED_BY(mutex_) = {
+      DemandState::kPending, absl::UnavailableError("no request was sent yet")};
 };
 
 }  // namespace mandate

@@ -20,11 +20,12 @@ bool Shows(const ObjectStore& store, const std::vector<OwnWrite>& writes) {
                      [&](const OwnWrite& write) { return Shows(store, write); });
 }
 
-// "its own write of widgets foo/x at resource version 7 (and 2 more)".
+// "the component's own write of widgets foo/x at resource version 7 (and 2 more)".
 std::string Describe(const KindInfo& kind, const std::vector<OwnWrite>& writes) {
   const OwnWrite& first = writes.front();
-  std::string text = StrCat("its own ", first.gone.empty() ? "write of " : "deletion of ",
-                            DemandSpec{kind, first.key.ns, first.key.name}.ToString());
+  std::string text =
+      StrCat("the component's own ", first.gone.empty() ? "write of " : "deletion of ",
+             DemandSpec{kind, first.key.ns, first.key.name}.ToString());
   if (!first.resource_version.empty()) {
     StrAppend(&text, " at resource version ", first.resource_version);
   }

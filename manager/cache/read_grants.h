@@ -70,8 +70,8 @@ class ReadGrant {
   const Indexes indexes_;
   mutable Mutex mutex_;
   int demands_ ABSL_GUARDED_BY(mutex_) = 0;
-  DemandStatus status_ ABSL_GUARDED_BY(mutex_) = {DemandState::kPending,
-                                                  absl::UnavailableError("not asked yet")};
+  DemandStatus status_ ABSL_GUARDED_BY(mutex_) = {
+      DemandState::kPending, absl::UnavailableError("no request was sent yet")};
   std::shared_ptr<const ObjectStore> store_ ABSL_GUARDED_BY(mutex_);
 };
 

@@ -178,10 +178,9 @@ TEST_F(SyncedReadYourWritesTest, StopsWaitingAtItsDeadline) {
   EXPECT_EQ(Waits("gave_up"), 2) << "these reads did not wait";
   const auto object = view_->GetRaw(WithoutWaiting(), kWidget, {"foo", "x"});
   const std::string_view why = AsStd(object.status().message());
-  EXPECT_NE(
-      why.find(
-          "its own write of widgets.example.com \"x\" in namespace foo at resource version 1000"),
-      why.npos)
+  EXPECT_NE(why.find("the component's own write of widgets.example.com \"x\" in namespace foo at "
+                     "resource version 1000"),
+            why.npos)
       << why;
   EXPECT_EQ(Read("never"), "absent") << "others are read all the same";
 }

@@ -89,7 +89,7 @@ class WatchMember {
   LoopTimer linger_;
   absl::Time rests_until_ = absl::InfinitePast();
   bool was_silent_ = false;
-  DemandStatus status_ = {DemandState::kPending, absl::UnavailableError("not asked yet")};
+  DemandStatus status_ = {DemandState::kPending, absl::UnavailableError("no request was sent yet")};
   std::set<std::pair<absl::StatusCode, bool>> logged_;  // reasons of this state; DemandStatus
   std::vector<std::shared_ptr<DemandFeed>> feeds_;
 };
