@@ -64,17 +64,18 @@ absl::StatusOr<Scope> Discovery::Known(const ResourceName& name) const {
   if (found != known_.scopes.end()) return found->second;
   const auto& [group, resource] = name;
   if (!last_answer_.ok()) {
-    return absl::UnavailableError(
-        StrCat("whether ", resource, " of group \"", group,
-               "\" are namespaced is not known: ", AsStd(last_answer_.message())));
+    return absl::UnavailableError(StrCat("cannot determine whether ", resource, " of group \"",
+                                         group,
+                                         "\" are namespaced: ", AsStd(last_answer_.message())));
   }
   if (known_.incomplete.contains(group)) {
-    return absl::UnavailableError(StrCat("whether ", resource, " of group \"", group,
-                                         "\" are namespaced is not known: the server has no fresh "
+    return absl::UnavailableError(StrCat("cannot determine whether ", resource, " of group \"",
+                                         group,
+                                         "\" are namespaced: the server has no fresh "
                                          "list of the group's resources"));
   }
   return absl::NotFoundError(
-      StrCat("the server serves no ", resource, " of group \"", group, "\""));
+      StrCat("the server does not serve ", resource, " of group \"", group, "\""));
 }
 
 bool Discovery::TakeTurn() {

@@ -30,12 +30,12 @@ absl::Status CheckObserved(const Message& observed, const Message& desired) {
   const ObjectKey key = KeyOfMessage(observed);
   if (observed.GetDescriptor() != desired.GetDescriptor() || key != KeyOfMessage(desired)) {
     return absl::InvalidArgumentError(
-        StrCat("the object observed is the ", observed.GetDescriptor()->name(), " ", key.ToString(),
-               ", the desired one the ", desired.GetDescriptor()->name(), " ",
+        StrCat("the observed object is the ", observed.GetDescriptor()->name(), " ", key.ToString(),
+               ", but the desired object is the ", desired.GetDescriptor()->name(), " ",
                KeyOfMessage(desired).ToString()));
   }
   if (!MetadataOf(observed).uid().empty()) return absl::OkStatus();
-  return absl::InvalidArgumentError(StrCat("the object observed, ", key.ToString(),
+  return absl::InvalidArgumentError(StrCat("the observed object, ", key.ToString(),
                                            ", has no uid: it was not read from a server"));
 }
 
@@ -68,8 +68,9 @@ absl::Status CreateByApply(ObjectClient& client, const CallContext& context, con
   if (!IsConflictOf(status, kind, key)) return status;
   ApiStatusProto proto = *ApiStatus(status);
   proto.set_reason("AlreadyExists");
-  proto.set_message(StrCat(kind.kind, " ", key.ToString(), " already exists, and component ",
-                           client.rest().component(), " has not observed it: it is not changed"));
+  proto.set_message(StrCat(kind.kind, " ", key.ToString(), " already exists, but component ",
+                           client.rest().component(),
+                           " has not observed it, so it is not changed"));
   return StatusFromApi(proto);
 }
 

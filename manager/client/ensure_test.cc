@@ -158,9 +158,10 @@ TEST_F(EnsureTest, ANameThatIsTakenIsLeftAlone) {
     const ConfigMap before = Stored();
     const auto made = Ensure(data, nullptr);
     EXPECT_TRUE(IsAlreadyExists(made.status())) << made.status();
-    EXPECT_EQ(made.status().message(),
-              "ConfigMap default/a already exists, and component scope has not observed it: it is "
-              "not changed");
+    EXPECT_EQ(
+        made.status().message(),
+        "ConfigMap default/a already exists, but component scope has not observed it, so it is "
+        "not changed");
     EXPECT_FALSE(IsConflict(made.status()));
     EXPECT_EQ(Stored().SerializeAsString(), before.SerializeAsString());
     DeleteByStranger();
@@ -328,12 +329,13 @@ TEST_F(EnsureTest, ObservedMustBeTheObjectAsRead) {
   const auto made = Must(Ensure({{"k", "v"}}, nullptr));
   ConfigMap other = made;
   other.mutable_metadata()->set_name("b");
-  EXPECT_EQ(Ensure({{"k", "v"}}, &other).status().message(),
-            "the object observed is the ConfigMap default/b, the desired one the ConfigMap "
-            "default/a");
+  EXPECT_EQ(
+      Ensure({{"k", "v"}}, &other).status().message(),
+      "the observed object is the ConfigMap default/b, but the desired object is the ConfigMap "
+      "default/a");
   const ConfigMap invented = Map({});
   EXPECT_EQ(Ensure({{"k", "v"}}, &invented).status().message(),
-            "the object observed, default/a, has no uid: it was not read from a server");
+            "the observed object, default/a, has no uid: it was not read from a server");
   EXPECT_EQ(Writes(), 0u);
 }
 

@@ -38,8 +38,8 @@ Encoding EncodingOf(const HttpResponse& response) {
 
 absl::Status CheckNamespace(const KindInfo& kind, const ObjectKey& key) {
   if (kind.scope != Scope::kNamespaced || !key.ns.empty()) return absl::OkStatus();
-  return absl::InvalidArgumentError(
-      StrCat("a ", kind.kind, " is namespaced, but the object \"", key.name, "\" has none"));
+  return absl::InvalidArgumentError(StrCat("a ", kind.kind, " is namespaced, but the object \"",
+                                           key.name, "\" has no namespace"));
 }
 
 // With an empty name the request would be for the whole collection.

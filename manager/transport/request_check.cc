@@ -86,8 +86,9 @@ absl::Status CheckCredential(const HttpRequest& request) {
   }
   const auto& certificate = request.endpoint->client_certificate;
   if (!certificate.has_value() || certificate->key_pem == nullptr) {
-    return absl::InvalidArgumentError(absl::StrCat("the request needs the client certificate of ",
-                                                   request.endpoint->server, ", which has none"));
+    return absl::InvalidArgumentError(
+        absl::StrCat("the endpoint ", request.endpoint->server,
+                     " has no client certificate, which the request needs"));
   }
   return absl::OkStatus();
 }

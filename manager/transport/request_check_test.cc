@@ -70,7 +70,7 @@ TEST(RequestCheck, RejectsInvalidRequests) {
       {"TokenWithNewline", [](Draft d) { d.request.credential = Bearer("the.token\n"); },
        "line break"},
       {"NoSuchCertificate", [](Draft d) { d.request.credential = EndpointCertificate{}; },
-       "has none"},
+       "no client certificate"},
       {"NoMethod", [](Draft d) { d.request.method = ""; }, "HTTP method"},
       {"MethodWithSpace", [](Draft d) { d.request.method = "GET /"; }, "HTTP method"},
       {"RelativeTarget", [](Draft d) { d.request.target = "api"; }, "request target"},
@@ -131,7 +131,7 @@ TEST(RequestCheck, ACertificateNeedsItsKey) {
   });
   const absl::Status status = CheckRequest(request);
   EXPECT_EQ(status.code(), absl::StatusCode::kInvalidArgument);
-  EXPECT_THAT(std::string(status.message()), HasSubstr("has none"));
+  EXPECT_THAT(std::string(status.message()), HasSubstr("no client certificate"));
 }
 
 }  // namespace
