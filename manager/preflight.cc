@@ -185,9 +185,10 @@ absl::StatusOr<PreflightReport> Preflight(const CallContext& context, RestClient
   }
   RETURN_IF_ERROR(username.status());
   if (!options.username.empty() && *username != options.username) {
-    return absl::FailedPreconditionError(StrCat(
-        "the server authenticates component ", client.component(), " for \"", *username,
-        "\" instead of \"", options.username, "\": a proxy between them changes its requests"));
+    return absl::FailedPreconditionError(
+        StrCat("the server authenticates component ", client.component(), " as user \"", *username,
+               "\" instead of \"", options.username,
+               "\": a proxy between the manager and the server changes requests"));
   }
   PreflightReport report;
   const Grantee grantee{

@@ -84,7 +84,7 @@ absl::StatusOr<std::unique_ptr<TokenRequester>> TokenRequester::Create(Options o
   if (options.expiration < kMinExpiration || options.expiration > kMaxExpiration ||
       options.expiration == kStretched) {
     return absl::InvalidArgumentError(
-        StrCat("a token life of ", absl::FormatDuration(options.expiration),
+        StrCat("a token lifetime of ", absl::FormatDuration(options.expiration),
                " is invalid: choose from 10m to 8760h, but not 3607s, which the API server "
                "extends to a year"));
   }
@@ -239,7 +239,7 @@ FetchResult TokenRequester::Refusal(const Attempt& attempt, const HttpResponse& 
                ": the server does not accept the manager's own credential",
                attempt.base_token == nullptr ? ", a client certificate"
                                              : StrCat(" (", attempt.base_token->subject, ")"),
-               cause, "; renew it: it is read again as it changes"));
+               cause, "; renew it: the manager reads it again when it changes"));
   }
   if (response.code == 404) {
     const std::optional<ApiStatusProto> api = ApiStatus(status);
@@ -257,7 +257,7 @@ FetchResult TokenRequester::Refusal(const Attempt& attempt, const HttpResponse& 
   }
   if (response.code == 403 && IsDeniedByAdmission(status)) {
     return Failed(FetchOutcome::kRejected,
-                  StrCat("admission denies base to ", doing, " ", account, cause,
+                  StrCat("admission does not allow base to ", doing, " ", account, cause,
                          "; check that the manager's flags agree with the chart's values "
                          "(killSwitch, apiAudiences)"));
   }
@@ -275,7 +275,7 @@ FetchResult TokenRequester::Refusal(const Attempt& attempt, const HttpResponse& 
   } else if (response.code < 500 && response.code != 408) {
     outcome = FetchOutcome::kRejected;
   }
-  FetchResult result = Failed(outcome, StrCat("the server would not ", doing, " ", account, cause));
+  FetchResult result = Failed(outcome, StrCat("base could not ", doing, " ", account, cause));
   result.retry_after = RetryAfter(status);
   return result;
 }

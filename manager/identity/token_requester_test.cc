@@ -160,7 +160,7 @@ TEST_F(TokenRequesterTest, EveryErrorHasAnOutcomeAndANextStep) {
                 "'mandate-manager-tokens' denied request: base may only request tokens that are "
                 "valid for an hour at most"),
        FetchOutcome::kRejected,
-       {"admission denies base to request a token of", "an hour at most", "killSwitch"}},
+       {"admission does not allow base to request a token of", "an hour at most", "killSwitch"}},
       {"invalid",
        422,
        ApiError(422, "Invalid", "may not specify a duration less than 10 minutes"),

@@ -41,7 +41,7 @@ struct TokenWaiters::State {
 
   absl::Status TooLate() const {
     return absl::DeadlineExceededError(
-        StrCat("no token of ", subject, " in time",
+        StrCat("no token of ", subject, " by the deadline",
                reason.ok() ? std::string() : StrCat(": ", AsStd(reason.message()))));
   }
   absl::Status Cancelled() const {
