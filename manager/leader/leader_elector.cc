@@ -201,7 +201,7 @@ void LeaderElector::Succeed(absl::Time sent) {
   renewed_at_ = sent;
   if (!last_failure_.ok()) {
     last_failure_ = absl::OkStatus();
-    log_.Info("Reached the leader lease again");
+    log_.Info("Leader election recovered from errors");
   }
   SetStatus(absl::OkStatus());
   // To the others the hold began, at the earliest, when the request was sent.
@@ -223,7 +223,7 @@ void LeaderElector::Fail(const absl::Status& why) {
     }
     if (last_failure_.code() != why.code()) {
       log_.Error("Cannot renew the leader lease; trying again",
-                 {{"error", why}, {"giving up in", give_up_at_ - Now()}});
+                 {{"error", why}, {"gives_up_in", give_up_at_ - Now()}});
     }
     last_failure_ = why;
     SetStatus(why);

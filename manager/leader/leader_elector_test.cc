@@ -135,18 +135,18 @@ TEST_F(LeaderElectorTest, EachTransitionIsLoggedOnce) {
   a->client.fault = nullptr;
   loop_.RunFor(absl::Seconds(10));
   ASSERT_TRUE(a->leads());
-  EXPECT_EQ(a->log->Count("Reached the leader lease again"), 1);
+  EXPECT_EQ(a->log->Count("Leader election recovered from errors"), 1);
   EXPECT_EQ(a->log->Count("Became leader"), 1);
   a->RefuseConnections();
   loop_.RunFor(absl::Seconds(8));
   EXPECT_EQ(a->log->Count("Cannot renew the leader lease"), 1);
   a->client.fault = nullptr;
   loop_.RunFor(absl::Seconds(10));
-  EXPECT_EQ(a->log->Count("Reached the leader lease again"), 2);
+  EXPECT_EQ(a->log->Count("Leader election recovered from errors"), 2);
   // An edit costs a read before the next renewal, and no failure.
   server_.Edit([](Lease& lease) { (*lease.mutable_metadata()->mutable_labels())["x"] = "y"; });
   loop_.RunFor(absl::Seconds(10));
-  EXPECT_EQ(a->log->Count("Reached the leader lease again"), 2);
+  EXPECT_EQ(a->log->Count("Leader election recovered from errors"), 2);
 }
 
 TEST_F(LeaderElectorTest, EachOtherHolderIsLoggedOnce) {
