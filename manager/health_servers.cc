@@ -50,7 +50,7 @@ absl::Status HealthServers::ServeHttp(const Options& options) {
                        {{"address", metrics_->address()}, {"secure", options.metrics_secure}});
     } else if (options.metrics_secure) {
       return absl::InvalidArgumentError(
-          "secure metrics need an address of their own: probes are answered to everybody");
+          "secure metrics need an address of their own: probes are served without authentication");
     } else {
       health.merge(metrics);
     }

@@ -192,9 +192,9 @@ absl::Status Controller::Core::Ready() const {
                   StrCat("its work queue was full at ", options_.queue.max_items, " requests"));
   }
   if (paused_ > 0) {
-    readiness.Add(
-        absl::StatusCode::kResourceExhausted,
-        StrCat("its map functions are slower than the events: ", mapper_.waiting(), " wait"));
+    readiness.Add(absl::StatusCode::kResourceExhausted,
+                  StrCat("its map functions are slower than the events: ", mapper_.waiting(),
+                         " events wait"));
   }
   return readiness.ToStatus();
 }

@@ -182,7 +182,7 @@ void EventLoop::Await(const Latch& latch) {
   if (!IsCurrent()) return latch.Wait();
   if (latch.IsSet()) return;
   options_.log.Error(
-      "A wait on the event loop's own thread was refused, because it would never end",
+      "Skipped a wait on the event loop's own thread, because the wait would never end",
       {{"in", activity_.CurrentLabel()}});
 }
 
