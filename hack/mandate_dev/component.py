@@ -70,7 +70,7 @@ def check(name: str, kind: str, group: str) -> dict[str, Any]:
                       f'such as disk-check; got "{name}"')
     snake = name.replace("-", "_")
     if name == "base":
-        raise Refused('NAME "base" is taken by the manager\'s own identity; choose another')
+        raise Refused('NAME "base" is reserved for the manager\'s own identity; choose another')
     taken = {line.partition("name=")[2].split(",")[0] for line in grep(r"^// *\+mandate:component:name=[^ ]+", "*.h", "*.cc")}
     for other in sorted(taken):
         if constant_of(other) == constant_of(name):
@@ -81,11 +81,11 @@ def check(name: str, kind: str, group: str) -> dict[str, Any]:
     # The name becomes a C++ namespace inside mandate, which must not hide namespaces that headers use: boost::, absl::.
     if (snake in KEYWORDS | MACROS or grep(rf"namespace (mandate::)?{snake}\b", "*.h", "*.cc")
         or grep(rf"(^|[^:[:alnum:]_]){snake}::", "*.h", "hack/component_templates")):
-        raise Refused(f'NAME "{name}" cannot name a namespace of its own: "{snake}" means something already; choose another')
+        raise Refused(f'NAME "{name}" cannot be a C++ namespace: "{snake}" is already a keyword, a macro or a namespace; choose another')
     # Its mandate is a constant there, which the templates' own constants must not hide. A component that needs a
     # constant of the tests' headers names it in its template.
     if grep(rf"\b{constant_of(name)}\b", "*.h", ":!*/testing/*", ":!*fixture*", "hack/component_templates"):
-        raise Refused(f'NAME "{name}": its mandate would be {constant_of(name)}, which means something already; choose another')
+        raise Refused(f'NAME "{name}": its mandate would be the constant {constant_of(name)}, which exists already; choose another')
     # A list's kind is KINDList, and Kubernetes allows 63 characters for it.
     if not re.fullmatch(r"[A-Z][A-Za-z0-9]{0,58}", kind) or not re.search("[a-z]", kind):
         raise Refused(f'KIND must be CamelCase, at most 59 of A-Z, a-z and 0-9, such as DiskCheck; got "{kind}"')

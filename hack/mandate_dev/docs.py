@@ -120,7 +120,7 @@ class Shell:
             except queue.Empty:
                 raise TimeoutError(f"no end after {self._patience} s of: {command}\n" + "\n".join(lines)) from None
             if line is None:
-                raise EOFError(f"the shell ended in: {command}\n" + "\n".join(lines))
+                raise EOFError(f"the shell ended during: {command}\n" + "\n".join(lines))
             if line.startswith(END):
                 return int(line.removeprefix(END)), "\n".join(lines).strip("\n")
             lines.append(line)
@@ -139,7 +139,7 @@ def mistakes(block: Block, shell: Shell) -> Iterator[str]:
     for text in block.first:
         status, output = shell.run(text)
         if status:
-            yield f"what is run first: exit {status}\n{text}\n{output}"
+            yield f"the commands of `run first`: exit {status}\n{text}\n{output}"
             return
     for command in block.commands:
         status, output = shell.run(command.text)

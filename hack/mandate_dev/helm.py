@@ -53,7 +53,7 @@ def build(major: str, folder: str) -> None:
     parent = os.path.dirname(folder)
     scratch = tempfile.mkdtemp(prefix=".build-", dir=parent)
     try:
-        controlplane.say("building helm; a first time takes minutes, the next ones none")
+        controlplane.say("building helm; the first build takes minutes, and is kept")
         controlplane.run([go.find(), "build", "-mod=readonly", "-trimpath", "-buildvcs=false", "-ldflags", "-s -w" + kubernetes(major),
                           "-o", os.path.join(scratch, "helm"), module(major) + "/cmd/helm"],
                          os.path.join(scratch, "helm.log"), cwd=FOLDERS[major], env={**os.environ, **controlplane.GO_ENV})

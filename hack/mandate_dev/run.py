@@ -71,7 +71,7 @@ def check_folder(folder: str) -> None:
     if os.path.islink(folder) or not os.path.isdir(folder) or os.stat(folder).st_uid != os.getuid():
         raise Misuse(f"{folder} is not a folder of yours")
     if os.listdir(folder) and "owner" not in read_state(folder):
-        raise Misuse(f"{folder} holds other things; choose an empty or a new folder with --dir (make: DIR=)")
+        raise Misuse(f"{folder} has other files; choose an empty or a new folder with --dir (make: DIR=)")
 
 
 def read_state(folder: str) -> dict[str, Any]:
@@ -136,7 +136,7 @@ class Watcher:
             self._report.held(f"everything is ready: http://127.0.0.1:{self._env.health_port}/readyz")
             self._waits = not self._env.leads()
             if self._waits:
-                self._report.say("  It waits for the Lease: a manager that ended without giving it back holds it for up to 15 s.")
+                self._report.say("  The manager waits for the Lease: a manager that ended without releasing the Lease holds it for up to 15 s.")
         self._said = reasons
 
 

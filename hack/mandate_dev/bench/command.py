@@ -229,7 +229,7 @@ def build(wanted: Any) -> Any:
         except (peers.Missing, subprocess.CalledProcessError) as error:
             if peer == tasks.OURS:
                 raise
-            print(f"    {peer} is left out: {error}", flush=True)
+            print(f"    {peer} is skipped: {error}", flush=True)
     return binaries
 
 
@@ -239,13 +239,13 @@ def main(argv: Sequence[str]) -> int:
                                      formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("tasks", nargs="*", metavar="TASK", help=f"{', '.join(known)} (default: all)")
     parser.add_argument("--quick", action="store_true",
-                        help="small sizes, one run: that everything works, not how fast it is")
+                        help="use small sizes and one run, to check that everything works, not how fast it is")
     parser.add_argument("--ours", action="store_true",
-                        help="without the peers, and without their tool chains (with it or not, a peer that cannot be built "
-                        "is left out)")
-    parser.add_argument("--runs", type=int, metavar="N", help="runs of each (default: 3; 1 with --quick)")
+                        help="measure only this project; the tool chains of the peers are not needed (without the flag, a peer "
+                        "that cannot be built is skipped)")
+    parser.add_argument("--runs", type=int, metavar="N", help="how often each task runs (default: 3; 1 with --quick)")
     parser.add_argument("--json", metavar="FILE", default=os.path.join(peers.CACHE, "results.json"),
-                        help="every figure of every run goes there (default: %(default)s)")
+                        help="write all figures of all runs to this file (default: %(default)s)")
     args = parser.parse_args(argv)
     unknown = [t for t in args.tasks if t not in known]
     if unknown:

@@ -234,7 +234,7 @@ class Run(unittest.TestCase):
         os.kill(self.record("manager")["pid"], signal.SIGKILL)
         self.expect("it ends", run.end()[0] == 1, run.text)
         run = Terminal(self.folder)
-        run.until("It waits for the Lease")
+        run.until("The manager waits for the Lease")
         run.until("it has the Lease")
         os.kill(run.process.pid, signal.SIGTERM)
         self.expect("it is stopped", run.end()[0] == 0, run.text)
@@ -264,7 +264,7 @@ class Run(unittest.TestCase):
             f.write("x")
         for command in ([RUN, "stop"], [RUN]):
             done = subprocess.run([*command, "--dir", self.folder], text=True, capture_output=True)
-            self.expect(f"{' '.join(command[1:]) or 'run'}: rejected", done.returncode == 2 and "holds other things" in done.stderr, done)
+            self.expect(f"{' '.join(command[1:]) or 'run'}: rejected", done.returncode == 2 and "has other files" in done.stderr, done)
         self.expect("it is there", os.path.exists(self.path("thesis.txt")), "")
         # File names that also a user's folder may have.
         os.makedirs(self.path("cluster"))

@@ -28,7 +28,7 @@ CHECKS: dict[tuple[str, ...], tuple[int, list[str], list[str]]] = {
     ("hack/test", "//hack/testdata/failing:absent"): (1, ["0 passed, 1 failed", "the build"], []),
     ("hack/test", "hack/no_such_program"): (2, ["'hack/no_such_program' is neither"], ["==>"]),
     # The demo would write into this folder, and remove files.
-    ("hack/demo/demo", "--dir", "hack"): (2, ["hack holds other things"], ["Setting up"]),
+    ("hack/demo/demo", "--dir", "hack"): (2, ["hack has other files"], ["Setting up"]),
     ("hack/test", "--runs", "0"): (2, ["--runs"], ["==>"]),
 }
 

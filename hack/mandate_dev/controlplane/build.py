@@ -117,7 +117,7 @@ def build_all(target: str) -> None:
         program = go.find()
         env = {**os.environ, **GO_ENV}
         began = time.monotonic()
-        say(f"building the local control plane with {program}; a first time takes minutes, the next ones none")
+        say(f"building the local control plane with {program}; the first build takes minutes, and is kept")
         flags = {"kubernetes": link_flags(program, env), "etcd": "-s -w"}
         for i, (name, folder, package) in enumerate(PROGRAMS, 1):
             start = time.monotonic()

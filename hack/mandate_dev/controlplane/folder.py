@@ -29,7 +29,7 @@ def check_folder(directory: str) -> None:
         raise Misuse(f"{directory} is not a folder of yours")
     names = os.listdir(directory)
     if names and components.LOCK_FILE not in names:
-        raise Misuse(f"{directory} holds other things than a cluster; choose an empty or a new folder with --dir")
+        raise Misuse(f"{directory} has files that are not a cluster's; choose an empty or a new folder with --dir")
 
 
 # An open-file-description lock: a forked supervisor keeps it, and it ends with its last holder, however that ends.

@@ -152,7 +152,7 @@ class Supervisor:
         how, deadline = f"stopped by {sig.name}", time.monotonic() + seconds
         while name in self.children:
             if time.monotonic() > deadline:
-                how, deadline = f"killed, for it did not end within {seconds} s of {sig.name}", time.monotonic() + 60
+                how, deadline = f"killed, because it did not end within {seconds} s of {sig.name}", time.monotonic() + 60
                 child.kill()
             for key, _ in self.selector.select(0.1):
                 key.data()

@@ -53,4 +53,4 @@ def by_nothing(world: World, report: Report) -> None:
     if done.returncode != 1 or kinds != {"base-write", "agent-mismatch"}:
         raise StepFailed(report.current, "exit 1, as base wrote what components write under their user agents, and nothing else",
                          f"exit {done.returncode}: {done.stderr.strip()}")
-    report.held("rejected: in this mode every write is base's, and user agents are only claims")
+    report.held("rejected: in this mode base sends every write, and a client can choose any user agent")

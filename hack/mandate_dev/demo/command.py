@@ -73,7 +73,7 @@ def main(argv: Sequence[str]) -> int:
         print(__doc__.strip())
         return 0
     if options.dir and not is_free(options.dir):
-        print(f"hack/demo/demo: {options.dir} holds other things; name an empty or a new folder with --dir", file=sys.stderr)
+        print(f"hack/demo/demo: {options.dir} has other files; choose an empty or a new folder with --dir", file=sys.stderr)
         return 2
     # Both signals unwind through `finally`; SIGINT, too, if a script started this with &, which otherwise ignores it.
     processes.interrupt_on_sigterm(signal.SIGINT)
