@@ -50,11 +50,11 @@ class WriteLog {
   // The longest wait that the server has asked for since the last call; zero: none.
   absl::Duration TakeRetryAfter() { return std::exchange(retry_after_, absl::ZeroDuration()); }
 
-  // Whether the time of a write was over since the last call.
+  // Whether a write has run out of its time since the last call.
   bool TakeCutShort() { return std::exchange(cut_short_, false); }
 
-  // What the reconcile returns: forbidden writes are tried again after `forbidden_retry`, as no
-  // event reports that a grant came; other failures with the queue's growing delays.
+  // The result of the reconcile: forbidden writes are tried again after `forbidden_retry`, because
+  // no event reports a new grant; other failures with the queue's growing delays.
   absl::StatusOr<Result> ToResult(absl::Duration forbidden_retry) const;
 
  private:

@@ -15,7 +15,7 @@ using rbac::Danger;
 
 constexpr size_t kAtOnce = 16;  // reviews
 
-// Rights to some objects by name are no danger here: base has them for its components.
+// Rights to objects of certain names are not excess: base has such rights for its components.
 bool IsExcess(const Danger& danger) {
   return danger.severity == Danger::Severity::kCritical && danger.name.empty();
 }

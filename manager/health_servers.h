@@ -26,7 +26,7 @@ class HealthServers {
     std::string health_address = {};
     std::string metrics_address = {};
     std::string grpc_address = {};
-    // Over TLS, to clients that the judge allows. Metrics then need an address of their own,
+    // Over TLS, to clients that metrics_judge allows. Metrics then need an address of their own,
     // because health needs no authentication.
     bool metrics_secure = false;
     ServingCertificate::Options metrics_certificate = {};

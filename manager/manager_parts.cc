@@ -51,7 +51,7 @@ void Manager::Parts::Shutdown() {
     preflights.clear();
     token_checks.clear();
     base_power_loop.reset();
-    by_name.clear();  // tokens go on changing; there is nobody left to tell
+    by_name.clear();  // a later change of a token notifies no component
   });
   // Reconcilers have ended (Run) or never began. Tasks that wait for a thread are dropped.
   preflight_threads.reset();

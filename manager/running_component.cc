@@ -108,7 +108,7 @@ absl::Status RunningComponent::StopControllers(absl::Time deadline) {
   absl::Status result;
   for (const auto& controller : controllers_) {
     const absl::Status status = controller->Stop(deadline);
-    // That something still runs weighs more than any other error: the Lease depends on it.
+    // A controller that still runs is the most important error: the Lease is not released then.
     if (result.ok() || (absl::IsDeadlineExceeded(status) && !absl::IsDeadlineExceeded(result))) {
       result = status;
     }

@@ -60,8 +60,8 @@ class RunningComponent {
   void StartControllers();
   // Takes no more work; does not wait.
   void RequestStop();
-  // kDeadlineExceeded if something still runs, else the first error; every controller is stopped
-  // all the same.
+  // kDeadlineExceeded if something still runs, otherwise the first error. An error does not prevent
+  // the stop of the other controllers.
   absl::Status StopControllers(absl::Time deadline);
 
   // OK, or what is wrong and what to do about it: no token, missing grants, sources that cannot be

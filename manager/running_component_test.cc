@@ -213,7 +213,7 @@ TEST_F(RunningComponentTest, EndsReadsWithoutAnAcceptedToken) {
   EXPECT_EQ(log_->Count("has no token that the server accepts component=reader reason="), 2);
 }
 
-// What was refused for want of a token is asked for at once, and not when its own backoff says so.
+// A request that failed because there was no token is sent again at once, before its backoff ends.
 TEST_F(RunningComponentTest, ProvesAccessAtOnceWithANewToken) {
   server_.Grant("a");
   RunReader();

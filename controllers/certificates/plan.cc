@@ -15,7 +15,7 @@ namespace {
 constexpr absl::Duration kSkew = absl::Minutes(5);
 
 // Certificates and keys of the Secret that are read: the last ones, which are the newest. More
-// would be somebody's mistake, and each is compared with each.
+// would be a mistake of another writer, and the plan compares each pair.
 constexpr size_t kMostRead = 64;
 // Authorities that are kept. Those of others, without a key, make room first: otherwise they would
 // push ours out, and a new one would be made again and again.
@@ -172,7 +172,8 @@ absl::StatusOr<Plan> PlanCertificates(const Snapshot& snapshot) {
   std::optional<x509::Facts> serving = ReadServing(snapshot, authorities);
   plan.data[kServing] = At(snapshot.data, kServing);
   plan.data[kServingKey] = At(snapshot.data, kServingKey);
-  // An authority that is not trusted yet issues only if the alternative is no valid certificate.
+  // An authority that is not trusted yet issues a certificate only if there would be no valid one
+  // otherwise.
   const absl::Duration last = snapshot.lives.serving / 10;
   if (!serving || now >= renewal(*serving, snapshot.lives.serving)) {
     const Authority* issuer = TrustedIssuer(snapshot, authorities);

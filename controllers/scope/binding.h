@@ -45,7 +45,7 @@ std::shared_ptr<const rbacv1::RoleBinding> DesiredEverywhere(
     const operatorsv1alpha1::ScopeInstance& owner, const RoleTemplate& role);
 
 // Whether the binding was made for the instance with this UID, by its name and its controller; or,
-// if somebody removed the controller reference, by its name and its label.
+// if another user removed the controller reference, by its name and its label.
 bool BelongsToInstance(const Binding& binding, std::string_view instance_uid);
 
 // The same for any instance, including deleted ones.

@@ -18,7 +18,7 @@ rbacv1::ClusterRole DesiredClusterRole(const operatorsv1alpha1::ScopeTemplate& o
                                        const RoleTemplate& role);
 
 // Why `actual` is not a role of the template with this UID: "its controller is Namespace "foo"".
-// Empty if it is. A role is the template's if its name and its controller are; or, if somebody
+// Empty if it is. A role is the template's if its name and its controller are; or, if another user
 // removed the controller reference, its name and its label.
 std::string WhyForeign(const rbacv1::ClusterRole& actual, std::string_view template_uid);
 

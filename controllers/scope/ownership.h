@@ -14,9 +14,10 @@ using ObjectMetaProto = k8s::io::apimachinery::pkg::apis::meta::v1::ObjectMeta;
 using OwnerReferenceProto = k8s::io::apimachinery::pkg::apis::meta::v1::OwnerReference;
 
 // Whether `object` claims to belong to the owner of this kind and UID: its controller is that
-// owner; or it has no controller (somebody removed the reference) and has the owner's UID in
-// `uid_label`. An object with another controller is never ours, whatever its labels are. Anybody
-// can write labels and references, so the name has to be ours too (binding.h, cluster_role.h).
+// owner; or it has no controller (another user removed the reference) and has the owner's UID in
+// `uid_label`. An object with another controller is never ours, whatever its labels are. Other
+// users can write labels and references, so the name has to be ours too (binding.h,
+// cluster_role.h).
 bool BelongsTo(const ObjectMetaProto& object, const KindInfo& owner_kind,
                std::string_view owner_uid, std::string_view uid_label);
 

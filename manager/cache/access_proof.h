@@ -112,7 +112,7 @@ class AccessProof : private WatchStream::Observer {
   absl::Status reason_;
   std::shared_ptr<Round> round_;          // under way
   std::unique_ptr<WatchStream> renewal_;  // under way
-  bool again_ = false;  // a check is owed: after the round under way, or after min_interval
+  bool again_ = false;  // another check follows: after the current round, or after min_interval
   absl::Time last_check_ = absl::InfinitePast();
   LoopTimer next_check_;
   LoopTimer expiry_;

@@ -48,7 +48,7 @@ void Reflector::OnStreamingListFailed(const absl::Status& why) {
   Stop();
   log_.Debug(2, "Streaming list failed", {{"error", why}});
   if (IsWorthRepeating(why)) return Fail(why, Next::kPass);
-  // It tries this once. If the server gives the same answer for any version, a list follows.
+  // One more try, without a resourceVersion. If the server gives the same answer, a list follows.
   if (IsExpired(why) && !std::exchange(version_unavailable_, true)) return StartStreamingList();
   StartList();
 }

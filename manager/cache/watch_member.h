@@ -58,7 +58,8 @@ class WatchMember {
   // It has failed as the sponsor, and waits until then before the next try.
   void RestUntil(absl::Time when) { rests_until_ = when; }
   bool Rests() const { return client().loop().clock().TimeNow() < rests_until_; }
-  // As the sponsor it got no response, since all members had their turn or one got a response.
+  // Whether it got no response as the sponsor. Reset when all members have been the sponsor, or
+  // when one of them got a response.
   bool was_silent() const { return was_silent_; }
   void SetSilent(bool silent) { was_silent_ = silent; }
 

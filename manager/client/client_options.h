@@ -39,8 +39,8 @@ struct ClientOptions {
   size_t max_queued = 10'000;
   size_t max_watches = 10'000;
   size_t max_error_body = 64 << 10;  // of a watch that is refused
-  // Of the answers that are being received: a call whose answer exceeds the bound waits for its
-  // turn. Answers with a sink of the caller's do not count.
+  // The bound of all answers that are being received: a call whose answer exceeds it waits for its
+  // turn. Answers that go to the caller's own sink do not count.
   AnswerBudget::Options answers = {};
   size_t max_warnings_remembered = 1000;
   uint64_t seed = 0;           // of the jitter

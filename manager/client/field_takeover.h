@@ -17,7 +17,7 @@ namespace mandate {
 // The patch that merges the Update entries of `manager` (of the object, not of its subresources)
 // into its Apply entry; nullopt if `read`, which came from the server, has no Update entry. The
 // patch is conditional on the resourceVersion of `read`. Entries whose apiVersion differs from the
-// Apply entry's are dropped, as csaupgrade drops them: nobody owns their fields then.
+// Apply entry's are dropped, as csaupgrade drops them: their fields then have no owner.
 // kInvalidArgument for invalid field sets.
 absl::StatusOr<std::optional<JsonPatch>> TakeoverPatch(const google::protobuf::Message& read,
                                                        std::string_view manager);

@@ -29,7 +29,7 @@ class Guard {
  public:
   // `warn` gets each rejection that kWarn does not enforce, on any thread. `metrics` may be null,
   // and outlives this otherwise: mandate_guard_requests_total{identity,outcome} counts the checks:
-  // allowed, undeclared (sent all the same, in kWarn), rejected, unreadable.
+  // allowed, undeclared (and sent, in kWarn), rejected, unreadable.
   Guard(const rbac::Mandate& mandate, GuardMode mode,
         std::function<void(const absl::Status&)> warn = {}, Metrics* metrics = nullptr);
 

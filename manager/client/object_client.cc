@@ -92,8 +92,8 @@ DeleteAnswer ReadDeleteAnswer(std::string_view body) {
           .deletion_time = in("metadata", "deletionTimestamp")};
 }
 
-// Whether the server reports that the object has another uid than the one applied: 409 when there
-// is no object, 422 when there is another.
+// Whether the server reports that the object has another uid than the applied one: 409 when no
+// object has the name, 422 when another object has it.
 bool IsOfAnotherUid(const absl::Status& status, const KindInfo& kind, const ObjectKey& key) {
   const std::optional<ApiStatusProto> proto = ApiStatus(status);
   if (!proto.has_value()) return false;

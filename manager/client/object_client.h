@@ -48,9 +48,9 @@ struct DeleteOptions {
 enum class Deletion {
   // The object is gone.
   kGone,
-  // The object is marked as deleted and still exists: it has finalizers, which somebody may have
-  // added a moment ago, or a grace period. Also the result for a Pod without a grace period, which
-  // is gone, and for an answer that did not come from an API server.
+  // The object is marked as deleted and still exists: it has finalizers, which another client may
+  // have added just before, or a grace period. Also the result for a Pod without a grace period,
+  // which is gone, and for an answer that did not come from an API server.
   kPending,
 };
 

@@ -13,9 +13,9 @@
 
 namespace mandate {
 
-// Each call ends within its context, whatever the layers below do, and its error tells what is
-// known about what the server did: NotSent() or Ambiguous(). retry_policy.h says which errors are
-// worth another attempt. Loop thread only.
+// Each call ends within its context, whatever the layers below do, and its error has a mark if
+// the server certainly did not act on the request (NotSent()) or may have acted (Ambiguous()).
+// retry_policy.h defines which errors are retried. Loop thread only.
 class RetryLayer {
  public:
   // The three outlive this.

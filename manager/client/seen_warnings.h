@@ -1,4 +1,4 @@
-// Tells whether a Warning header is new or was reported before.
+// Decides whether a Warning header is new or was reported before.
 #pragma once
 
 #include <cstddef>

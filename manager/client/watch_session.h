@@ -24,7 +24,7 @@ class WatchSession : public StreamSink, public std::enable_shared_from_this<Watc
    public:
     virtual ~Owner() = default;
     virtual void OnWatchAnswered(const HttpResponse& head) = 0;
-    // The answer was no success. Before the sink hears of it.
+    // The response is not a success. Called before the sink gets the error.
     virtual void OnWatchRefused(const WatchSession& session, const absl::Status& error) = 0;
     // Last, and once.
     virtual void OnWatchEnded(WatchSession* session) = 0;
@@ -45,7 +45,7 @@ class WatchSession : public StreamSink, public std::enable_shared_from_this<Watc
 
   // Ends it: the sink's OnClosed gets `reason`, later. Only the first end counts.
   void End(absl::Status reason);
-  // The caller's Stream is gone: the sink is told of the end only if somebody keeps it.
+  // The caller has destroyed its Stream. The sink gets the end only if another owner keeps it.
   void Release();
 
   bool ended() const { return ended_; }
@@ -68,7 +68,7 @@ class WatchSession : public StreamSink, public std::enable_shared_from_this<Watc
   std::shared_ptr<const Token> token_;
   std::string target_;
   std::unique_ptr<Stream> stream_;
-  std::optional<HttpResponse> refusal_;  // an answer that is no success, its body as it comes
+  std::optional<HttpResponse> refusal_;  // an unsuccessful response; its body grows as it arrives
   bool ended_ = false;
 };
 

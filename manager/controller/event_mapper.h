@@ -113,7 +113,7 @@ class EventMapper {
                                     // be too few for
   bool missed_ = false;             // the queue rejected requests of an event: a pass is due
   bool in_pass_ = false;            // over all objects
-  bool pass_was_rejected_ = false;  // it goes on to its end; any other begins anew at a Replay()
+  bool pass_was_rejected_ = false;  // it continues to its end; Replay() restarts any other pass
   std::vector<Request> held_;       // of the pass, rejected: they wait for room
   size_t pass_source_ = 0, pass_object_ = 0;
   std::vector<std::shared_ptr<const RawObject>> pass_objects_;

@@ -48,7 +48,8 @@ struct QueueGauges {
 // The metrics of one queue. Thread-safe.
 class QueueMetrics {
  public:
-  // So many priorities have a series of their own; one series sums the depths of the others.
+  // The number of priorities that have their own series. One more series sums the depths of the
+  // rest.
   static constexpr size_t kMaxPriorities = 25;
 
   QueueMetrics(Metrics& metrics, const std::string& name, const std::string& identity);

@@ -57,8 +57,8 @@ class WorkItem {
 // A set of requests, each of which is handed out to one worker at a time: a request that is added
 // again while it is being processed is handed out again after Done(), once. Among the ready
 // requests the highest priority goes first, then the one that became ready first. The queue wakes
-// nobody: the caller of Add() decides whether a worker is needed (Len()), and calls Get() again at
-// NextReady().
+// no worker: the caller of Add() decides whether a worker is needed (Len()), and calls Get() again
+// at NextReady().
 //
 // Time is a parameter: Clock::TimeNow(), never going back. Thread-safe.
 class WorkQueue {

@@ -1,4 +1,5 @@
-// Random operations compared with a model of what each key is owed; and many threads at once.
+// Random operations compared with a model of the pending request of each key; and many threads at
+// once.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -111,7 +112,8 @@ class Fuzz {
     }
   }
 
-  // Waiting items are dropped, and items that workers hold are given back without effect.
+  // ShutDown() drops the waiting items. A later Done() of an item that a worker holds has no
+  // effect.
   void EndByShutDown() {
     queue_.ShutDown();
     EXPECT_TRUE(queue_.Add({{"ns", "0"}}, {}, now_));

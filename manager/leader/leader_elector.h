@@ -1,7 +1,7 @@
 // Decides which of several processes works: the holder of a Lease.
 //
-// The rules are client-go's (k8s.io/client-go/tools/leaderelection). Whether another process's hold
-// is still valid is judged by our own clock, from the time at which we last saw the Lease change.
+// The rules are client-go's (k8s.io/client-go/tools/leaderelection). The lease of another
+// process expires by our own clock: its duration begins when we last saw the Lease change.
 // Clocks need not agree, but must run at about the same speed.
 #pragma once
 

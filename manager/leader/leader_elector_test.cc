@@ -203,7 +203,7 @@ TEST_F(LeaderElectorTest, ReportsAMissingLeaseThatItMayNotCreate) {
   EXPECT_TRUE(a->leads());
 }
 
-// Whoever leads makes it again, and goes on; others wait as if it were there.
+// The leader creates the Lease again, and continues. The others wait as if the Lease existed.
 TEST_F(LeaderElectorTest, ADeletedLeaseChangesNoLeader) {
   auto a = Leader("a");
   auto b = Started("b");

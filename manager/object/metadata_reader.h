@@ -20,8 +20,8 @@ struct OwnerView {
   bool controller = false;
 };
 
-// Is told what the metadata holds. Views live as long as the bytes do, or for escaped JSON strings
-// as long as the cursor does.
+// Receives the fields of the metadata. Views live as long as the bytes do, or for escaped JSON
+// strings as long as the cursor does.
 class MetadataSink {
  public:
   virtual ~MetadataSink() = default;

@@ -13,7 +13,7 @@
 namespace mandate {
 namespace {
 
-// Makes each allocation longer, and tells where the additional room begins.
+// Makes each allocation longer, and reports where the additional room begins.
 template <class T>
 struct RoomyAllocator {
   using value_type = T;

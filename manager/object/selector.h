@@ -49,8 +49,8 @@ class LabelSelector {
       std::string_view field = "selector");
 
   // Either the plain map, {"app": "web"}, or {"matchLabels": …, "matchExpressions": …}. An object
-  // that mixes the two is an error; so is one whose "matchLabels" is a plain string, which nobody
-  // can have meant. {} and null match everything, as they have no requirement.
+  // that mixes the two is an error; so is one whose "matchLabels" is a plain string, which is
+  // certainly a mistake. {} and null match everything, as they have no requirement.
   static absl::StatusOr<LabelSelector> FromJson(std::string_view json,
                                                 std::string_view field = "selector");
 

@@ -49,7 +49,8 @@ class ActiveRequest : public std::enable_shared_from_this<ActiveRequest> {
 
   // `drop` is called when the request ends by itself, perhaps inside libcurl.
   void SetCarrier(std::function<void()> drop) { drop_ = std::move(drop); }
-  // From now on only a caller that was promised an end hears of one; no one hears of the response.
+  // From now on no caller gets the response. The end is reported only to a caller to which the API
+  // guarantees one.
   void Silence() { silenced_ = true; }
 
   // How often it was sent again, and whether it was once sent again without proof that the server

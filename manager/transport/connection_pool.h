@@ -109,7 +109,7 @@ class ConnectionPool : private Connection::Owner {
   std::list<Waiting> waiting_;
   std::unordered_map<std::string, User> users_;  // by user agent
   bool wants_connection_ = false;
-  // What the last connection was found to be.
+  // Whether the last connection was multiplexed (HTTP/2).
   bool multiplexed_ = true;
 };
 

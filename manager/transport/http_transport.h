@@ -32,7 +32,7 @@ class HttpTransport : public Transport {
                                                                  ClientCodecFactory new_codec);
 
   // On the loop thread: open calls and streams end with kCancelled, later on the loop, and streams
-  // get nothing else. From any thread after the loop has stopped: nobody gets a call.
+  // get nothing else. From any thread after the loop has stopped: no callback is called.
   ~HttpTransport() override;
 
   void Call(const CallContext& context, HttpRequest request, Done done) override;

@@ -170,7 +170,7 @@ TEST_F(HttpTransportFairnessTest, APoolsLastIdleConnectionIsKeptFromLargerPools)
 }
 
 TEST_F(HttpTransportFairnessTest, WatchesNeverTakeACallsConnection) {
-  // Each watch has a connection of its own, and there are more than all bounds together.
+  // Each watch has its own connection, and 20 watches exceed the limit of stream connections.
   Start(kHttp1, {});
   ASSERT_TRUE(Answer("https://a", "base").ok());
   for (int i = 0; i < 20; ++i) Watch("https://a", "component-" + std::to_string(i), 15);

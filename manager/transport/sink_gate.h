@@ -21,7 +21,7 @@ class SinkGate {
   bool Data(std::string_view bytes);
 
   // The client has destroyed its Stream. From now on the sink gets only its end, and only if
-  // somebody else keeps the sink alive.
+  // another owner keeps the sink alive.
   void Release();
 
   // Every call after the first does nothing.

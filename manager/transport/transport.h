@@ -54,8 +54,9 @@ struct HttpResponse {
   std::string body;
 };
 
-// Takes a response's body as it comes, so that nobody holds the whole. Called on the transport's
-// loop, perhaps after the call was cancelled. Must return at once, and not touch the transport.
+// Takes a response's body as it comes, so that no buffer holds the whole body. Called on the
+// transport's loop, perhaps after the call was cancelled. Must return at once, and not touch the
+// transport.
 class BodySink {
  public:
   virtual ~BodySink() = default;
@@ -128,7 +129,7 @@ class Transport {
 
   // Opens a stream (a watch). It has no deadline but the server's own timeoutSeconds and the
   // transport's time-to-headers. The transport keeps `sink` as long as the Stream exists; after
-  // that the sink gets OnClosed only if somebody else keeps it. If the request cannot be sent,
+  // that the sink gets OnClosed only if another owner keeps it. If the request cannot be sent,
   // OnClosed gets the error.
   [[nodiscard]] virtual std::unique_ptr<Stream> Open(HttpRequest request,
                                                      std::shared_ptr<StreamSink> sink) = 0;

@@ -31,7 +31,8 @@ struct EventBody {
 // Whether the trace needs facts from the bodies of these objects.
 bool HasFacts(std::string_view group, std::string_view resource, std::string_view subresource);
 
-// Consumes a body of such an object, which may have any shape, and adds its facts to `facts`.
+// Consumes a body of an object for which HasFacts() is true, and adds its facts to `facts`. The
+// body may have any shape.
 void ReadBody(JsonCursor& json, std::string_view resource, bool is_request, EventBody* facts);
 
 }  // namespace mandate::rbacgen

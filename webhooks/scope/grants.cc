@@ -63,7 +63,7 @@ class Counted {
     requirements_.push_back(ToWriteRole(role));
     return absl::OkStatus();
   }
-  // A role without rules may get any rules later, by a write of somebody who does not see this one.
+  // A role without rules may get any rules later, by a write of a user who does not see this one.
   absl::Status AddBind(const RoleTemplate& role, std::string_view ns) {
     if (options_.may_bind) return absl::OkStatus();
     if (role.rules.empty()) return AddBindAny(ns);
@@ -133,7 +133,7 @@ absl::StatusOr<std::vector<Requirement>> GrantsOfTemplate(
   if (scopes.contains("")) scopes = {""};
 
   // A new subject of the whole template counts for each role, also for those with subjects of their
-  // own: it gets a role when somebody removes the last of these.
+  // own: it gets a role when a user removes the last of these.
   const bool all_get_new_subjects =
       HasNewSubjects(old == nullptr ? SubjectList() : old->spec().bindingtemplate().subjects(),
                      now.spec().bindingtemplate().subjects());

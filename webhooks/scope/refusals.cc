@@ -20,7 +20,7 @@ using Errors = std::vector<std::string>;
 
 constexpr std::string_view kKubeSystem = "kube-system";
 
-// Why the subject must not get a role from anybody; "" if it may.
+// The reason why no user may bind a role to the subject; "" if users may.
 std::string WhyNever(const rbacv1::Subject& subject, std::string_view ns) {
   const std::string& name = subject.name();
   if (subject.kind() == "ServiceAccount") {

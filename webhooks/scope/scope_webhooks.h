@@ -1,4 +1,4 @@
-// The component scope-webhook: nobody grants through ScopeTemplates and ScopeInstances what they
+// The component scope-webhook: no user grants through ScopeTemplates and ScopeInstances what they
 // could not grant themselves.
 //
 // +mandate:component:name=scope-webhook,value=webhooks.enabled,events=none

@@ -22,7 +22,7 @@ class FakeCacheView : public ComponentView {
   explicit FakeCacheView(Loop& loop);  // outlives this and its handles
   ~FakeCacheView() override;
 
-  // Adds or replaces the object of that key, and tells every synced demand that covers it.
+  // Adds or replaces the object of that key, and notifies every synced demand that covers it.
   void Put(const KindInfo& kind, ObjectPtr object);
   // The same; sets resourceVersion, and uid where it is empty. Returns what was stored.
   template <Object T>

@@ -24,7 +24,7 @@ TEST_F(FakeCacheViewTest, DeliversObjectsAndChanges) {
   auto demand = view_.Demand({kWidget, "a", ""}, sink_);
   EXPECT_EQ(demand->status().state, DemandState::kPending);
   EXPECT_EQ(view_.demands(), (std::vector<DemandSpec>{{kWidget, "a", ""}}));
-  // Before the demand has started: told once.
+  // Before the demand has started: the sink gets it once.
   view_.Put(kWidget, Widget("a/y", 2));
   loop_.RunReady();
   EXPECT_EQ(sink_->Take(), "!+a/x@1 !+a/y@2 Synced");

@@ -17,8 +17,8 @@ struct Fixture {
   std::string stem;        // "apps.v1.Deployment"
   std::string json;
   std::string protobuf;
-  // Of an earlier release: what Go has of it after reading and writing it as this release;
-  // otherwise the two above.
+  // For a fixture of an earlier release: the output of Go after it reads and writes the fixture as
+  // this release. Otherwise the same as the two above.
   std::string json_after;
   std::string protobuf_after;
   // "apps/v1" and "Deployment".

@@ -44,8 +44,8 @@ class KubernetesTypes {
   absl::Status FromJson(std::string_view json, google::protobuf::Message& out,
                         const FromJsonOptions& options = {}) const;
 
-  // Clears what Go writes though it is zero and leaves out of JSON: two messages mean the same to
-  // a Kubernetes server if and only if they are equal afterwards.
+  // Clears the zero values that Go writes to protobuf and omits from JSON. Two messages mean the
+  // same to a Kubernetes server if and only if they are equal afterwards.
   void DropZeros(google::protobuf::Message& message) const;
 
   const GoFields& go_fields() const { return go_fields_; }

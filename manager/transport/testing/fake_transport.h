@@ -125,7 +125,7 @@ class FakeTransport : public Transport {
   bool IsExpected(const HttpRequest& request) const;
 
   Loop& loop_;
-  // What the rules for calls and streams read; no bound of theirs is ever met.
+  // The options of the rules for calls and streams. The bounds are too large to be reached.
   const HttpOptions options_ = {.max_response_bytes = std::numeric_limits<size_t>::max(),
                                 .max_call_duration = absl::InfiniteDuration()};
   HttpStats stats_;

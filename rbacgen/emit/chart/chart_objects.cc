@@ -51,8 +51,8 @@ void AddKillSwitch(ObjectMaker& maker) {
   maker.Add(std::move(object), maker.switches().KillSwitch());
 }
 
-// Who installs ScopeInstances then says in which namespaces it holds. The role's name is not one of
-// the manager's own, which scope-template may not make.
+// The ScopeInstances that users create define the namespaces of the grant. The role's name is not
+// one of the manager's own, which scope-template may not make.
 void AddScopeTemplate(ObjectMaker& maker, const std::string& name, const Grant& grant) {
   Yaml::Map object = maker.Object("operators.coreos.com/v1alpha1", "ScopeTemplate", name, Yaml());
   object["spec"] =

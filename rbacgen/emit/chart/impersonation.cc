@@ -30,7 +30,7 @@ void AddImpersonation(ObjectMaker& maker, const ComponentMandate& component) {
   maker.Role(whom, ns, RulesYaml({rbac::WhomToImpersonate(maker.account())}), why, constrained);
   maker.Binding(whom, ns, base, constrained);
 
-  // Where an external grant will hold is not known yet, so it counts everywhere.
+  // The namespaces of an external grant are not known yet, so it counts in every namespace.
   rbac::RulesByNamespace declared;
   for (const Grant& grant : component.grants) {
     std::vector<rbac::Rule>& rules = declared[grant.external ? "" : grant.ns];

@@ -18,7 +18,7 @@ struct ConfigurationOptions {
   Yaml service_namespace;
   // The certificates that verify the service, in base64; null: the markers alone decide.
   Yaml ca_bundle = {};
-  // The condition of a component's webhooks; null if they have none.
+  // The condition under which the chart renders the webhooks of a component; null: always.
   std::function<Yaml::Condition(const std::string& component)> condition;
   // Additions to metadata, such as labels.
   Yaml metadata;

@@ -17,7 +17,7 @@ namespace mandate::simulation {
 // The declarations that the server has now.
 Declared Declare(Cluster& cluster);
 
-// Single-threaded.
+// Compares the objects on the server with the expected ones. Single-threaded.
 class Judge {
  public:
   // `cluster` and `held` outlive this.
