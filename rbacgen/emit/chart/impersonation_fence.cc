@@ -125,7 +125,7 @@ void AddImpersonationFence(ObjectMaker& maker, const ComponentMandate& component
        .validations = Yaml::List{Validation(
            IsDeclaredCel(own),
            StrCat("no marker of component ", component.name,
-                  " declares this write, which base may only do as another component"))}},
+                  " declares this write; base may send it only as a component that declares it"))}},
       switches.Fences() && switches.ImpersonateMode() && switches.ConstrainedImpersonation());
 }
 
