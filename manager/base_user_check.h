@@ -22,7 +22,7 @@ class BaseUserCheck {
     RestClient* base = nullptr;  // outlives this
     // The user of the first token, "system:serviceaccount:ns:mandate-manager".
     std::string username;
-    // From a try without an answer to the next, and the limit of one try.
+    // The delay between a try without an answer and the next, and the limit of one try.
     absl::Duration period = absl::Seconds(10);
     // kFailedPrecondition: the token is of another user. At most once, on the loop.
     std::function<void(absl::Status)> on_other_user;

@@ -39,7 +39,7 @@ struct ManagerOptions {
   bool bind_tokens_to_secrets = false;
   // With them: how often each component's token is tried, so that an idle one's end is noticed.
   absl::Duration token_check_period = absl::Seconds(10);
-  // Of components' tokens; empty: the API server's own.
+  // The audiences of components' tokens; empty: the API server's own.
   std::vector<std::string> token_audiences = {};
   GuardMode guard = GuardMode::kEnforce;
 

@@ -21,7 +21,8 @@ struct PreflightOptions {
   IdentityMode mode = IdentityMode::kToken;
   // The expected user; empty: any.
   std::string username = {};
-  // Of the component's ServiceAccount, which names the roles of the manifest.
+  // The namespace and name of the component's ServiceAccount, which names the roles of the
+  // manifest.
   std::string ns = {};
   std::string service_account = {};
   // kImpersonate: base's own client, which asks whether base may act as the component. Outlives

@@ -29,14 +29,14 @@ class PreflightLoop {
     std::string component;        // "scope-instance", or "base"
     // One pass, which may block. kFailedPrecondition: permissions are missing.
     std::function<absl::Status(const CallContext&)> check;
-    // From a pass that failed to the next.
+    // The delay between a pass that failed and the next one.
     Backoff::Options retry = {
         .initial = absl::Seconds(15), .factor = 1, .max = absl::Seconds(15), .jitter = 0};
     // The limit of one pass.
     absl::Duration timeout = absl::Seconds(30);
-    // From a pass of Recheck() that found nothing missing to the next: a 403 may have other
-    // reasons than RBAC, and come often. Starts again when something is missing, and after `max`
-    // without a Recheck().
+    // The delay between a pass of Recheck() that found nothing missing and the next one: a 403 may
+    // have other reasons than RBAC, and come often. Starts again when something is missing, and
+    // after `max` without a Recheck().
     Backoff::Options quiet = {
         .initial = absl::Seconds(15), .factor = 2, .max = absl::Minutes(5), .jitter = 0.2};
     uint64_t seed = 0;  // of the jitter

@@ -26,7 +26,7 @@ class RunningComponent {
     RestClient& client;
     EventRecorder& events;
     Cache& cache;
-    // Of this component alone, so that a hung task delays no other component. It needs
+    // The pool of this component alone, so that a hung task delays no other component. It needs
     // concurrency() threads for reconcilers and webhooks, and one for the strand.
     Executor& workers;
     Metrics& metrics;  // all outlive this

@@ -18,7 +18,7 @@ class Bulkhead {
  public:
   static constexpr int kAtOnce = 8;  // reconcilers of the noisy component
 
-  // What Run() starts with.
+  // The settings with which Run() starts.
   struct Settings {
     size_t max_watch_bytes = size_t{1} << 30;
     HttpOptions transport;
@@ -33,7 +33,7 @@ class Bulkhead {
   apiserver::ApiServer& server() { return manager_.server(); }
   void Run();
 
-  // What `map` and `reconcile` of a trouble wait for and set.
+  // The latches that `map` and `reconcile` of a trouble wait for and set.
   Latch began, arrived, trouble_over;
   std::atomic<int> inside = 0;
   // Opened by the trouble, closed when it is over.
@@ -75,7 +75,7 @@ struct Trouble {
   std::function<void(Bulkhead&)> prepare;  // before Run()
   // After Run(); returns when the trouble has come. It lasts until the Bulkhead is destroyed.
   std::function<void(Bulkhead&)> begin;
-  // What else must still work for the quiet component; returns when it has.
+  // Checks what else must still work for the quiet component. Returns when it has worked.
   std::function<void(Bulkhead&)> check;
 };
 

@@ -18,9 +18,9 @@ class TokenCheck {
  public:
   struct Options {
     RestClient* client = nullptr;  // outlives this
-    // From the end of one check to the next, and the most that one may take.
+    // The delay between the end of one check and the next, and the limit of one check.
     absl::Duration period = absl::Seconds(10);
-    // Until the first check, so that components are not all checked at once.
+    // The delay before the first check, so that components are not all checked at once.
     absl::Duration first = absl::Seconds(10);
   };
 

@@ -17,7 +17,7 @@
 
 namespace mandate::certificates {
 
-// What the component needs beyond its mandate. Set it before the Manager is made.
+// The settings of the component. Set them before the Manager is made.
 struct Settings {
   CertificateOptions options;
   std::shared_ptr<ServingCertificate> serving;

@@ -1,4 +1,4 @@
-// Which generated object belongs to which ScopeTemplate or ScopeInstance.
+// Decides whether a generated object belongs to a ScopeTemplate or ScopeInstance.
 #pragma once
 
 #include <string>

@@ -21,7 +21,7 @@ class AdmissionCall {
   // Its deadline is that of the review: what the handler asks with it ends in time.
   const CallContext& context() const { return context_; }
   const AdmissionRequest& request() const { return request_; }
-  // Who writes the object.
+  // The user who writes the object.
   const ::k8s::io::api::authentication::v1::UserInfo& user() const { return request_.userinfo(); }
   // The write will not be stored: the handler must change nothing outside the object.
   bool dry_run() const { return request_.dryrun(); }

@@ -13,7 +13,7 @@ namespace {
 constexpr char kLatest[] = "admission.k8s.io/v1";
 constexpr char kFailed[] = "the webhook failed; the manager's log has the error";
 
-// What `work` throws.
+// The text of the exception that `work` throws; nullopt without one.
 template <class Work>
 std::optional<std::string> ExceptionOf(Work work) {
   try {

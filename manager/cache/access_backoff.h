@@ -14,7 +14,8 @@ namespace mandate {
 class AccessBackoff {
  public:
   struct Options {
-    // For access that was granted before, from its first denial until this has reached its maximum.
+    // The delays after the first denials of access that was granted before. `denied` follows when
+    // `lost` has reached its maximum.
     Backoff::Options lost = {
         .initial = absl::Seconds(1), .factor = 2, .max = absl::Seconds(30), .jitter = 0.2};
     Backoff::Options denied = {

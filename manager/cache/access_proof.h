@@ -85,7 +85,7 @@ class AccessProof : private WatchStream::Observer {
  private:
   struct Round;  // one check: two reviews
 
-  // Of the watch that renews the proof.
+  // The sink of the watch that renews the proof.
   void OnWatchOpen() override;
   void OnWatchEvent(WatchEvent) override {}
   void OnWatchEnd(const WatchStream::End& end) override;

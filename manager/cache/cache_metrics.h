@@ -10,7 +10,7 @@
 
 namespace mandate {
 
-// What one reflector adds to the metrics of its kind, scope and identity. Loop thread only. The
+// The share of one reflector in the metrics of its kind, scope and identity. Loop thread only. The
 // Metrics outlive this.
 class WatchMetrics {
  public:

@@ -22,7 +22,7 @@
 
 namespace mandate {
 
-// What to read: a kind, everywhere, in one namespace, or one object.
+// The objects to read: all of a kind, those of a kind in one namespace, or one object.
 struct DemandSpec {
   KindInfo kind;
   std::string ns;    // empty: cluster-wide

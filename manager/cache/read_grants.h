@@ -58,7 +58,7 @@ class ReadGrant {
     const bool seen = status_.state == DemandState::kSynced || status_.state == DemandState::kStale;
     return seen ? store_ : nullptr;
   }
-  // From now on reads are answered with this.
+  // The later reads use this status and this store.
   void Set(DemandStatus status, std::shared_ptr<const ObjectStore> store) {
     MutexLock lock(mutex_);
     status_ = std::move(status);

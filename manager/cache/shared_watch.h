@@ -42,7 +42,7 @@ class SharedWatch : private Reflector::Owner {
   // `component` outlives its membership; `grant` is its grant of this scope.
   void Join(WatchComponent& component, std::shared_ptr<ReadGrant> grant,
             std::shared_ptr<DemandFeed> feed);
-  // Of a demand that has joined, and has not left.
+  // Changes a demand that has joined, and has not left.
   void Change(const WatchComponent& component, DemandFeed& feed, DemandChange change);
   bool empty() const { return members_.empty(); }
 

@@ -1,4 +1,4 @@
-// What a component's client does, and how close it is to its bounds, as metrics.
+// The metrics of a component's client: its requests, and the use of its bounds.
 #pragma once
 
 #include <array>

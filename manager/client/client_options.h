@@ -49,9 +49,9 @@ struct ClientOptions {
   Logger log = {};
   // The text of each Warning header that was not reported before, on the loop.
   std::function<void(std::string_view)> on_warning = {};
-  // What GuardMode::kWarn lets through; from any thread.
+  // Gets the rejections that GuardMode::kWarn does not enforce. Called on any thread.
   std::function<void(const absl::Status&)> on_undeclared = {};
-  // The server has answered 403 to what Guard::IsOwed; on the loop.
+  // The server has answered 403 to a request for which Guard::IsOwed() is true. Called on the loop.
   std::function<void()> on_forbidden = {};
 };
 

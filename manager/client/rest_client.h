@@ -43,7 +43,7 @@ std::string ResourceTarget(const KindInfo& kind, const ObjectKey& key,
 // other than 2xx; kUnauthenticated also for a 403 that names system:anonymous; kFailedPrecondition
 // when the component has no identity (its ServiceAccount or base's grant is missing); the
 // transport's. RetryAfter() of the last answer stays on the error. WasNotSent() (core/not_sent.h)
-// and IsAmbiguous() (retry_policy.h) tell what is known of a write that failed.
+// and IsAmbiguous() (retry_policy.h) report whether the server may have acted on a failed write.
 class RestClient {
  public:
   using Done = absl::AnyInvocable<void(absl::StatusOr<HttpResponse>) &&>;
@@ -65,7 +65,7 @@ class RestClient {
   virtual std::string_view component() const = 0;
   virtual Loop& loop() = 0;
 
-  // What the component's typed calls have written, for its view of the cache.
+  // The writes of the component's typed calls, for its view of the cache.
   OwnWrites& own_writes() { return own_writes_; }
 
  private:

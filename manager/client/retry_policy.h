@@ -1,4 +1,5 @@
-// Which failed requests a component's client sends again, and what the server may have done.
+// Decides which failed requests a component's client sends again, and marks the errors of those on
+// which the server may have acted.
 #pragma once
 
 #include "absl/status/status.h"

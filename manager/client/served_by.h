@@ -1,4 +1,4 @@
-// Which server answers a request: the API server, or one to which it forwards the request.
+// Decides which server answers a request: the API server, or one to which it forwards the request.
 #pragma once
 
 #include <string_view>

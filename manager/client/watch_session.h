@@ -19,7 +19,7 @@ namespace mandate {
 // answer as OnClosed's error. Loop thread only.
 class WatchSession : public StreamSink, public std::enable_shared_from_this<WatchSession> {
  public:
-  // What the client wants to hear.
+  // Receives the events of the session.
   class Owner {
    public:
     virtual ~Owner() = default;
@@ -51,7 +51,7 @@ class WatchSession : public StreamSink, public std::enable_shared_from_this<Watc
   bool ended() const { return ended_; }
   // The token it was opened with; null before that, and with a certificate.
   const std::shared_ptr<const Token>& token() const { return token_; }
-  // What it asked for; empty before it is opened.
+  // The target of the request; empty before the session is opened.
   const std::string& target() const { return target_; }
 
   Flow OnOpen(const HttpResponse& head) override;

@@ -21,7 +21,7 @@
 
 namespace mandate {
 
-// What a component's controllers run on. All outlive the controllers.
+// The objects that the controllers of a component share. They outlive the controllers.
 struct ControllerRuntime {
   std::string component;  // `cache` reads with its identity; metrics and logs name it
   Loop& loop;

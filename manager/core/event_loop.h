@@ -81,7 +81,7 @@ class EventLoop : public Loop {
   // loop's own thread. Timers and watches may be destroyed afterwards, from any one thread.
   void Stop();
 
-  // What the loop is doing now, for a LoopWatchdog.
+  // The activity of the loop at this moment, for a LoopWatchdog.
   LoopActivity& activity() { return activity_; }
 
   // As of the last round of the loop.

@@ -1,4 +1,4 @@
-// Where work runs: a pool (Executor) or one serial loop with timers (Loop).
+// The interfaces that run work: a pool (Executor), and one serial loop with timers (Loop).
 //
 // State machines (transport, token sources, reflectors, elections) live on one Loop and need no
 // locks; blocking code (reconcilers) runs on a pool and waits on Latches. In tests one

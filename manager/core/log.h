@@ -51,7 +51,7 @@ struct LogRecord {
   std::initializer_list<std::pair<std::string_view, LogValue>> fields;
 };
 
-// Where records go. Implementations are thread-safe.
+// A destination of log records. Implementations are thread-safe.
 class LogSink {
  public:
   virtual ~LogSink() = default;

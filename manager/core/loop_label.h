@@ -45,7 +45,7 @@ class LoopActivity {
   absl::Duration EndTurn();
 
   View Look();
-  // What the calling thread is doing, if it is in a turn of this loop; or "".
+  // The label of the task that the calling thread runs, if it is in a turn of this loop; or "".
   std::string CurrentLabel();
 
   absl::Duration limit() const { return limit_; }

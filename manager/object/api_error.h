@@ -54,12 +54,12 @@ std::optional<absl::Duration> RetryAfter(const absl::Status& status);
 // The same error, of which RetryAfter() is `wait`.
 absl::Status WithRetryAfter(absl::Status error, absl::Duration wait);
 
-// By code, so also true of a cache's answer: 404, and 409 AlreadyExists. (Functions of our own
-// would be ambiguous with abseil's.)
+// These compare only the code (404, and 409 AlreadyExists), so they also fit the errors of a cache.
+// (Functions of our own would be ambiguous with abseil's.)
 using absl::IsAlreadyExists;
 using absl::IsNotFound;
 
-// By the server's answer alone.
+// These read only the server's answer.
 bool IsConflict(const absl::Status& status);         // 409 that is not AlreadyExists
 bool IsForbidden(const absl::Status& status);        // 403
 bool IsUnauthorized(const absl::Status& status);     // 401

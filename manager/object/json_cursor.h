@@ -22,10 +22,11 @@ namespace mandate {
 
 struct JsonLimits {
   size_t max_bytes = size_t{64} << 20;
-  // Of objects and arrays within each other. The default is the limit of Go's encoding/json: an API
-  // server stores an object that is so deep, in a field that preserves unknown fields.
+  // The maximum depth of nested objects and arrays. The default is the limit of Go's encoding/json:
+  // an API server stores an object that is so deep, in a field that preserves unknown fields.
   int max_depth = 10'000;
-  // Of all objects and arrays together. Each may cost its reader a hundred times its two bytes.
+  // The maximum number of objects and arrays in the text. Each may cost its reader a hundred times
+  // its two bytes.
   size_t max_containers = std::numeric_limits<size_t>::max();
 };
 
@@ -76,9 +77,9 @@ class JsonCursor {
   // Any value, checked; `source` is its text.
   bool SkipValue(std::string_view* source = nullptr);
 
-  // Where the next value starts, in bytes from the start of the text.
+  // The position of the next value, in bytes from the start of the text.
   size_t Offset();
-  // How much is consumed: where the last value ended.
+  // The number of consumed bytes: the end of the last value.
   size_t Consumed() const { return at_; }
 
   // The text consumed since Offset() was `start`.

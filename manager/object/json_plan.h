@@ -23,7 +23,7 @@ struct FieldPlan {
   const MessagePlan* message = nullptr;
 };
 
-// Where the value of a JSON member goes.
+// The field that receives the value of a JSON member.
 struct MemberPlan {
   const FieldPlan* target = nullptr;
   // The flattened fields on the way from the message to the target, outermost first.

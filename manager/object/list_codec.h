@@ -37,7 +37,8 @@ class ListReader {
  public:
   struct Options {
     JsonLimits json;  // max_depth: of an item
-    // Of an item, and of anything else that can only be read whole; then kResourceExhausted.
+    // The limit of an item, and of anything else that can only be read whole; beyond it
+    // kResourceExhausted.
     size_t max_item_bytes = std::numeric_limits<size_t>::max();
     size_t max_bytes = std::numeric_limits<size_t>::max();  // of all; then kResourceExhausted
   };

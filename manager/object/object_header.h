@@ -42,8 +42,8 @@ struct ObjectHeader {
   const OwnerReference* Controller() const;
 };
 
-// Of a whole object: JSON, or protobuf without an envelope. The text is checked to its end as far
-// as that does not need the object's type. kInvalidArgument names what is wrong.
+// Parses the header of a whole object: JSON, or protobuf without an envelope. The text is checked
+// to its end as far as that does not need the object's type. kInvalidArgument names what is wrong.
 absl::StatusOr<ObjectHeader> ParseObjectHeader(std::string_view object, Encoding encoding);
 
 }  // namespace mandate

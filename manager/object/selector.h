@@ -61,7 +61,7 @@ class LabelSelector {
   std::string ToString() const;
 
   bool MatchesLabels(Lookup label) const;
-  // Of a map of strings: std::map, google::protobuf::Map.
+  // Matches the labels of a map of strings: std::map, google::protobuf::Map.
   template <class Map>
   bool Matches(const Map& labels) const {
     return MatchesLabels([&](std::string_view key) -> std::optional<std::string_view> {

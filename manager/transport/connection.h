@@ -19,7 +19,7 @@
 
 namespace mandate {
 
-// What every connection needs. All outlive the connections.
+// The objects that all connections share. They outlive the connections.
 struct ConnectionContext {
   Loop& loop;
   const HttpOptions& options;

@@ -23,8 +23,8 @@ namespace mandate {
 // other. Loop thread only.
 class ConnectionBudget : private ConnectionPool::Host {
  public:
-  // What `context` refers to outlives this. `schedule_pump` calls Pump() soon, in a task of its
-  // own.
+  // The objects that `context` refers to outlive this. `schedule_pump` calls Pump() soon, in a task
+  // of its own.
   ConnectionBudget(const ConnectionContext& context, size_t limit,
                    std::function<void()> schedule_pump);
   ~ConnectionBudget() override = default;

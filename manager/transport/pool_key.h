@@ -1,4 +1,4 @@
-// Which requests may share a connection.
+// Requests with the same key may share a connection.
 #pragma once
 
 #include <string>

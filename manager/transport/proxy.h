@@ -1,4 +1,4 @@
-// Which proxy the environment names for a server.
+// Finds the proxy that the environment variables name for a server.
 #pragma once
 
 #include <functional>

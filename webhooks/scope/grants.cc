@@ -18,7 +18,7 @@ namespace {
 using operatorsv1alpha1::ScopeInstance;
 using operatorsv1alpha1::ScopeTemplate;
 
-// Where an instance binds, by its spec alone.
+// The namespaces in which an instance binds, by its spec alone.
 struct Reach {
   bool cluster = false;  // a ClusterRoleBinding: neither namespaces nor a selector
   std::string selector;  // the raw selector; "" without one

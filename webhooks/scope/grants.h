@@ -1,4 +1,5 @@
-// What a write of a ScopeTemplate or of a ScopeInstance grants, as requirements of its author.
+// Lists the permissions that a write of a ScopeTemplate or of a ScopeInstance grants, as
+// requirements of its author.
 //
 // A write that grants nothing new has no requirements: an edit of metadata or status, and one that
 // only removes rules, subjects, roles or namespaces.

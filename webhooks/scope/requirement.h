@@ -16,8 +16,8 @@ namespace mandate::scope {
 // the name "", which does not hold for objects. This is not a valid name of an object.
 inline constexpr std::string_view kEveryName = "scope-webhook:every-name";
 
-// What the API server demands of a user who writes a ClusterRole, or binds one: `shortcut`, or all
-// `rights`, each with one verb, and one resource or URL.
+// The permissions that the API server requires of a user who writes or binds a ClusterRole:
+// `shortcut`, or all `rights`, each with one verb, and one resource or URL.
 struct Requirement {
   std::string what;  // for messages: `to bind role "foo-" in namespace "bar"`
   AccessQuestion shortcut;

@@ -34,7 +34,7 @@ constexpr size_t kLargeInAll = 4;
 // Instances that a warning names.
 constexpr size_t kMostNamed = 3;
 
-// What the checks need.
+// The inputs of the checks.
 struct Checker {
   const Component& component;
   std::shared_ptr<LargeChecks> large;

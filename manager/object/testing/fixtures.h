@@ -29,7 +29,8 @@ struct Fixture {
 
 void PrintTo(const Fixture& fixture, std::ostream* out);
 
-// Of a repository of third_party/bazel/kubernetes.bzl: its HEAD, or its earlier releases.
+// The fixtures of a repository of third_party/bazel/kubernetes.bzl: of its HEAD, or of its earlier
+// releases.
 std::vector<Fixture> HeadFixtures(std::string_view repository);
 std::vector<Fixture> ReleasedFixtures(std::string_view repository);
 

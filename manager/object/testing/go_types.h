@@ -1,5 +1,5 @@
-// What Kubernetes' Go types say of their fields, read out of the modules' sources: how Go writes a
-// value in JSON and in protobuf follows from tags that .proto files do not repeat.
+// Reads the tags of the fields of Kubernetes' Go types from the modules' sources. Go writes a value
+// in JSON and in protobuf by these tags, which .proto files do not repeat.
 #pragma once
 
 #include <map>
@@ -21,7 +21,7 @@ using GoFields = std::map<std::pair<std::string, int>, GoField>;
 // Adds the fields of the structs in one Go file of a package, such as "k8s.io.api.core.v1".
 void ReadGoFields(std::string_view source, std::string_view package, GoFields* fields);
 
-// Of all Go files below root/k8s.io, root being a repository of third_party/bazel/kubernetes.bzl.
+// Reads all Go files below root/k8s.io. `root` is a repository of third_party/bazel/kubernetes.bzl.
 GoFields ReadAllGoFields(const std::string& root);
 
 // "rbac.authorization.k8s.io" → "k8s.io.api.rbac", for every group that a register.go names.

@@ -20,15 +20,15 @@
 
 namespace mandate {
 
-// Where Bazel puts a repository of third_party/bazel/kubernetes.bzl for a test: "kubernetes",
+// The folder of a repository of third_party/bazel/kubernetes.bzl in a test: "kubernetes" or
 // "kubernetes_next".
 std::string KubernetesRoot(std::string_view repository);
 
 // Thread-safe. Messages that it makes must not outlive it.
 class KubernetesTypes {
  public:
-  // Of a repository that the test has as data: its :descriptors and :go_types. With `only_metadata`
-  // the messages have no field but metadata, as a client would see them that knows no kind.
+  // The types of a repository whose :descriptors and :go_types are data of the test. With
+  // `only_metadata` the messages have only the field metadata, as for a client without typed kinds.
   static const KubernetesTypes& Of(std::string_view repository, bool only_metadata = false);
 
   KubernetesTypes(const std::string& root, bool only_metadata);

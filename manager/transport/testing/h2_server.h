@@ -74,7 +74,7 @@ class H2Server {
   void CloseConnections();
   // Resets connections (TCP RST).
   void ResetConnections();
-  // For new connections.
+  // Sets the certificate of new connections.
   void SetCertificate(const KeyPair& certificate);
   // The behaviour of new connections. kClose: closes them at once; kIgnore: never answers the
   // handshake; kMute: sends nothing after it.

@@ -29,7 +29,7 @@ struct ServerRequest {
   std::string client_common_name;  // of the verified client certificate; empty: no certificate
 };
 
-// What a connection's protocol does for a stream. Server's loop only.
+// Writes a stream by the protocol of its connection. Server's loop only.
 class ServerStreamWriter {
  public:
   virtual ~ServerStreamWriter() = default;
