@@ -31,10 +31,10 @@ class Story:
         moment = random.Random(self.steps).uniform(0, 0.3)
         time.sleep(moment)
         self.world.kill_manager()
-        self.report.held(f"killed the manager after {moment * 1000:.0f} ms, started it anew")
+        self.report.held(f"killed the manager after {moment * 1000:.0f} ms, started it again")
         if self.steps % 3 == 1 and self.steps < 8:
             self.world.kill_apiserver()
-            self.report.held("killed the API server, started it anew")
+            self.report.held("killed the API server, started it again")
 
     def patch_instance(self, spec: dict[str, Any]) -> str:
         return self.world.kubectl("patch", "scopeinstance", "foo", "--type=merge", "-p", json.dumps({"spec": spec}))

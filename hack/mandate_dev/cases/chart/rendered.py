@@ -172,6 +172,6 @@ class Rendered(ChartCase):
             now = world.get("crd", name)["spec"]["versions"][0]["schema"]["openAPIV3Schema"]["properties"]["spec"]["properties"]
             return field in now
         world.upgrade()
-        self.expect("helm upgrade leaves it out", not has_it(), "it is there")
+        self.expect("helm upgrade omits it", not has_it(), "it is there")
         world.kubectl("apply", "--server-side", "--force-conflicts", "-f", os.path.join(CHART, "crds"))
         self.expect("kubectl apply brings it back", has_it(), "it is not there")

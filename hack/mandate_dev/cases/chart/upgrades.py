@@ -59,7 +59,7 @@ def base_is_held_to_the_component_that_it_acts_as(case: ChartCase) -> None:
             return code != 0 and "no marker of component scope-template declares this write" in said, said
         world.eventually("no RoleBinding", denied)
         code, said = acts("create", f"{group}/clusterroles", role(labels={"a": "b"}))
-        case.expect("its own writes are judged by its own fence", code != 0 and "objects that have a controller" in said, said)
+        case.expect("its own fence checks its own writes", code != 0 and "objects that have a controller" in said, said)
         # Admission does not check reads.
         code, said = acts("get", "/api/v1/namespaces")
         case.expect("it reads what scope-instance may", code == 0, said)

@@ -182,7 +182,7 @@ class BaseCredential(WorldCase):
                     def threads() -> tuple[Any, Any]:
                         seen = os.listdir(f"/proc/{process.pid}/task")
                         return process.poll() is not None or len(seen) > 2, seen
-                    world.eventually("it is at work", threads)  # both calls of prctl are done by then
+                    world.eventually("its threads run", threads)  # both calls of prctl are done by then
                     done = subprocess.run(["cat", f"/proc/{process.pid}/maps"], capture_output=True, **user)
                     self.expect("it runs", process.poll() is None, process.returncode)
                     self.expect("its user reads its memory" if readable else "its user is denied its memory",

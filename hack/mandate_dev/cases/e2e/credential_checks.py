@@ -103,7 +103,7 @@ class Credentials(WorldCase):
         world.kubectl("create", "secret", "generic", secret, "-n", NAMESPACE)
         took = becomes_ready(world, 180)
         self.held(f"it is back after {took:.0f} s")
-        world.eventually("the missed work is done", lambda: (
+        world.eventually("the component does the work that it missed", lambda: (
             any(b["metadata"]["name"].startswith("e2e-") for b in world.get("rolebindings", "-n", "kube-public")["items"]),
             "no RoleBinding"))
         world.kubectl("delete", "scopeinstance/e2e", "scopetemplate/e2e", "scopetemplate/other")

@@ -149,7 +149,7 @@ class WebhookAttacks(WorldCase):
         self._try("an object whose name the server generates", generating, NOT_HELD)
 
     def _subjects_and_targets(self) -> None:
-        self.step("subjects and targets that nobody may choose")
+        self.step("subjects and targets that no user may choose")
         for place, made in anonymous_somewhere():
             self._try(f"anonymous requests in {place}", made, "requests without a credential", ())
         account = {"kind": "ServiceAccount", "name": "mandate-manager", "namespace": NAMESPACE}

@@ -132,7 +132,7 @@ class Handlers(WorldCase):
                     self.metrics())
         self.process.terminate()
         code = self.process.wait(timeout=PATIENCE)
-        self.expect("the process ends although handlers hang, and says whose", code == 1 and
+        self.expect("the process ends although handlers hang, and names their component", code == 1 and
                     "component hanging: 8 webhook handlers were still running" in self.log(), (code, self.log()[-500:]))
 
     def test_typed_webhooks_see_what_the_server_sends(self) -> None:
