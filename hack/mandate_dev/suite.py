@@ -1,5 +1,5 @@
-"""Runs every test: Bazel's, then the programs that need a real control plane, then the house rules. Prints a table and
-its sum.
+"""Runs every test: Bazel's, then the programs that need a real control plane, then the rules for the sources. Prints a
+table and its sum.
 
 usage: hack/test [--ci] [--on-cluster] [--runs N] [--junit FILE] [NAME]…
 
@@ -7,7 +7,7 @@ The last line is `N passed, N failed`; exit 0 only when nothing failed. A failin
 and the end of the output names every failure.
 
   --ci          adds the demo, with and without kills
-  --on-cluster  only the programs, without Bazel's tests and the house rules (//:test_on_cluster)
+  --on-cluster  only the programs, without Bazel's tests and the rules for the sources (//:test_on_cluster)
   --runs N      all of it N times, also the tests that Bazel has passed before; the end lists the failures of each run
   --junit FILE  writes the results of everything as JUnit XML
   NAME          only this: a program or rule of the table, or Bazel targets in place of //... (//manager/core/...)

@@ -1,6 +1,6 @@
-"""The floors of the house (docs/architecture.md), lowest first: who may use whom.
+"""The floors of the source tree (docs/architecture.md), lowest first.
 
-A room is visible to the floors above it, and to the tools and tests that stand next to them.
+A room is visible to the floors above it, and to the tools and tests next to them.
 """
 
 _FLOORS = [
