@@ -54,7 +54,7 @@ class WatchBudget {
   // `after` bytes instead of `before`.
   void Change(std::string_view component, size_t before, size_t after);
   size_t Share() const;
-  // The used part of the common half.
+  // The used bytes of the half that all components share.
   size_t Common() const;
 
   const size_t max_bytes_;

@@ -73,7 +73,7 @@ class Judge {
   std::set<std::string> unsure_;
   // Templates whose roles get no new rules.
   std::set<std::string> blocked_;
-  // Instances whose template lacks a role: their grants may stay.
+  // Instances whose template lacks a role, so that their grants may stay.
   std::set<std::string> frozen_;
   std::vector<std::string> wrong_;
 };
