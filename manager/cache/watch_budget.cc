@@ -68,8 +68,9 @@ absl::Status WatchBudget::Account::Set(size_t bytes) {
   }
   return absl::ResourceExhaustedError(
       StrCat("the watches of ", component_, " hold ", held, " bytes, more than its share of ",
-             budget_.Share(), ", and the common half of max_watch_bytes (", budget_.max_bytes_,
-             ") is in use: raise max_watch_bytes (--max-watch-size), or demand narrower scopes"));
+             budget_.Share(), ", and the half of max_watch_bytes (", budget_.max_bytes_,
+             ") that all components share is used up: raise max_watch_bytes (--max-watch-size), or "
+             "demand narrower scopes"));
 }
 
 }  // namespace mandate
