@@ -57,6 +57,10 @@ std::string NameOf(const Json::Value& object) {
                 Text(object["metadata"]["name"]));
 }
 
+// etcd stores 1.5 MiB of an object by default, which hold fewer objects and arrays: an object that
+// is stored must be converted, or lists of its kind fail. A hostile review may have millions.
+constexpr JsonLimits kStorable = {.max_depth = kMaxRecursion, .max_containers = 800'000};
+
 }  // namespace
 
 absl::StatusOr<ConversionRequest> ParseConversionReview(std::string_view body) {
@@ -109,7 +113,7 @@ absl::StatusOr<const Conversions::Version*> Conversions::Find(const std::string&
 
 absl::StatusOr<std::string> Conversions::ConvertOne(std::string_view object,
                                                     const std::string& api_version) const {
-  ASSIGN_OR_RETURN(const Json::Value original, ParseJson(object));
+  ASSIGN_OR_RETURN(const Json::Value original, ParseJson(object, kStorable));
   if (!original.isObject() || !original["apiVersion"].isString() || !original["kind"].isString() ||
       !original["metadata"].isObject()) {
     return absl::InvalidArgumentError("an object has no apiVersion, kind or metadata");

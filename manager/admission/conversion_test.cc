@@ -126,6 +126,15 @@ TEST_F(ConversionTest, ErrorsNameTheObject) {
   }
 }
 
+TEST_F(ConversionTest, BoundsTheObjectsAndArraysOfAnObject) {
+  std::string many = "[";
+  for (int i = 0; i < 400'000; ++i) many += "{},[],";
+  const auto converted =
+      Convert("example.com/v1", {StrCat(R"({"apiVersion":"example.com/v1alpha1","kind":"Widget",)",
+                                        R"("metadata":{"name":"a"},"text":)", many, "1]}")});
+  EXPECT_THAT(std::string(converted.status().message()), HasSubstr("too many objects and arrays"));
+}
+
 TEST(ConversionReview, IsReadAndWritten) {
   const auto request = ParseConversionReview(
       R"({"kind":"ConversionReview","apiVersion":"apiextensions.k8s.io/v1","request":{"uid":"u",

@@ -75,7 +75,8 @@ void WarnOfInstances(const std::vector<ScopeInstance>& instances, AdmissionCall&
     StrAppend(&names, i == 0 ? "" : ", ", instances[i].metadata().name());
   }
   if (instances.size() > kMostNamed) StrAppend(&names, " and others");
-  call.Warn(StrCat(instances.size(), " ScopeInstances bind the new rights: ", names));
+  call.Warn(StrCat("these ScopeInstances bind the new rights: ", names, " (", instances.size(),
+                   " in all)"));
 }
 
 // `old` is null for a new template.

@@ -119,7 +119,8 @@ TEST_F(ScopeWebhooksTest, WarnsOfTheInstancesThatGetANewRight) {
   cache_.Put(DocumentInstance(R"("namespaces":["foo"])"));
   const ScopeTemplate now = DocumentTemplate();
   EXPECT_EQ(Ask(now), "allowed");
-  EXPECT_EQ(warnings_, (std::vector<std::string>{"1 ScopeInstances bind the new rights: foo"}));
+  EXPECT_EQ(warnings_,
+            (std::vector<std::string>{"these ScopeInstances bind the new rights: foo (1 in all)"}));
   for (const char* name : {"a", "b", "c"}) {
     ScopeInstance instance = DocumentInstance(R"("namespaces":["foo"])");
     instance.mutable_metadata()->set_name(name);
@@ -128,8 +129,7 @@ TEST_F(ScopeWebhooksTest, WarnsOfTheInstancesThatGetANewRight) {
   }
   EXPECT_EQ(Ask(now), "allowed");
   ASSERT_EQ(warnings_.size(), 1u);
-  EXPECT_THAT(warnings_[0], HasSubstr("4 ScopeInstances bind the new rights: "));
-  EXPECT_TRUE(warnings_[0].ends_with(" and others")) << warnings_[0];
+  EXPECT_THAT(warnings_[0], HasSubstr("and others (4 in all)"));
   EXPECT_EQ(std::ranges::count(warnings_[0], ','), 2) << warnings_[0];
   EXPECT_EQ(Ask(now, &now), "allowed");
   EXPECT_EQ(warnings_, std::vector<std::string>()) << "no new right";
