@@ -19,6 +19,7 @@ Exit 0 after Ctrl-C, `stop`, or when another `hack/run` took over; 1 when someth
 import argparse
 import json
 import os
+import re
 import shlex
 import shutil
 import signal
@@ -62,6 +63,12 @@ def parse(argv: Sequence[str]) -> argparse.Namespace:
     options.dir = os.path.abspath(options.dir or default_folder())
     options.flags = argv[len(own) + 1:]
     return options
+
+
+def manager_flags(flags: Sequence[str]) -> list[str]:
+    """Returns the flags with our default verbosity, unless the user has chosen one: -v=3, -v3, -v 3, --v=3."""
+    chosen = any(re.match(r"-v|--v(=|$)", flag) for flag in flags)
+    return [*flags] if chosen else ["-v=1", *flags]
 
 
 def check_folder(folder: str) -> None:
@@ -204,7 +211,7 @@ def run(options: argparse.Namespace, report: Report) -> int:
             options.flags.append(f"--webhook-bind-address=127.0.0.1:{port}")
         else:
             webhooks.uninstall(env)
-        env.start_manager("-v=1", *options.flags)
+        env.start_manager(*manager_flags(options.flags))
         write_state(options.dir, owner=me, manager=processes.record(env.manager_pid()))
         introduce(env, report)
         return stay(env, report, options)

@@ -16,14 +16,18 @@ NOT_HELD = "attempting to grant RBAC permissions not currently held"
 
 def install(world: World, port: int) -> None:
     """Installs the webhooks' identities and an empty Secret, and their configuration by URL."""
+    # An object has either a URL or the chart's service. So `kubectl apply` of the chart cannot change a configuration
+    # that an earlier call has given a URL.
+    uninstall(world)
     world.kubectl("apply", "-f", "-", stdin=world.chart("--with=metrics.enabled,webhooks.enabled"))
     if not world.kubectl("get", "secret", SECRET, "-n", NAMESPACE, "--ignore-not-found", "-o", "name"):
         world.kubectl("create", "secret", "generic", SECRET, "-n", NAMESPACE)
     for configuration in configurations(world):
-        for webhook in configuration["webhooks"]:
-            client = webhook["clientConfig"]
-            webhook["clientConfig"] = {"url": f"https://127.0.0.1:{port}{client['service']['path']}"}
-        world.kubectl("replace", "-f", "-", stdin=json.dumps(configuration))
+        patch = [{"op": "replace", "path": f"/webhooks/{i}/clientConfig",
+                  "value": {"url": f"https://127.0.0.1:{port}{webhook['clientConfig']['service']['path']}"}}
+                 for i, webhook in enumerate(configuration["webhooks"])]
+        world.kubectl("patch", configuration["kind"], configuration["metadata"]["name"], "--type=json",
+                      f"--patch={json.dumps(patch)}")
 
 
 def uninstall(world: World) -> None:

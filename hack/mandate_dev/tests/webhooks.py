@@ -1,0 +1,53 @@
+"""Installing the webhooks of a world."""
+import json
+import os
+import tempfile
+import unittest
+from typing import Any
+
+from mandate_dev import webhooks
+from mandate_dev.report import Report
+from mandate_dev.world import World
+
+
+class FakeWorld(World):
+    """Records the calls of kubectl. It has one configuration."""
+
+    def __init__(self, folder: str) -> None:
+        super().__init__(folder, Report())
+        self.calls: list[tuple[str, ...]] = []
+
+    def chart(self, *flags: str) -> str:
+        return "the chart"
+
+    def kubectl(self, *arguments: str, stdin: str | None = None, check: bool = True) -> str:
+        self.calls.append(arguments)
+        if arguments[:2] == ("get", webhooks.KINDS):
+            return json.dumps({"items": [{
+                "kind": "ValidatingWebhookConfiguration", "metadata": {"name": "c", "resourceVersion": "7"},
+                "webhooks": [{"clientConfig": {"service": {"path": path}}} for path in ("/a", "/b")]}]})
+        return ""
+
+    def calls_of(self, verb: str) -> list[tuple[str, ...]]:
+        return [call for call in self.calls if call[0] == verb]
+
+
+class Install(unittest.TestCase):
+    def setUp(self) -> None:
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.world = FakeWorld(os.path.join(folder.name, "w"))
+        webhooks.install(self.world, 9443)
+
+    def test_the_configurations_are_made_anew(self) -> None:
+        verbs = [call[0] for call in self.world.calls]
+        self.assertEqual(self.world.calls_of("delete"), [("delete", webhooks.KINDS, "-l", webhooks.OURS)])
+        self.assertLess(verbs.index("delete"), verbs.index("apply"))
+
+    def test_each_webhook_gets_a_url_and_nothing_else_is_written(self) -> None:
+        self.assertEqual(self.world.calls_of("replace"), [])  # it would keep what was read, such as the resourceVersion
+        [call] = self.world.calls_of("patch")
+        self.assertEqual(call[1:4], ("ValidatingWebhookConfiguration", "c", "--type=json"))
+        patch: list[dict[str, Any]] = json.loads(call[4].removeprefix("--patch="))
+        self.assertEqual(patch, [{"op": "replace", "path": f"/webhooks/{i}/clientConfig",
+                                  "value": {"url": f"https://127.0.0.1:9443/{path}"}} for i, path in enumerate("ab")])
