@@ -4,6 +4,7 @@
 #include <initializer_list>
 #include <map>
 #include <tuple>
+#include <utility>
 
 #include "absl/strings/str_join.h"
 #include "controllers/scope/generated_names.h"
@@ -20,19 +21,19 @@ constexpr std::string_view kRbacGroup = "rbac.authorization.k8s.io";
 class Problems {
  public:
   void Add(std::string_view field, std::string_view what) {
-    problems_.push_back(StrCat(field, ": ", what));
+    problems_.Add(StrCat(field, ": ", what));
   }
   void AddIfNotOk(std::string_view field, const absl::Status& status) {
     if (!status.ok()) Add(field, AsStd(status.message()));
   }
   size_t size() const { return problems_.size(); }
   absl::Status ToStatus() const {
-    if (problems_.empty()) return absl::OkStatus();
-    return absl::InvalidArgumentError(Summarise(problems_));
+    if (problems_.size() == 0) return absl::OkStatus();
+    return absl::InvalidArgumentError(problems_.Text());
   }
 
  private:
-  std::vector<std::string> problems_;
+  Summary problems_;
 };
 
 // Validates like rbac/v1, so that an invalid rule is rejected before any write.
@@ -124,27 +125,42 @@ void CheckGenerateName(const std::string& name, const std::string& field, Proble
   }
 }
 
-// If two roles have the same name, it is unknown which one the author means.
-void Merge(const RoleTemplate& from, RoleTemplate& into) {
-  into.rules.insert(into.rules.end(), from.rules.begin(), from.rules.end());
-  auto subjects = std::make_shared<SubjectList>(*into.subjects);
-  SubjectSet known(*into.subjects);
-  for (const rbacv1::Subject& subject : *from.subjects) {
-    if (known.Add(subject)) *subjects->Add() = subject;
+// The roles with one name, as one role: it is unknown which one the author means.
+class NamedRole {
+ public:
+  NamedRole(size_t index, std::string field) : index_(index), field_(std::move(field)) {}
+  size_t index() const { return index_; }              // of the role
+  const std::string& field() const { return field_; }  // of the first role
+
+  // Adds the rules and subjects of `from` to the role.
+  void Merge(const RoleTemplate& from, RoleTemplate& role) {
+    role.rules.insert(role.rules.end(), from.rules.begin(), from.rules.end());
+    if (subjects_ == nullptr) {
+      subjects_ = std::make_shared<SubjectList>(*role.subjects);
+      for (const rbacv1::Subject& subject : *subjects_) known_.Add(subject);
+      role.subjects = subjects_;
+    }
+    for (const rbacv1::Subject& subject : *from.subjects) {
+      if (known_.Contains(subject)) continue;
+      rbacv1::Subject& added = *subjects_->Add();
+      added = subject;
+      known_.Add(added);
+    }
   }
-  into.subjects = std::move(subjects);
-}
+
+ private:
+  const size_t index_;
+  const std::string field_;
+  std::shared_ptr<SubjectList> subjects_;  // the role's own copy, after the first Merge()
+  SubjectSet known_;                       // of subjects_
+};
 
 }  // namespace
 
 TemplateRoles ExpandTemplate(const operatorsv1alpha1::ScopeTemplate& scope_template) {
   Problems problems;
   TemplateRoles expanded;
-  struct Place {
-    size_t index = 0;
-    std::string field;
-  };
-  std::map<std::string, Place> place_of_name;
+  std::map<std::string, NamedRole> named;
   std::shared_ptr<const SubjectList> of_template;
   const auto& spec = scope_template.spec();
   for (int i = 0; i < spec.clusterroles_size(); ++i) {
@@ -180,16 +196,15 @@ TemplateRoles ExpandTemplate(const operatorsv1alpha1::ScopeTemplate& scope_templ
                    "required, here or in spec.bindingTemplate.subjects");
     }
     if (!is_named) continue;
-    const auto [other, is_new] =
-        place_of_name.emplace(role.name, Place{expanded.roles.size(), field});
+    const auto [other, is_new] = named.try_emplace(role.name, expanded.roles.size(), field);
     if (is_new) {
       expanded.roles.push_back(std::move(role));
       continue;
     }
     problems.Add(
         field + ".generateName",
-        StrCat("\"", role.generate_name, "\" is already the name of ", other->second.field));
-    Merge(role, expanded.roles[other->second.index]);
+        StrCat("\"", role.generate_name, "\" is already the name of ", other->second.field()));
+    other->second.Merge(role, expanded.roles[other->second.index()]);
   }
   expanded.invalid = problems.ToStatus();
   return expanded;
@@ -213,7 +228,7 @@ SubjectSet::SubjectSet(const SubjectList& subjects) {
   for (const rbacv1::Subject& subject : subjects) Add(subject);
 }
 
-bool SubjectSet::Before::operator()(const rbacv1::Subject* a, const rbacv1::Subject* b) const {
+bool SubjectLess::operator()(const rbacv1::Subject* a, const rbacv1::Subject* b) const {
   return FieldsOf(*a) < FieldsOf(*b);
 }
 

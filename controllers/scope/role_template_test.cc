@@ -115,6 +115,13 @@ TEST(RoleTemplateTest, InvalidTemplateKeepsItsValidParts) {
             "subjects": [{"kind": "User", "name": "y"}, {"kind": "User", "name": "x"}],
             "rules": [{"apiGroups": [""], "resources": ["pods"], "verbs": ["list"]}]}])",
        {"a: get list; x y"}},
+      {R"("bindingTemplate": {"subjects": [{"kind": "User", "name": "all"}]},
+          "clusterRoles": [{"generateName": "a", "rules": []}, {"generateName": "b", "rules": []},
+            {"generateName": "a", "rules": [], "subjects": [{"kind": "User", "name": "x"}]},
+            {"generateName": "a", "rules": [],
+             "subjects": [{"kind": "User", "name": "x"}, {"kind": "User", "name": "all"},
+                          {"kind": "User", "name": "y"}]}])",
+       {"a: ; all x y", "b: ; all"}},
   };
   for (const auto& row : rows) {
     const auto of = FromJsonOrDie<ScopeTemplate>(
