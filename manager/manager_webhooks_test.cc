@@ -57,10 +57,10 @@ absl::StatusOr<Webhooks> MakeWebhooks(const Component& component) {
   return webhooks;
 }
 
-std::string Review(std::string_view ns) {
+std::string Review(std::string_view ns, std::string_view user = "ann") {
   return StrCat(R"({"kind":"AdmissionReview","apiVersion":"admission.k8s.io/v1","request":{)",
-                R"("uid":"u","operation":"CREATE","object":{"metadata":{"name":"a","namespace":")",
-                ns, R"("}}}})");
+                R"("uid":"u","operation":"CREATE","userInfo":{"username":")", user,
+                R"("},"object":{"metadata":{"name":"a","namespace":")", ns, R"("}}}})");
 }
 
 class ManagerWebhooksTest : public testing::Test {
@@ -144,8 +144,10 @@ TEST_F(ManagerWebhooksTest, AStuckComponentDelaysNoOther) {
   const int threads = test.options.webhook_bounds.threads;
   std::vector<std::jthread> clients;
   for (int i = 0; i < 2 * threads; ++i) {
-    clients.emplace_back(
-        [&] { EXPECT_EQ(PostByTls(address, "/stuck?timeout=30s", Review("default")).code, 200u); });
+    // One user alone would not get all threads.
+    clients.emplace_back([&, user = StrCat("user-", i)] {
+      EXPECT_EQ(PostByTls(address, "/stuck?timeout=30s", Review("default", user)).code, 200u);
+    });
   }
   while (waiting < threads) std::this_thread::yield();
   EXPECT_THAT(Answer(address, "other"), HasSubstr("the namespace is closed"));

@@ -5,7 +5,19 @@
 
 namespace mandate {
 
+bool IsUnanswered(const absl::Status& status) {
+  if (const std::optional<ApiStatusProto> api = ApiStatus(status); api.has_value()) {
+    return api->code() == 429 || api->code() >= 500;
+  }
+  return absl::IsUnavailable(status) || absl::IsDeadlineExceeded(status) ||
+         absl::IsCancelled(status);
+}
+
 void SetVerdict(const absl::Status& status, AdmissionCall& call) {
+  if (IsUnanswered(status)) {
+    call.SetUnanswered(status);
+    return SetError(absl::IsDeadlineExceeded(status) ? 504 : 500, status, call);
+  }
   AdmissionResponse& response = call.response();
   response.set_allowed(status.ok());
   if (status.ok()) {

@@ -36,19 +36,32 @@ class AdmissionCall {
   // The answer so far, with the warnings and annotations. The handler completes it.
   AdmissionResponse& response() { return response_; }
 
+  // The object could not be checked, for the reason `why`, which is not OK. The review then gets an
+  // HTTP error, so that the failurePolicy of its configuration decides, and the response is not
+  // sent.
+  void SetUnanswered(absl::Status why) { unanswered_ = std::move(why); }
+  const absl::Status& unanswered() const { return unanswered_; }
+
  private:
   const CallContext context_;
   const AdmissionRequest& request_;
   AdmissionResponse response_;
+  absl::Status unanswered_;
 };
 
 // Sets `call.response()`; `allowed` is false unless it says otherwise. May block until the call's
 // deadline; runs on a thread of its component. An exception is a 500.
 using AdmissionHandler = std::function<void(AdmissionCall& call)>;
 
-// The answer of a handler that checked the object: allowed if `status` is OK. An error that came
-// from an API server is passed on as it is; another one is 403 Forbidden with its message, as
-// controller-runtime answers.
+// Whether the error says that we, or an API server that we asked, could not answer at this time:
+// kUnavailable, kDeadlineExceeded, kCancelled, or an API server's 429 or 5xx. It says nothing about
+// the object.
+bool IsUnanswered(const absl::Status& status);
+
+// The answer of a handler that checked the object: allowed if `status` is OK. A status for which
+// IsUnanswered() holds is one of SetUnanswered(). Another error that came from an API server is
+// passed on as it is; each other error is 403 Forbidden with its message, as controller-runtime
+// answers.
 void SetVerdict(const absl::Status& status, AdmissionCall& call);
 
 // The answer to a review that could not be checked: not allowed, with the HTTP code `code`.

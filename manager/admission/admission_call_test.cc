@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include "manager/core/strings.h"
 #include "manager/object/api_error.h"
 
 namespace mandate {
@@ -46,6 +47,42 @@ TEST(SetVerdict, AnswersAsControllerRuntime) {
     EXPECT_EQ(response.status().code(), c.code) << c.status;
     EXPECT_EQ(response.status().reason(), c.reason) << c.status;
     EXPECT_EQ(response.status().message(), c.message) << c.status;
+  }
+}
+
+// Our own slowness says nothing about the object.
+TEST(SetVerdict, AnErrorOfOursIsUnanswered) {
+  const auto api = [](int code) {
+    return StatusFromResponse(code,
+                              StrCat(R"({"kind":"Status","status":"Failure","code":)", code, "}"));
+  };
+  const struct {
+    absl::Status status;
+    bool unanswered;
+  } kCases[] = {
+      {absl::OkStatus(), false},
+      {absl::PermissionDeniedError("no"), false},
+      {absl::ResourceExhaustedError("more than 1000 reviews"), false},
+      {absl::InternalError("bad"), false},
+      {absl::UnavailableError("the watch is down"), true},
+      {absl::DeadlineExceededError("subjectaccessreviews took too long"), true},
+      {absl::CancelledError("stopped"), true},
+      {api(403), false},
+      {api(409), false},
+      {api(429), true},
+      {api(500), true},
+      {api(504), true},
+  };
+  for (const auto& c : kCases) {
+    const AdmissionRequest request;
+    AdmissionCall call({}, request);
+    SetVerdict(c.status, call);
+    EXPECT_EQ(call.unanswered(), c.unanswered ? c.status : absl::OkStatus()) << c.status;
+    EXPECT_EQ(call.response().allowed(), c.status.ok()) << c.status;
+    if (c.unanswered) {
+      EXPECT_GE(call.response().status().code(), 500) << c.status;
+      EXPECT_EQ(call.response().status().reason(), "") << c.status;
+    }
   }
 }
 

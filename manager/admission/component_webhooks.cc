@@ -1,13 +1,13 @@
 #include "manager/admission/component_webhooks.h"
 
 #include <algorithm>
-#include <atomic>
 #include <cstdint>
 #include <stop_token>
 #include <utility>
 
 #include "manager/admission/review_answer.h"
 #include "manager/admission/review_deadlines.h"
+#include "manager/admission/review_queue.h"
 #include "manager/admission/webhook_metrics.h"
 #include "manager/core/seldom_error.h"
 #include "manager/core/strings.h"
@@ -19,6 +19,12 @@ constexpr char kText[] = "text/plain; charset=utf-8";
 
 ServedResponse Plain(int code, std::string text) { return {code, kText, std::move(text) + "\n"}; }
 
+prometheus::Counter& Rejected(Metrics& metrics, const std::string& component) {
+  return metrics.Counter("mandate_webhook_rejected_requests_total",
+                         "Reviews answered with 429 because too many were in flight",
+                         {{"identity", component}});
+}
+
 }  // namespace
 
 // Counts the component's reviews and bytes in flight against its bounds.
@@ -26,10 +32,7 @@ class ComponentWebhooks::Load {
  public:
   explicit Load(const Options& options)
       : log_("Too many reviews in flight", options.log, options.loop.clock()),
-        refused_(
-            options.metrics.Counter("mandate_webhook_rejected_requests_total",
-                                    "Reviews answered with 429 because too many were in flight",
-                                    {{"identity", options.component}})),
+        rejected_(Rejected(options.metrics, options.component)),
         in_flight_gauge_(options.metrics.Gauge("mandate_webhook_in_flight", "Reviews in flight",
                                                {{"identity", options.component}})),
         bytes_gauge_(options.metrics.Gauge("mandate_webhook_bytes_in_flight",
@@ -39,7 +42,7 @@ class ComponentWebhooks::Load {
   // Whether one more fits.
   bool Take(size_t bytes, const WebhookBounds& bounds) {
     if (!Add(bytes, bounds)) {
-      refused_.Increment();
+      rejected_.Increment();
       log_.Note(StrCat("a review of ", bytes, " bytes exceeds ", bounds.max_in_flight,
                        " reviews or ", bounds.max_bytes_in_flight, " bytes"));
       return false;
@@ -81,7 +84,7 @@ class ComponentWebhooks::Load {
   }
 
   SeldomError log_;
-  prometheus::Counter& refused_;
+  prometheus::Counter& rejected_;
   prometheus::Gauge& in_flight_gauge_;
   prometheus::Gauge& bytes_gauge_;
   mutable Mutex mutex_;
@@ -94,66 +97,13 @@ struct ComponentWebhooks::Entry {
   Entry(const Webhook& of, const Options& options)
       : webhook(of),
         metrics(options.metrics, of.path),
-        late("A webhook did not answer in time", options.log, options.loop.clock()) {}
+        late("A webhook did not answer in time", options.log, options.loop.clock()),
+        busy("Too many reviews in flight", options.log, options.loop.clock()) {}
 
   const Webhook webhook;
   WebhookMetrics metrics;
   SeldomError late;
-};
-
-// Runs the handlers, at most so many at once: the pool's other threads are for the component's
-// events and reconcilers.
-class ComponentWebhooks::Handlers : public std::enable_shared_from_this<Handlers> {
- public:
-  Handlers(Executor& workers, int threads) : workers_(workers), threads_(threads) {}
-
-  // The number of a handler to come, for Cancel().
-  uint64_t Next() { return next_++; }
-  void Run(uint64_t number, Executor::Task handler) {
-    {
-      MutexLock lock(mutex_);
-      if (running_ >= threads_) return void(waiting_.emplace(number, std::move(handler)));
-      ++running_;
-    }
-    Post(std::move(handler));
-  }
-  // Destroys the handler if it still waits: while all threads hang, nothing must pile up.
-  void Cancel(uint64_t number) {
-    Executor::Task cancelled;  // destroyed without the lock
-    MutexLock lock(mutex_);
-    const auto found = waiting_.find(number);
-    if (found == waiting_.end()) return;
-    cancelled = std::move(found->second);
-    waiting_.erase(found);
-  }
-
- private:
-  void Post(Executor::Task handler) {
-    workers_.Post([self = shared_from_this(), handler = std::move(handler)]() mutable {
-      std::move(handler)();
-      self->RunNext();
-    });
-  }
-  void RunNext() {
-    Executor::Task next;
-    {
-      MutexLock lock(mutex_);
-      if (waiting_.empty()) {
-        --running_;
-        return;
-      }
-      next = std::move(waiting_.begin()->second);
-      waiting_.erase(waiting_.begin());
-    }
-    Post(std::move(next));
-  }
-
-  Executor& workers_;
-  const int threads_;
-  Mutex mutex_;
-  int running_ ABSL_GUARDED_BY(mutex_) = 0;
-  std::atomic<uint64_t> next_ = 0;
-  std::map<uint64_t, Executor::Task> waiting_ ABSL_GUARDED_BY(mutex_);  // the oldest first
+  SeldomError busy;
 };
 
 // One review. A worker and its deadline share it; the first of them answers.
@@ -171,19 +121,25 @@ class ComponentWebhooks::Review : public std::enable_shared_from_this<Review> {
   }
   ~Review() { entry_->metrics.in_flight.Decrement(); }
 
-  void Start(const std::shared_ptr<Handlers>& handlers,
+  void Start(const std::shared_ptr<ReviewQueue>& queue,
              const std::shared_ptr<ReviewDeadlines>& deadlines) {
-    const uint64_t number = handlers->Next();
-    const auto key = deadlines->Add(start_ + timeout_, [weak = weak_from_this(), handlers, number] {
+    const uint64_t number = queue->Next();
+    const auto key = deadlines->Add(start_ + timeout_, [weak = weak_from_this(), queue, number] {
       if (const auto late = weak.lock()) late->OnDeadline();
-      handlers->Cancel(number);
+      queue->Cancel(number);
     });
-    handlers->Run(number, [self = shared_from_this(), deadlines, key] {
-      self->Answer(self->Run());
+    const auto done = [self = shared_from_this(), deadlines, key](ServedResponse response) {
+      self->Answer(std::move(response));
       deadlines->Remove(key);
+    };
+    queue->Add(number, request_.body.size(), [self = shared_from_this(), done] {
+      const auto review = std::make_shared<ReadReview>(self->Read());
+      return ReviewQueue::Handler{.user = review->user,
+                                  .run = [self, review, done] { done(self->Run(*review)); },
+                                  .reject = [self, done] { done(self->TooMany()); }};
     });
-    // The deadline may have passed before the handler waited.
-    if (stop_.stop_requested()) handlers->Cancel(number);
+    // The deadline may have passed before the review was in the queue.
+    if (stop_.stop_requested()) queue->Cancel(number);
   }
 
  private:
@@ -206,16 +162,34 @@ class ComponentWebhooks::Review : public std::enable_shared_from_this<Review> {
     if (Answer(Plain(504, text))) entry_->late.Note(text);
   }
 
-  ServedResponse Run() {
+  ReadReview Read() {
+    ReadReview read = ReadReviewBody(entry_->webhook, request_.content_type, request_.body);
+    std::string().swap(request_.body);  // its memory
+    return read;
+  }
+
+  ServedResponse Run(const ReadReview& review) {
     if (stop_.stop_requested()) return Plain(504, "the deadline passed");
-    ReviewAnswer answer = AnswerReview(entry_->webhook, {start_ + timeout_, stop_.get_token()},
-                                       request_.content_type, request_.body);
+    ReviewAnswer answer = review.answer({start_ + timeout_, stop_.get_token()});
+    if (!answer.unanswered.ok()) {
+      // Of a 500, unlike of a 503, the API server shows the text to its user.
+      return Plain(absl::IsDeadlineExceeded(answer.unanswered) ? 504 : 500,
+                   StrCat("webhook ", request_.path,
+                          " could not check the object: ", AsStd(answer.unanswered.message())));
+    }
     if (answer.exception) {
       entry_->metrics.panics.Increment();
       options_->log.Error("A webhook threw",
                           {{"webhook", request_.path}, {"error", *answer.exception}});
     }
     return {200, "application/json", std::move(answer.body)};
+  }
+
+  ServedResponse TooMany() {
+    Rejected(options_->metrics, options_->component).Increment();
+    entry_->busy.Note("of one user");
+    return Plain(429, StrCat("component ", options_->component,
+                             " has too many reviews of this user in flight"));
   }
 
   // False if there was an answer before.
@@ -245,7 +219,11 @@ class ComponentWebhooks::Review : public std::enable_shared_from_this<Review> {
 ComponentWebhooks::ComponentWebhooks(Options options)
     : options_(std::make_shared<const Options>(std::move(options))),
       load_(std::make_shared<Load>(*options_)),
-      handlers_(std::make_shared<Handlers>(options_->workers, options_->bounds.threads)),
+      queue_(std::make_shared<ReviewQueue>(
+          options_->workers,
+          ReviewQueue::Options{.threads = options_->bounds.threads,
+                               .max_reviews = options_->bounds.max_in_flight,
+                               .max_bytes = options_->bounds.max_bytes_in_flight})),
       deadlines_(ReviewDeadlines::Create(options_->loop)) {
   for (const Webhook& webhook : options_->webhooks.hooks) {
     entries_.emplace(webhook.path, std::make_shared<Entry>(webhook, *options_));
@@ -301,7 +279,7 @@ std::map<std::string, PostRoute> ComponentWebhooks::Routes() {
                                                        std::function<void(ServedResponse)> answer) {
                                    std::make_shared<Review>(options_, entry, std::move(request),
                                                             std::move(answer))
-                                       ->Start(handlers_, deadlines_);
+                                       ->Start(queue_, deadlines_);
                                  }});
   }
   return routes;

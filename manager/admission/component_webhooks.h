@@ -21,6 +21,7 @@
 namespace mandate {
 
 class ReviewDeadlines;
+class ReviewQueue;
 
 struct WebhookBounds {
   // Reviews of a component that are being answered or whose body is being read. A further one is
@@ -28,7 +29,8 @@ struct WebhookBounds {
   size_t max_in_flight = 200;
   // The same for the bytes of their bodies.
   size_t max_bytes_in_flight = size_t{64} << 20;
-  // How many handlers of a component run at once; further reviews wait for one of them.
+  // How many handlers of a component run at once; further reviews wait for one of them, and their
+  // users take turns (review_queue.h).
   int threads = 8;
   // A larger body is a 413.
   size_t max_body_bytes = size_t{7} << 20;
@@ -73,13 +75,12 @@ class ComponentWebhooks {
   struct Entry;
   class Review;
   class Load;
-  class Handlers;
 
   std::variant<std::shared_ptr<void>, ServedResponse> Admit(bool converts, size_t bytes);
 
   const std::shared_ptr<const Options> options_;
   const std::shared_ptr<Load> load_;
-  const std::shared_ptr<Handlers> handlers_;
+  const std::shared_ptr<ReviewQueue> queue_;
   const std::shared_ptr<ReviewDeadlines> deadlines_;
   std::map<std::string, std::shared_ptr<Entry>> entries_;  // by path
 };

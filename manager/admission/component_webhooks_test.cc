@@ -287,6 +287,49 @@ TEST_F(ComponentWebhooksTest, AHandlerDoesNotStartAfterTheDeadline) {
   EXPECT_EQ(webhooks_->in_flight(), 0u);
 }
 
+// The failurePolicy decides, not we.
+TEST_F(ComponentWebhooksTest, AnswersWithAnHttpErrorWhatItCouldNotCheck) {
+  absl::Status status;
+  Start([&](AdmissionCall& call) { SetVerdict(status, call); });
+  const struct {
+    absl::Status status;
+    int code;
+  } kCases[] = {{absl::DeadlineExceededError("it took too long"), 504},
+                {absl::UnavailableError("the watch is down"), 500},
+                {absl::PermissionDeniedError("no"), 200}};
+  for (const auto& c : kCases) {
+    status = c.status;
+    const auto answer = Send(Body("u"));
+    loop_.RunFor(absl::Seconds(1));
+    EXPECT_EQ((*answer)->code, c.code);
+    EXPECT_THAT((*answer)->body, HasSubstr(std::string(c.status.message())));
+    EXPECT_EQ(Requests(std::to_string(c.code).c_str()), 1);
+  }
+}
+
+TEST_F(ComponentWebhooksTest, AFloodOfOneUserDoesNotHoldUpAnother) {
+  Start([&](AdmissionCall& call) {
+    Wait(absl::Seconds(1));
+    SetVerdict(absl::OkStatus(), call);
+  });
+  const auto body = [](std::string_view user) {
+    return StrCat(R"({"kind":"AdmissionReview","apiVersion":"admission.k8s.io/v1","request":{)",
+                  R"("uid":"u","operation":"CREATE","userInfo":{"username":")", user, R"("}}})");
+  };
+  std::vector<std::shared_ptr<Answer>> flood;
+  for (int i = 0; i < 199; ++i) flood.push_back(Send(body("flood"), "30s"));
+  loop_.RunFor(absl::Milliseconds(500));
+  const absl::Time start = loop_.clock().TimeNow();
+  const auto other = Send(body("ann"));
+  ASSERT_TRUE(loop_.RunUntil([&] { return other->has_value(); }));
+  EXPECT_EQ((*other)->code, 200);
+  EXPECT_LT(loop_.clock().TimeNow() - start, absl::Milliseconds(1100));
+  EXPECT_EQ(Requests("429"), 39) << "a user has at most 160 of the 200";
+  EXPECT_THAT((*flood.back())->body, HasSubstr("too many reviews of this user"));
+  loop_.RunFor(absl::Minutes(2));
+  EXPECT_EQ(webhooks_->in_flight(), 0u);
+}
+
 // Otherwise those that wait would take the bounds while the threads hang.
 TEST_F(ComponentWebhooksTest, AReviewThatWaitedTooLongIsOver) {
   bounds_.threads = 1;

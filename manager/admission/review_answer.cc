@@ -36,43 +36,56 @@ std::string AdmissionError(int code, const absl::Status& status, std::string_vie
 }
 
 ReviewAnswer AnswerAdmission(const AdmissionHandler& handler, const CallContext& context,
-                             std::string_view body) {
-  const absl::StatusOr<AdmissionReview> review = ParseAdmissionReview(body);
-  if (!review.ok()) {
-    return {
-        AdmissionError(400, absl::InvalidArgumentError(review.status().message()), "", kLatest)};
-  }
-  AdmissionCall call(context, review->request);
-  const std::string& uid = review->request.uid();
+                             const AdmissionReview& review) {
+  AdmissionCall call(context, review.request);
+  const std::string& uid = review.request.uid();
   // Nothing counts of what the handler set before it threw.
   if (auto exception = ExceptionOf([&] { handler(call); })) {
-    return {AdmissionError(500, absl::InternalError(kFailed), uid, review->api_version),
+    return {AdmissionError(500, absl::InternalError(kFailed), uid, review.api_version),
             std::move(exception)};
   }
+  if (!call.unanswered().ok()) return {.unanswered = call.unanswered()};
   call.response().set_uid(uid);
-  return {WriteAdmissionReview(review->api_version, call.response())};
+  return {WriteAdmissionReview(review.api_version, call.response())};
 }
 
-ReviewAnswer AnswerConversion(const Conversions& conversions, std::string_view body) {
-  const absl::StatusOr<ConversionRequest> request = ParseConversionReview(body);
-  if (!request.ok()) return {WriteConversionReview("", request.status())};
+ReviewAnswer AnswerConversion(const Conversions& conversions, const ConversionRequest& request) {
   absl::StatusOr<std::vector<std::string>> converted = absl::InternalError(kFailed);
-  auto exception = ExceptionOf([&] { converted = conversions.Convert(*request); });
-  return {WriteConversionReview(request->uid, converted), std::move(exception)};
+  auto exception = ExceptionOf([&] { converted = conversions.Convert(request); });
+  return {WriteConversionReview(request.uid, converted), std::move(exception)};
+}
+
+// The answer is known without a handler.
+ReadReview Invalid(const Webhook& webhook, const absl::Status& why) {
+  std::string body =
+      webhook.conversions != nullptr
+          ? WriteConversionReview("", why)
+          : AdmissionError(400, absl::InvalidArgumentError(why.message()), "", kLatest);
+  return {std::nullopt,
+          [body = std::move(body)](const CallContext&) { return ReviewAnswer{body}; }};
 }
 
 }  // namespace
 
-ReviewAnswer AnswerReview(const Webhook& webhook, const CallContext& context,
-                          std::string_view content_type, std::string_view body) {
-  if (content_type == "application/json") {
-    return webhook.conversions != nullptr ? AnswerConversion(*webhook.conversions, body)
-                                          : AnswerAdmission(webhook.handler, context, body);
+ReadReview ReadReviewBody(const Webhook& webhook, std::string_view content_type,
+                          std::string_view body) {
+  if (content_type != "application/json") {
+    return Invalid(webhook, absl::InvalidArgumentError(StrCat("Content-Type is \"", content_type,
+                                                              "\"; it must be application/json")));
   }
-  const absl::Status wrong = absl::InvalidArgumentError(
-      StrCat("Content-Type is \"", content_type, "\"; it must be application/json"));
-  return {webhook.conversions != nullptr ? WriteConversionReview("", wrong)
-                                         : AdmissionError(400, wrong, "", kLatest)};
+  if (webhook.conversions != nullptr) {
+    absl::StatusOr<ConversionRequest> request = ParseConversionReview(body);
+    if (!request.ok()) return Invalid(webhook, request.status());
+    return {std::nullopt, [&webhook, request = *std::move(request)](const CallContext&) {
+              return AnswerConversion(*webhook.conversions, request);
+            }};
+  }
+  absl::StatusOr<AdmissionReview> review = ParseAdmissionReview(body);
+  if (!review.ok()) return Invalid(webhook, review.status());
+  std::string user = review->request.userinfo().username();
+  return {std::move(user), [&webhook, review = *std::move(review)](const CallContext& context) {
+            return AnswerAdmission(webhook.handler, context, review);
+          }};
 }
 
 }  // namespace mandate

@@ -1,22 +1,37 @@
 // The answer of a webhook to the body of a review, whichever kind of review it serves.
 #pragma once
 
+#include <functional>
 #include <optional>
 #include <string>
 #include <string_view>
 
+#include "absl/status/status.h"
 #include "manager/admission/webhook.h"
 #include "manager/core/call_context.h"
 
 namespace mandate {
 
 struct ReviewAnswer {
-  std::string body;  // a review with its response; HTTP 200, as controller-runtime answers
+  std::string body = {};  // a review with its response; HTTP 200, as controller-runtime answers
   std::optional<std::string> exception = {};  // what the handler threw, if it threw
+  // If it is not OK: why the object could not be checked. The answer is an HTTP error, and `body`
+  // is empty.
+  absl::Status unanswered = {};
 };
 
-// A body that is not a review, or of another content type, is answered with an error in the review.
-ReviewAnswer AnswerReview(const Webhook& webhook, const CallContext& context,
-                          std::string_view content_type, std::string_view body);
+// A review whose body has been read.
+struct ReadReview {
+  // The name of the user who writes the object; nullopt for a conversion, and for a body that is
+  // not a review.
+  std::optional<std::string> user;
+  // Runs the handler. Call it once.
+  std::function<ReviewAnswer(const CallContext& context)> answer;
+};
+
+// Reads the body, which may then be destroyed. A body that is not a review, or of another content
+// type, is answered with an error in the review. `webhook` outlives the result.
+ReadReview ReadReviewBody(const Webhook& webhook, std::string_view content_type,
+                          std::string_view body);
 
 }  // namespace mandate

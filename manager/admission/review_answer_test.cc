@@ -42,16 +42,43 @@ Webhook Allowing() {
   return {.path = "/p", .handler = [](AdmissionCall& call) { SetVerdict(absl::OkStatus(), call); }};
 }
 
-TEST(AnswerReview, AnswersInTheVersionOfTheReview) {
+ReviewAnswer Answer(const Webhook& webhook, std::string_view type, std::string body) {
+  const ReadReview read = ReadReviewBody(webhook, type, body);
+  body.assign(body.size(), 'x');  // it is not needed any more
+  return read.answer({});
+}
+
+TEST(ReadReviewBody, NamesTheUser) {
+  constexpr char kAnns[] =
+      R"({"kind":"AdmissionReview","apiVersion":"admission.k8s.io/v1","request":{"uid":"u",)"
+      R"("userInfo":{"username":"ann"}}})";
+  EXPECT_EQ(ReadReviewBody(Allowing(), kJson, kAnns).user, "ann");
+  EXPECT_EQ(ReadReviewBody(Allowing(), kJson, Admission("v1")).user, "");
+  EXPECT_EQ(ReadReviewBody(Allowing(), kJson, "{}").user, std::nullopt);
+  const Webhook conversion = ConversionWebhook(Conversions());
+  EXPECT_EQ(ReadReviewBody(conversion, kJson, kConversion).user, std::nullopt);
+}
+
+// The failurePolicy decides about an object that was not checked.
+TEST(ReadReviewBody, AnErrorOfOursIsNoDenial) {
+  const Webhook slow{.path = "/p", .handler = [](AdmissionCall& call) {
+                       SetVerdict(absl::DeadlineExceededError("it took too long"), call);
+                     }};
+  const ReviewAnswer answer = Answer(slow, kJson, Admission("v1"));
+  EXPECT_EQ(answer.unanswered, absl::DeadlineExceededError("it took too long"));
+  EXPECT_EQ(answer.body, "");
+}
+
+TEST(ReadReviewBody, AnswersInTheVersionOfTheReview) {
   for (const char* version : {"v1", "v1beta1"}) {
-    const ReviewAnswer answer = AnswerReview(Allowing(), {}, kJson, Admission(version));
+    const ReviewAnswer answer = Answer(Allowing(), kJson, Admission(version));
     EXPECT_THAT(answer.body, HasSubstr(StrCat("admission.k8s.io/", version, "\"")));
     EXPECT_THAT(answer.body, HasSubstr(R"("uid":"u","allowed":true)"));
     EXPECT_FALSE(answer.exception.has_value());
   }
 }
 
-TEST(AnswerReview, AnExceptionIsA500AndUndoesTheAnswer) {
+TEST(ReadReviewBody, AnExceptionIsA500AndUndoesTheAnswer) {
   for (const bool known : {true, false}) {
     const Webhook webhook{.path = "/p", .handler = [known](AdmissionCall& call) {
                             SetVerdict(absl::OkStatus(), call);
@@ -59,7 +86,7 @@ TEST(AnswerReview, AnExceptionIsA500AndUndoesTheAnswer) {
                             if (known) throw std::runtime_error("broken");
                             throw 1;
                           }};
-    const ReviewAnswer answer = AnswerReview(webhook, {}, kJson, Admission("v1beta1"));
+    const ReviewAnswer answer = Answer(webhook, kJson, Admission("v1beta1"));
     EXPECT_THAT(answer.body, HasSubstr("\"admission.k8s.io/v1beta1\""));
     EXPECT_EQ(answer.exception, known ? "broken" : "unknown");
     EXPECT_THAT(answer.body, HasSubstr(R"("uid":"u","allowed":false)"));
@@ -69,9 +96,8 @@ TEST(AnswerReview, AnExceptionIsA500AndUndoesTheAnswer) {
   }
 }
 
-TEST(AnswerReview, ConvertsWithAConversionWebhook) {
-  const ReviewAnswer answer =
-      AnswerReview(ConversionWebhook(Conversions()), {}, kJson, kConversion);
+TEST(ReadReviewBody, ConvertsWithAConversionWebhook) {
+  const ReviewAnswer answer = Answer(ConversionWebhook(Conversions()), kJson, kConversion);
   EXPECT_THAT(answer.body, HasSubstr(R"("uid":"u","convertedObjects":[])"));
   EXPECT_THAT(answer.body, HasSubstr(R"("status":"Success")"));
 }
@@ -84,11 +110,11 @@ class ThrowingConverter : public Converter<HubWidget, SpokeWidget> {
   absl::Status FromHub(const HubWidget&, SpokeWidget&) override { return absl::OkStatus(); }
 };
 
-TEST(AnswerReview, AnExceptionOfAConverterIsAFailure) {
+TEST(ReadReviewBody, AnExceptionOfAConverterIsAFailure) {
   Conversions conversions;
   conversions.Add(std::make_shared<ThrowingConverter>());
-  const ReviewAnswer answer = AnswerReview(
-      ConversionWebhook(std::move(conversions)), {}, kJson,
+  const ReviewAnswer answer = Answer(
+      ConversionWebhook(std::move(conversions)), kJson,
       R"({"kind":"ConversionReview","apiVersion":"apiextensions.k8s.io/v1","request":{"uid":"u",)"
       R"("desiredAPIVersion":"example.com/v1","objects":[)"
       R"({"apiVersion":"example.com/v1alpha1","kind":"Widget","metadata":{"name":"a"}}]}})");
@@ -98,15 +124,15 @@ TEST(AnswerReview, AnExceptionOfAConverterIsAFailure) {
   EXPECT_THAT(answer.body, testing::Not(HasSubstr("broken"))) << "it is for the log";
 }
 
-TEST(AnswerReview, ReportsInTheReviewWhatIsWrongWithTheRequest) {
+TEST(ReadReviewBody, ReportsInTheReviewWhatIsWrongWithTheRequest) {
   const Webhook conversion = ConversionWebhook(Conversions());
-  EXPECT_THAT(AnswerReview(Allowing(), {}, "text/plain", Admission("v1")).body,
+  EXPECT_THAT(Answer(Allowing(), "text/plain", Admission("v1")).body,
               HasSubstr(R"(Content-Type is \"text/plain\"; it must be application/json)"));
-  EXPECT_THAT(AnswerReview(conversion, {}, "text/plain", kConversion).body,
+  EXPECT_THAT(Answer(conversion, "text/plain", kConversion).body,
               HasSubstr(R"("status":"Failure","message":"Content-Type is)"));
-  EXPECT_THAT(AnswerReview(Allowing(), {}, kJson, kConversion).body,
+  EXPECT_THAT(Answer(Allowing(), kJson, kConversion).body,
               HasSubstr("it must be an AdmissionReview"));
-  EXPECT_THAT(AnswerReview(conversion, {}, kJson, Admission("v1")).body,
+  EXPECT_THAT(Answer(conversion, kJson, Admission("v1")).body,
               HasSubstr("it must be a ConversionReview"));
 }
 

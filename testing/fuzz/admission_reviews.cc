@@ -119,7 +119,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   const Webhook none = ConversionWebhook(Conversions());
   for (const Webhook& webhook : {none, Webhook{"/p", [](AdmissionCall&) {}}}) {
     const auto answer =
-        ParseJson(AnswerReview(webhook, {}, "application/json", Text(data, size)).body);
+        ParseJson(ReadReviewBody(webhook, "application/json", Text(data, size)).answer({}).body);
     Require(answer.ok(), "the answer is JSON", answer.status());
   }
   const auto review = ParseAdmissionReview(Text(data, size));
