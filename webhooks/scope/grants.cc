@@ -105,6 +105,24 @@ bool HasNewSubjects(const SubjectList& old, const SubjectList& now) {
   return false;
 }
 
+// HasNewSubjects() of roles, whose lists are compared once if many roles share them.
+class SubjectComparison {
+ public:
+  bool HasNew(const RoleTemplate& old, const RoleTemplate& now) {
+    const auto [it, is_new] = known_.try_emplace({old.subjects.get(), now.subjects.get()});
+    if (is_new) it->second = HasNewSubjects(*old.subjects, *now.subjects);
+    return it->second;
+  }
+
+ private:
+  std::map<std::pair<const SubjectList*, const SubjectList*>, bool> known_;
+};
+
+absl::Status CheckInTime(const GrantOptions& options) {
+  if (!options.stop.stop_requested()) return absl::OkStatus();
+  return absl::DeadlineExceededError("the deadline passed before the grants were compared");
+}
+
 // Whether roles are missing that a later write adds: a template without roles is as one that does
 // not exist yet.
 bool IsUnfinished(const TemplateRoles& expanded) {
@@ -127,8 +145,10 @@ absl::StatusOr<std::vector<Requirement>> GrantsOfTemplate(
   std::map<std::string_view, const RoleTemplate*> old_roles;
   for (const RoleTemplate& role : before.roles) old_roles[role.generate_name] = &role;
   std::set<std::string> scopes;
-  for (const ScopeInstance& instance : instances)
+  for (const ScopeInstance& instance : instances) {
+    RETURN_IF_ERROR(CheckInTime(options));
     scopes.merge(NewScopes(nullptr, ReachOf(instance)));
+  }
   // A user who may bind in the whole cluster may bind in each namespace.
   if (scopes.contains("")) scopes = {""};
 
@@ -138,14 +158,18 @@ absl::StatusOr<std::vector<Requirement>> GrantsOfTemplate(
       HasNewSubjects(old == nullptr ? SubjectList() : old->spec().bindingtemplate().subjects(),
                      now.spec().bindingtemplate().subjects());
   Counted counted(options);
+  SubjectComparison subjects;
   const TemplateRoles after = ExpandTemplate(now);
   if (all_get_new_subjects && IsUnfinished(after)) RETURN_IF_ERROR(counted.AddBindAny(""));
   for (const RoleTemplate& role : after.roles) {
+    // Comparing the rules of one role takes up to a million steps.
+    RETURN_IF_ERROR(CheckInTime(options));
     const auto found = old_roles.find(role.generate_name);
     const RoleTemplate* was = found == old_roles.end() ? nullptr : found->second;
     const bool has_new_subjects =
-        was == nullptr || all_get_new_subjects || HasNewSubjects(*was->subjects, *role.subjects);
-    if (has_new_subjects || HasNewRights(*was, role, options.max_reviews)) {
+        was == nullptr || all_get_new_subjects || subjects.HasNew(*was, role);
+    if (!options.may_escalate &&
+        (has_new_subjects || HasNewRights(*was, role, options.max_reviews))) {
       RETURN_IF_ERROR(counted.AddWrite(role));
     }
     if (!has_new_subjects) continue;
@@ -169,6 +193,7 @@ absl::StatusOr<std::vector<Requirement>> GrantsOfInstance(
   }
   const TemplateRoles expanded = ExpandTemplate(*scope_template);
   for (const std::string& ns : scopes) {
+    RETURN_IF_ERROR(CheckInTime(options));
     if (IsUnfinished(expanded)) RETURN_IF_ERROR(counted.AddBindAny(ns));
     for (const RoleTemplate& role : expanded.roles) RETURN_IF_ERROR(counted.AddBind(role, ns));
   }

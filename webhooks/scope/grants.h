@@ -7,6 +7,7 @@
 
 #include <cstddef>
 #include <optional>
+#include <stop_token>
 #include <vector>
 
 #include "absl/status/statusor.h"
@@ -22,6 +23,8 @@ struct GrantOptions {
   bool may_bind = false;
   // A write that needs more reviews than this is denied.
   size_t max_reviews = 1000;
+  // Requested when the answer comes too late: the comparison then ends with kDeadlineExceeded.
+  std::stop_token stop = {};
 };
 
 // For a template: for each role that is new, or has a new rule or a new subject, its author must
@@ -31,7 +34,7 @@ struct GrantOptions {
 // it. A new subject of the whole template is one of each role, also of those that have their own. A
 // new subject of a role without rules, or of a template without roles, needs `bind` on every role:
 // what it will get is not known. `old` is null for a new template. kResourceExhausted: more than
-// max_reviews, with the number.
+// max_reviews, with the number. kDeadlineExceeded: see GrantOptions::stop.
 absl::StatusOr<std::vector<Requirement>> GrantsOfTemplate(
     const operatorsv1alpha1::ScopeTemplate* old, const operatorsv1alpha1::ScopeTemplate& now,
     const std::vector<operatorsv1alpha1::ScopeInstance>& instances, const GrantOptions& options);

@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <stop_token>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -283,6 +284,16 @@ TEST(GrantsOfInstance, OfAnInvalidTemplateNeedBindOnEveryRole) {
   EXPECT_EQ(Text(GrantsOfInstance(nullptr, DocumentInstance(R"("namespaces":["foo"])"),
                                   Template({{}, {.rules = {kSecrets}}}), {})),
             "bind any in foo: ; bind a- in foo: get pods,get secrets");
+}
+
+TEST(Grants, EndWhenTheAnswerIsTooLate) {
+  std::stop_source late;
+  late.request_stop();
+  const GrantOptions options{.stop = late.get_token()};
+  const ScopeTemplate a = Template({{}});
+  EXPECT_TRUE(absl::IsDeadlineExceeded(GrantsOfTemplate(nullptr, a, {}, options).status()));
+  EXPECT_TRUE(
+      absl::IsDeadlineExceeded(GrantsOfInstance(nullptr, DocumentInstance(), a, options).status()));
 }
 
 TEST(Grants, AreBounded) {

@@ -1,8 +1,10 @@
 #include "webhooks/scope/refusals.h"
 
-#include <algorithm>
+#include <cstddef>
+#include <map>
 #include <set>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "controllers/scope/role_template.h"
@@ -16,7 +18,7 @@ namespace {
 
 using operatorsv1alpha1::ScopeInstance;
 using operatorsv1alpha1::ScopeTemplate;
-using Errors = std::vector<std::string>;
+using Errors = std::set<std::string>;
 
 constexpr std::string_view kKubeSystem = "kube-system";
 
@@ -41,53 +43,106 @@ std::string WhyNever(const rbacv1::Subject& subject, std::string_view ns) {
   return "";
 }
 
-Errors ErrorsOf(const ScopeTemplate& scope_template, std::string_view ns) {
-  Errors errors;
-  const TemplateRoles expanded = ExpandTemplate(scope_template);
-  if (!expanded.invalid.ok()) errors.emplace_back(expanded.invalid.message());
-  for (const RoleTemplate& role : expanded.roles) {
-    for (const rbacv1::Subject& subject : *role.subjects) {
-      if (const std::string why = WhyNever(subject, ns); !why.empty()) {
-        errors.push_back(StrCat("role \"", role.generate_name, "\": ", subject.kind(), " \"",
-                                subject.name(), "\" cannot be a subject, because ", why));
+using RolesByName = std::map<std::string_view, const RoleTemplate*>;
+
+// Errors of subjects that the same roles of `old` do not have. Each subject is one error, whatever
+// the number of its roles: a list that many roles share is read once.
+void AddSubjectErrors(const RolesByName& old, const TemplateRoles& now, std::string_view ns,
+                      Summary& errors) {
+  // Roles with the same list now and in `old`.
+  struct Group {
+    const SubjectList* was;  // null: new roles
+    const SubjectList* is;
+    const std::string* first;  // the first role's generateName
+    size_t roles = 0;
+  };
+  std::vector<Group> groups;
+  std::map<std::pair<const SubjectList*, const SubjectList*>, size_t> group_of;
+  for (const RoleTemplate& role : now.roles) {
+    const auto found = old.find(role.generate_name);
+    const SubjectList* was = found == old.end() ? nullptr : found->second->subjects.get();
+    const SubjectList* is = role.subjects.get();
+    const auto [it, is_new] = group_of.emplace(std::pair(was, is), groups.size());
+    if (is_new) groups.push_back({was, is, &role.generate_name});
+    ++groups[it->second].roles;
+  }
+
+  struct Error {
+    const rbacv1::Subject* subject;
+    std::string why;
+    const std::string* first;  // as in Group
+    size_t roles = 0;
+  };
+  std::vector<Error> found;
+  std::map<const rbacv1::Subject*, size_t, SubjectLess> error_of;
+  std::map<const SubjectList*, SubjectSet> known;
+  for (const Group& group : groups) {
+    for (const rbacv1::Subject& subject : *group.is) {
+      std::string why = WhyNever(subject, ns);
+      if (why.empty()) continue;
+      if (group.was != nullptr &&
+          known.try_emplace(group.was, *group.was).first->second.Contains(subject)) {
+        continue;
       }
+      const auto [it, is_new] = error_of.emplace(&subject, found.size());
+      if (is_new) found.push_back({&subject, std::move(why), group.first});
+      found[it->second].roles += group.roles;
     }
   }
-  return errors;
+  for (const Error& error : found) {
+    const size_t others = error.roles - 1;
+    errors.Add(StrCat("role \"", *error.first, "\"",
+                      others == 0   ? ""
+                      : others == 1 ? " and 1 other role"
+                                    : StrCat(" and ", others, " other roles"),
+                      ": ", error.subject->kind(), " \"", error.subject->name(),
+                      "\" cannot be a subject, because ", error.why));
+  }
 }
 
+absl::Status ToStatus(const Summary& errors) {
+  if (errors.size() == 0) return absl::OkStatus();
+  return absl::InvalidArgumentError(errors.Text());
+}
+
+// At most three: only two namespaces cannot be targets.
 Errors ErrorsOf(const ScopeInstance& instance, std::string_view ns) {
   Errors errors;
   const absl::Status selector = NamespaceSelector(instance).status();
-  if (!selector.ok()) errors.emplace_back(selector.message());
+  if (!selector.ok()) errors.emplace(selector.message());
   for (const std::string& name : instance.spec().namespaces()) {
     if (name != ns && name != kKubeSystem) continue;
-    errors.push_back(StrCat("spec.namespaces: \"", name, "\" cannot be a target, because ",
-                            name == ns ? "it is the manager's namespace"
-                                       : "the control plane's ServiceAccounts are there"));
+    errors.insert(StrCat("spec.namespaces: \"", name, "\" cannot be a target, because ",
+                         name == ns ? "it is the manager's namespace"
+                                    : "the control plane's ServiceAccounts are there"));
   }
   return errors;
-}
-
-absl::Status Refuse(const Errors& old, const Errors& now) {
-  std::set<std::string> added;
-  for (const std::string& error : now) {
-    if (std::ranges::find(old, error) == old.end()) added.insert(error);
-  }
-  if (added.empty()) return absl::OkStatus();
-  return absl::InvalidArgumentError(Summarise({added.begin(), added.end()}));
 }
 
 }  // namespace
 
 absl::Status RefuseTemplate(const ScopeTemplate* old, const ScopeTemplate& now,
                             std::string_view ns) {
-  return Refuse(old == nullptr ? Errors() : ErrorsOf(*old, ns), ErrorsOf(now, ns));
+  const TemplateRoles before = old == nullptr ? TemplateRoles() : ExpandTemplate(*old);
+  const TemplateRoles after = ExpandTemplate(now);
+  RolesByName old_roles;
+  for (const RoleTemplate& role : before.roles) old_roles.emplace(role.generate_name, &role);
+  Summary errors;
+  if (!after.invalid.ok() && after.invalid != before.invalid) {
+    errors.Add(std::string(after.invalid.message()));
+  }
+  AddSubjectErrors(old_roles, after, ns, errors);
+  return ToStatus(errors);
 }
 
 absl::Status RefuseInstance(const ScopeInstance* old, const ScopeInstance& now,
                             std::string_view ns) {
-  return Refuse(old == nullptr ? Errors() : ErrorsOf(*old, ns), ErrorsOf(now, ns));
+  const Errors before = old == nullptr ? Errors() : ErrorsOf(*old, ns);
+  Summary errors;
+  for (const std::string& error : ErrorsOf(now, ns)) {
+    if (!before.contains(error)) errors.Add(error);
+  }
+  return ToStatus(errors);
 }
 
 }  // namespace mandate::scope

@@ -10,7 +10,9 @@
 namespace mandate::scope {
 
 // `ns` is the manager's namespace. `old` is null for a new template. Each error that `old` has,
-// too, is accepted, so that a mistake can be corrected step by step.
+// too, is accepted, so that a mistake can be corrected step by step. A subject that must not get
+// roles is one error, with the first of its roles and the number of the others. Time and memory do
+// not depend on roles times subjects, for the subjects that roles share.
 absl::Status RefuseTemplate(const operatorsv1alpha1::ScopeTemplate* old,
                             const operatorsv1alpha1::ScopeTemplate& now, std::string_view ns);
 

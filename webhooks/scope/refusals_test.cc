@@ -6,6 +6,7 @@
 
 #include "controllers/scope/testing_objects.h"
 #include "manager/core/strings.h"
+#include "manager/object/kinds/rbac_v1.h"
 
 namespace mandate::scope {
 namespace {
@@ -80,6 +81,60 @@ TEST(RefuseTemplate, CutsItsMessage) {
   EXPECT_LT(message.size(), 2000);
 }
 
+// A template with these roles, which share the subjects of the template.
+ScopeTemplate Shared(int roles, int subjects) {
+  ScopeTemplate shared;
+  shared.mutable_metadata()->set_uid("u");
+  auto& spec = *shared.mutable_spec();
+  for (int i = 0; i < roles; ++i) spec.add_clusterroles()->set_generatename(StrCat("r", i, "-"));
+  for (int i = 0; i < subjects; ++i) {
+    rbacv1::Subject& subject = *spec.mutable_bindingtemplate()->add_subjects();
+    subject.set_kind("ServiceAccount");
+    subject.set_name(StrCat("s", i));
+    subject.set_namespace_(kNs);
+  }
+  return shared;
+}
+
+TEST(RefuseTemplate, ReportsEachSubjectOnce) {
+  constexpr char kWhy[] =
+      "cannot be a subject, because it is a ServiceAccount of the manager's namespace";
+  EXPECT_EQ(Refused(Shared(1, 1)), StrCat(R"(role "r0-": ServiceAccount "s0" )", kWhy));
+  EXPECT_EQ(Refused(Shared(2, 1)),
+            StrCat(R"(role "r0-" and 1 other role: ServiceAccount "s0" )", kWhy));
+  EXPECT_EQ(Refused(Shared(3, 2)),
+            StrCat(R"(role "r0-" and 2 other roles: ServiceAccount "s0" )", kWhy,
+                   R"(; role "r0-" and 2 other roles: ServiceAccount "s1" )", kWhy));
+  ScopeTemplate own = Shared(3, 1);
+  *own.mutable_spec()->mutable_clusterroles(1)->mutable_subjects() =
+      own.spec().bindingtemplate().subjects();
+  EXPECT_EQ(Refused(own), StrCat(R"(role "r0-" and 2 other roles: ServiceAccount "s0" )", kWhy));
+}
+
+// 20 million pairs: one text for each would need gigabytes.
+TEST(RefuseTemplate, DoesNotMultiplyRolesAndSubjects) {
+  const ScopeTemplate many = Shared(4500, 4500);
+  const std::string message = Refused(many);
+  EXPECT_EQ(message.find("role \"r0-\" and 4499 other roles: "), 0u) << message;
+  EXPECT_TRUE(message.ends_with("; and 4490 more")) << message;
+  EXPECT_EQ(Refused(many, &many), "");
+}
+
+TEST(RefuseTemplate, AcceptsOldErrorsOfTheSameRoleAlone) {
+  const ScopeTemplate old = Shared(2, 2);
+  EXPECT_EQ(Refused(Shared(2, 1), &old), "");
+  EXPECT_EQ(Refused(Shared(1, 2), &old), "");
+  EXPECT_EQ(Refused(Shared(4, 1), &old).find(R"(role "r2-" and 1 other role: ServiceAccount "s0")"),
+            0u);
+  EXPECT_EQ(Refused(Shared(2, 3), &old).find(R"(role "r0-" and 1 other role: ServiceAccount "s2")"),
+            0u);
+  ScopeTemplate own = old;
+  *own.mutable_spec()->mutable_clusterroles(0)->add_subjects() =
+      old.spec().bindingtemplate().subjects(1);
+  EXPECT_EQ(Refused(own, &old), "") << "the role has had this subject";
+  EXPECT_EQ(Refused(old, &own).find(R"(role "r0-": ServiceAccount "s0")"), 0u);
+}
+
 TEST(RefuseTemplate, ReportsDuplicateNames) {
   const auto twice = FromJsonOrDie<ScopeTemplate>(
       R"({"spec":{"bindingTemplate":{"subjects":[{"kind":"User","name":"ann"}]},"clusterRoles":[
@@ -110,6 +165,8 @@ TEST(RefuseInstance, ProtectsTheManagerAndTheControlPlane) {
             std::string::npos);
   const ScopeInstance old = DocumentInstance(R"("namespaces":["kube-system"])");
   EXPECT_EQ(refused(R"("namespaces":["kube-system","foo"])", &old), "");
+  EXPECT_EQ(refused(R"("namespaces":["kube-system","kube-system"])"),
+            refused(R"("namespaces":["kube-system"])"));
 }
 
 }  // namespace

@@ -15,6 +15,7 @@
 #include "manager/core/strings.h"
 #include "webhooks/scope/grants.h"
 #include "webhooks/scope/large_checks.h"
+#include "webhooks/scope/maxima.h"
 #include "webhooks/scope/refusals.h"
 #include "webhooks/scope/verdict.h"
 
@@ -44,8 +45,9 @@ struct Checker {
 absl::Status CheckAuthor(
     const Checker& checker, AdmissionCall& call,
     absl::FunctionRef<absl::StatusOr<std::vector<Requirement>>(const GrantOptions&)> grants) {
-  GrantOptions options;
+  GrantOptions options{.stop = call.context().stop};
   if (const auto all = grants(options); all.ok() && all->empty()) return absl::OkStatus();
+  if (options.stop.stop_requested()) return absl::DeadlineExceededError("the deadline passed");
   const auto ask = [&](std::vector<AccessQuestion> questions) {
     return MayUserEach(call.context(), checker.component.client, call.user(), std::move(questions),
                        kAtOnce);
@@ -59,7 +61,8 @@ absl::Status CheckAuthor(
   for (const Requirement& requirement : requirements) reviews += 1 + requirement.rights.size();
   std::shared_ptr<void> place;
   if (reviews > kLarge && (place = checker.large->Take(call.user().username())) == nullptr) {
-    return absl::ResourceExhaustedError(
+    // Others' objects say nothing about this one, so this is not a denial.
+    return absl::UnavailableError(
         StrCat("checking it needs ", reviews,
                " access reviews, and other large objects of this or "
                "of other users are being checked; try again, or write a smaller object"));
@@ -79,9 +82,19 @@ void WarnOfInstances(const std::vector<ScopeInstance>& instances, AdmissionCall&
                    " in all)"));
 }
 
+// Before anything is expanded. An old object that is too large counts as absent, so that all of the
+// new one is checked.
+template <class T>
+absl::Status CheckSize(const T& now, const T*& old) {
+  RETURN_IF_ERROR(CheckMaxima(now.spec(), "spec"));
+  if (old != nullptr && !CheckMaxima(old->spec(), "spec").ok()) old = nullptr;
+  return absl::OkStatus();
+}
+
 // `old` is null for a new template.
 absl::Status CheckTemplate(const Checker& checker, AdmissionCall& call, const ScopeTemplate* old,
                            const ScopeTemplate& now) {
+  RETURN_IF_ERROR(CheckSize(now, old));
   const CacheView& cache = checker.component.cache();
   RETURN_IF_ERROR(RefuseTemplate(old, now, checker.component.ns));
   ASSIGN_OR_RETURN(const auto instances, cache.ListBy<ScopeInstance>(
@@ -90,13 +103,15 @@ absl::Status CheckTemplate(const Checker& checker, AdmissionCall& call, const Sc
     return GrantsOfTemplate(old, now, instances, options);
   };
   RETURN_IF_ERROR(CheckAuthor(checker, call, grants));
-  if (const auto all = grants({}); !all.ok() || !all->empty()) WarnOfInstances(instances, call);
+  if (const auto all = grants({.stop = call.context().stop}); !all.ok() || !all->empty())
+    WarnOfInstances(instances, call);
   return absl::OkStatus();
 }
 
 // `old` is null for a new instance.
 absl::Status CheckInstance(const Checker& checker, AdmissionCall& call, const ScopeInstance* old,
                            const ScopeInstance& now) {
+  RETURN_IF_ERROR(CheckSize(now, old));
   RETURN_IF_ERROR(RefuseInstance(old, now, checker.component.ns));
   std::optional<ScopeTemplate> scope_template;
   auto found = checker.component.cache().Get<ScopeTemplate>(call.context(),

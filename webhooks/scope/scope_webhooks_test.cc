@@ -7,6 +7,7 @@
 #include <functional>
 #include <map>
 #include <set>
+#include <stop_token>
 #include <string>
 #include <vector>
 
@@ -219,6 +220,43 @@ TEST_F(ScopeWebhooksTest, AnOldMistakeOfATemplateMayStay) {
   auto& subjects = *old.mutable_spec()->mutable_clusterroles(0)->mutable_bindingtemplate();
   subjects.mutable_subjects(0)->set_namespace_("mandate-system");
   EXPECT_EQ(Ask(old, &old), "allowed");
+}
+
+// Whoever reaches the port can send what the API server would reject by the CRD's schema.
+TEST_F(ScopeWebhooksTest, RejectsTooLargeObjectsBeforeTheyAreExpanded) {
+  AllowAll();
+  ScopeTemplate large = DocumentTemplate();
+  const ScopeTemplate small = large;
+  for (int i = 0; i < 4500; ++i) {
+    large.mutable_spec()->add_clusterroles()->set_generatename(StrCat("r", i));
+    rbacv1::Subject& subject = *large.mutable_spec()->mutable_bindingtemplate()->add_subjects();
+    subject.set_kind("ServiceAccount");
+    subject.set_name("default");
+    subject.set_namespace_("mandate-system");
+  }
+  EXPECT_EQ(Ask(large), "403 spec.clusterRoles: 4501 items; the maximum is 100");
+  EXPECT_EQ(Ask(large, &small), "403 spec.clusterRoles: 4501 items; the maximum is 100");
+  EXPECT_TRUE(client_.requests().empty());
+  EXPECT_EQ(Ask(small, &large), "allowed");
+  EXPECT_FALSE(client_.requests().empty()) << "all of it is checked";
+
+  ScopeInstance wide = DocumentInstance();
+  for (int i = 0; i <= 10'000; ++i) wide.mutable_spec()->add_namespaces("foo");
+  EXPECT_EQ(Ask(wide), "403 spec.namespaces: 10001 items; the maximum is 10000");
+}
+
+// A verdict that comes too late is not needed any more.
+TEST_F(ScopeWebhooksTest, EndsAtTheDeadline) {
+  AllowAll();
+  AdmissionRequest request;
+  request.set_operation("CREATE");
+  request.mutable_object()->set_raw(ToJson(DocumentTemplate()).value());
+  std::stop_source late;
+  late.request_stop();
+  AdmissionCall call({loop_.clock().TimeNow(), late.get_token()}, request);
+  webhooks_.hooks.front().handler(call);
+  EXPECT_TRUE(absl::IsDeadlineExceeded(call.unanswered())) << call.unanswered();
+  EXPECT_TRUE(client_.requests().empty());
 }
 
 TEST_F(ScopeWebhooksTest, DeniesWhatItCannotRead) {

@@ -1,0 +1,18 @@
+// The maxima of the CRDs' schemas, checked again in the webhook.
+#pragma once
+
+#include <string_view>
+
+#include "absl/status/status.h"
+#include "google/protobuf/message.h"
+
+namespace mandate::scope {
+
+// Checks maxItems and maxLength of all fields of `message` (api/mandate/options.proto), and of the
+// messages in them. The API server checks them, too, but whoever reaches the port of the webhooks
+// can send objects that it has not seen, and the cost of a check must be bounded by the schema.
+// `path` names the message, such as "spec". kInvalidArgument names the first field that is too
+// large: "spec.clusterRoles: 4500 items; the maximum is 100".
+absl::Status CheckMaxima(const google::protobuf::Message& message, std::string_view path);
+
+}  // namespace mandate::scope
