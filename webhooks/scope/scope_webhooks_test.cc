@@ -69,6 +69,7 @@ class ScopeWebhooksTest : public testing::Test {
       if (webhook.path == path) webhook.handler(call);
     }
     warnings_.assign(call.response().warnings().begin(), call.response().warnings().end());
+    if (!call.unanswered().ok()) return StrCat("unanswered: ", call.unanswered().message());
     if (call.response().allowed()) return "allowed";
     return StrCat(call.response().status().code(), " ", call.response().status().message());
   }
@@ -199,7 +200,7 @@ TEST_F(ScopeWebhooksTest, ChecksTwoLargeObjectsOfAUserAtOnce) {
   for (const char* user : {"ann", "ann", "ann", "bob"}) send(user, large);
   send("eve", small);
   loop_.RunFor(absl::Minutes(1));
-  const std::string denied = "403 checking it needs 60 access reviews,";
+  const std::string denied = "unanswered: checking it needs 60 access ";
   EXPECT_EQ(answers["ann"], (std::multiset<std::string>{denied, "allowed", "allowed"}));
   EXPECT_EQ(answers["bob"], (std::multiset<std::string>{"allowed"}));
   EXPECT_EQ(answers["eve"], (std::multiset<std::string>{"allowed"}));
