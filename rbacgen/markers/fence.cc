@@ -25,19 +25,13 @@ constexpr std::string_view kRbacGroup = "rbac.authorization.k8s.io";
 constexpr std::array<std::string_view, 3> kVerbs = {"create", "update", "delete"};
 
 constexpr ArgumentSpec kArguments[] = {
-    {"groups", kStrings, true},
-    {"resources", kStrings, true},
-    {"verbs", kStrings},
-    {"owner", kString},
-    {"label", kString},
-    {"names", kStrings},
-    {"labels", kStrings},
-    {"neverLabels", kStrings},
-    {"finalizers", kStrings},
-    {"roleRefs", kStrings},
-    {"neverSubject", kStrings},
-    {"guard", kString},
-    {"id", kString},
+    {"groups", kStrings, true}, {"resources", kStrings, true},
+    {"verbs", kStrings},        {"owner", kString},
+    {"label", kString},         {"names", kStrings},
+    {"labels", kStrings},       {"neverLabels", kStrings},
+    {"finalizers", kStrings},   {"fields", kStrings},
+    {"roleRefs", kStrings},     {"neverSubject", kStrings},
+    {"guard", kString},         {"id", kString},
 };
 
 bool Has(const Strings& strings, std::string_view wanted) {
@@ -129,6 +123,40 @@ absl::Status CheckPatterns(const char* argument, const Strings& patterns) {
   return absl::OkStatus();
 }
 
+// Whether it is "key", "key.key" or "key[*].key", and so on.
+bool IsFieldPath(std::string_view path) {
+  for (;;) {
+    const size_t size = std::find_if_not(path.begin(), path.end(),
+                                         [](unsigned char c) { return std::isalnum(c) != 0; }) -
+                        path.begin();
+    if (size == 0) return false;
+    path.remove_prefix(size);
+    if (path.starts_with("[*]")) path.remove_prefix(3);
+    if (path.empty()) return true;
+    if (!path.starts_with('.')) return false;
+    path.remove_prefix(1);
+  }
+}
+
+absl::Status CheckFields(const Fence& fence) {
+  for (const std::string& field : fence.fields) {
+    if (!IsFieldPath(field) || field.ends_with("[*]")) {
+      return Mistake("fields must be paths such as spec.replicas or webhooks[*].name, got ",
+                     Quoted(field));
+    }
+    for (const std::string& other : fence.fields) {
+      if (other.starts_with(field + ".") || other.starts_with(field + "[")) {
+        return Mistake("fields: ", Quoted(field), " includes ", Quoted(other),
+                       "; write one of them");
+      }
+    }
+  }
+  if (!fence.fields.empty() && !Has(fence.verbs, "update")) {
+    return Mistake("fields applies only to update, and verbs does not include update");
+  }
+  return absl::OkStatus();
+}
+
 absl::Status CheckBindingsOnly(const Fence& fence) {
   if (fence.role_refs.empty() && !fence.never_self && !fence.never_manager &&
       !fence.never_anonymous) {
@@ -160,6 +188,7 @@ absl::StatusOr<Fence> ReadFence(std::string_view text) {
   fence.labels = arguments.Strings("labels");
   fence.never_labels = arguments.Strings("neverLabels");
   fence.finalizers = arguments.Strings("finalizers");
+  fence.fields = arguments.Strings("fields");
   fence.role_refs = arguments.Strings("roleRefs");
   for (const std::string& who : arguments.Strings("neverSubject")) {
     if (who != "self" && who != "manager" && who != "anonymous") {
@@ -179,16 +208,17 @@ absl::StatusOr<Fence> ReadFence(std::string_view text) {
   RETURN_IF_ERROR(CheckPatterns("labels", fence.labels));
   RETURN_IF_ERROR(CheckPatterns("neverLabels", fence.never_labels));
   RETURN_IF_ERROR(CheckPatterns("finalizers", fence.finalizers));
+  RETURN_IF_ERROR(CheckFields(fence));
   RETURN_IF_ERROR(CheckBindingsOnly(fence));
   if (!fence.names.empty() && !Has(fence.verbs, "create")) {
     return Mistake("names applies only to create, and verbs does not include create");
   }
   if (fence.owner.empty() && fence.label.empty() && fence.names.empty() && fence.labels.empty() &&
-      fence.never_labels.empty() && fence.role_refs.empty() && !fence.never_self &&
-      !fence.never_manager && !fence.never_anonymous) {
+      fence.never_labels.empty() && fence.fields.empty() && fence.role_refs.empty() &&
+      !fence.never_self && !fence.never_manager && !fence.never_anonymous) {
     return Mistake(
-        "a fence needs at least one of owner, label, names, labels, neverLabels, roleRefs and "
-        "neverSubject");
+        "a fence needs at least one of owner, label, names, labels, neverLabels, fields, roleRefs "
+        "and neverSubject");
   }
   if (!fence.id.empty()) {
     RETURN_IF_ERROR(CheckDnsLabel(fence.id));

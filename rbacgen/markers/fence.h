@@ -36,6 +36,9 @@ struct Fence {
   std::vector<std::string> labels;
   std::vector<std::string> never_labels;
   std::vector<std::string> finalizers;
+  // Paths of the fields that an update may change, "webhooks[*].clientConfig.caBundle"; "[*]" is
+  // each item of a list, which keeps its length and order. All other fields must stay as they are.
+  std::vector<std::string> fields;
   // For bindings: patterns of the form "name", "Role/name" or "ClusterRole/name".
   std::vector<std::string> role_refs;
   bool never_self = false;       // no subject may be the component, or one of its groups

@@ -41,6 +41,12 @@ TEST(ReadFence, AppliesToEveryWriteByDefault) {
   EXPECT_THAT(fence->verbs, ElementsAre("create", "update", "delete"));
 }
 
+TEST(ReadFence, ReadsFields) {
+  const auto fence = ReadFence("groups=a,resources=b,fields=ab;ab2.c;webhooks[*].a.b");
+  ASSERT_TRUE(fence.ok()) << fence.status();
+  EXPECT_THAT(fence->fields, ElementsAre("ab", "ab2.c", "webhooks[*].a.b"));
+}
+
 TEST(ReadFence, ReportsInvalidFences) {
   const std::string bindings = "groups=rbac.authorization.k8s.io,resources=rolebindings,";
   const std::vector<std::pair<std::string, std::string>> cases = {
@@ -70,6 +76,14 @@ TEST(ReadFence, ReportsInvalidFences) {
       {"groups=a,resources=b,names=x,verbs=delete", "verbs does not include create"},
       {"groups=a,resources=b,neverLabels=\"a b\"", "neverLabels: \"a b\""},
       {"groups=a,resources=b,labels=\"a b\"", "labels: \"a b\""},
+      {"groups=a,resources=b,fields=a..b", "fields must be paths such as spec.replicas"},
+      {"groups=a,resources=b,fields=a[0].b", "got \"a[0].b\""},
+      {"groups=a,resources=b,fields=a[*]", "got \"a[*]\""},
+      {"groups=a,resources=b,fields=[*].a", "got \"[*].a\""},
+      {"groups=a,resources=b,fields=\"\"", "got \"\""},
+      {"groups=a,resources=b,fields=a.b;a", "\"a\" includes \"a.b\""},
+      {"groups=a,resources=b,fields=a;a[*].b", "\"a\" includes \"a[*].b\""},
+      {"groups=a,resources=b,fields=a,verbs=create", "verbs does not include update"},
       {"groups=a,resources=b,finalizers=a.io/x", "a fence needs at least one of owner"},
       {"groups=a,resources=b,names=$(NAME)", "the only supported variable is $(BASE_NAME)"},
       {"groups=a,resources=b,roleRefs=x", "apply only to rolebindings and clusterrolebindings"},

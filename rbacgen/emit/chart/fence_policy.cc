@@ -8,6 +8,7 @@
 #include "absl/strings/str_replace.h"
 #include "manager/core/strings.h"
 #include "rbacgen/emit/chart/admission_policy.h"
+#include "rbacgen/emit/chart/fields_cel.h"
 #include "rbacgen/emit/chart/pattern_cel.h"
 
 namespace mandate::rbacgen {
@@ -232,6 +233,11 @@ std::vector<FenceCheck> FenceChecks(const Fence& fence, std::string_view compone
     checks.push_back(
         {StrCat("!variables.newLabels.exists(k, ", PatternsCel(fence.never_labels, "k"), ")"),
          StrCat(subject, " may never set labels of the pattern ", Listed(fence.never_labels))});
+  }
+  if (!fence.fields.empty()) {
+    checks.push_back(
+        {StrCat("request.operation != \"UPDATE\" || (", OnlyFieldsChangedCel(fence.fields), ")"),
+         StrCat(subject, " may only change the fields ", Listed(fence.fields))});
   }
   if (!fence.role_refs.empty()) {
     checks.push_back(

@@ -59,6 +59,14 @@ TEST(FenceChecks, ChecksOnlyLabelsAndFinalizersThatAWriteAdds) {
                 "variables.newFinalizers.all(f, f.startsWith(\"c.io/\"))")));
 }
 
+TEST(FenceChecks, LimitsTheFieldsOfAnUpdate) {
+  EXPECT_THAT(FenceChecks(Read("groups=g,resources=r,fields=a[*].b;c"), "c", "mm"),
+              ElementsAre(AllOf(Says("component c may only change the fields a[*].b, c"),
+                                Field(&FenceCheck::expression,
+                                      testing::StartsWith("request.operation != \"UPDATE\" || ("))),
+                          _, _));
+}
+
 TEST(FenceChecks, ForbidsAggregationRulesInClusterRoles) {
   const auto aggregation = Contains(Says("may never set an aggregationRule"));
   const std::string rbac = "groups=rbac.authorization.k8s.io,label=l,resources=";
