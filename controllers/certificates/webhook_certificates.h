@@ -5,6 +5,7 @@
 // +mandate:rbac:groups=core,resources=secrets,resourceNames=mandate-manager-webhook-certificate,verbs=list;watch;update,namespace=$(NAMESPACE),fieldSelector=metadata.name
 // +mandate:justify:reason="API servers verify the webhooks by the caBundle that this component writes."
 // +mandate:rbac:groups=admissionregistration.k8s.io,resources=validatingwebhookconfigurations,resourceNames=mandate-manager-scope-webhook-validating,verbs=list;watch;update,fieldSelector=metadata.name
+// +mandate:fence:groups=admissionregistration.k8s.io,resources=validatingwebhookconfigurations,verbs=update,fields=webhooks[*].clientConfig.caBundle
 #pragma once
 
 #include <memory>

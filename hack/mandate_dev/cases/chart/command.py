@@ -10,11 +10,11 @@ order on one cluster. The last line is `N passed, N failed`.
 from collections.abc import Sequence
 
 from mandate_dev import runner
-from mandate_dev.cases.chart import fences, hunt, life, renamed, rendered, theft, upgrades
+from mandate_dev.cases.chart import fences, hunt, life, renamed, rendered, theft, upgrades, webhook_fence
 from mandate_dev.cases.chart.chart_world import ChartWorld
 
-CASES = [rendered.Rendered, life.Works, fences.Fences, renamed.Renamed, hunt.Hunt, upgrades.Upgrades, life.External, theft.Theft,
-         life.Goes]
+CASES = [rendered.Rendered, life.Works, fences.Fences, webhook_fence.WebhookFence, renamed.Renamed, hunt.Hunt, upgrades.Upgrades,
+         life.External, theft.Theft, life.Goes]
 
 
 def main(argv: Sequence[str]) -> int:

@@ -1,0 +1,129 @@
+"""The writes of webhook-certificates: its fence lets it change nothing in the webhook configurations but caBundle."""
+import base64
+import copy
+import json
+from collections.abc import Callable
+from typing import Any
+
+from mandate_dev.cases.chart.chart_world import ChartCase
+from mandate_dev.world import BASE
+
+WHO, CONFIGURATION = f"{BASE}-webhook-certificates", f"{BASE}-scope-webhook-validating"
+POLICY = f"{WHO}-validatingwebhookconfigurations"
+PATH = f"/apis/admissionregistration.k8s.io/v1/validatingwebhookconfigurations/{CONFIGURATION}"
+DENIED = "may only change the fields webhooks[*].clientConfig.caBundle"
+
+Change = Callable[[Any], object]
+
+
+def append(configuration: Any) -> None:
+    configuration["webhooks"].append({
+        "name": "evil.example.com", "clientConfig": {"url": "https://evil.example.com"}, "sideEffects": "None",
+        "admissionReviewVersions": ["v1"],
+        "rules": [{"apiGroups": ["*"], "apiVersions": ["*"], "operations": ["*"], "resources": ["*/*"]}]})
+
+
+def redirect(configuration: Any) -> None:
+    client = configuration["webhooks"][0]["clientConfig"]
+    del client["service"]
+    client["url"] = "https://evil.example.com"
+
+
+def twice(configuration: Any) -> None:
+    webhooks = configuration["webhooks"]
+    webhooks[1] = {**webhooks[0], "name": webhooks[1]["name"]}
+
+
+def first(**fields: Any) -> Change:
+    """Sets fields of the first webhook."""
+    return lambda configuration: configuration["webhooks"][0].update(fields)
+
+
+def service(**fields: Any) -> Change:
+    return lambda configuration: configuration["webhooks"][0]["clientConfig"]["service"].update(fields)
+
+
+def metadata(**fields: Any) -> Change:
+    return lambda configuration: configuration["metadata"].update(fields)
+
+
+LABELS = {"matchLabels": {"a": "b"}}
+# Owners are not here, because OwnerReferencesPermissionEnforcement denies their change before the fence does.
+STOPPED: dict[str, Change] = {
+    "an appended webhook": append,
+    "a removed webhook": lambda configuration: configuration["webhooks"].pop(),
+    "no webhooks": lambda configuration: configuration.pop("webhooks"),
+    "another order": lambda configuration: configuration["webhooks"].reverse(),
+    "the first webhook twice": twice,
+    "another name": first(name="evil.example.com"),
+    "other rules": lambda configuration: configuration["webhooks"][0]["rules"][0].update(resources=["*"]),
+    "one rule more": lambda configuration: configuration["webhooks"][0]["rules"].append(configuration["webhooks"][1]["rules"][0]),
+    "a url": redirect,
+    "another service": service(name="evil"),
+    "a service of another namespace": service(namespace="default"),
+    "another path": service(path="/evil"),
+    "another port": service(port=8443),
+    "another failurePolicy": first(failurePolicy="Ignore"),
+    "another matchPolicy": first(matchPolicy="Exact"),
+    "another namespaceSelector": first(namespaceSelector=LABELS),
+    "another objectSelector": first(objectSelector=LABELS),
+    "a match condition": first(matchConditions=[{"name": "never", "expression": "false"}]),
+    "another timeout": first(timeoutSeconds=1),
+    "other side effects": first(sideEffects="NoneOnDryRun"),
+    "labels": metadata(labels={"a": "b"}),
+    "annotations": metadata(annotations={"cert-manager.io/inject-ca-from": "evil/evil"}),
+    "finalizers": metadata(finalizers=["a.io/x"]),
+}
+
+
+class WebhookFence(ChartCase):
+    """Tests the fence of webhook-certificates write by write."""
+
+    def test_fence_of_webhook_configurations(self) -> None:
+        """With the token of webhook-certificates, only the caBundle of our webhook configurations can be changed."""
+        world = self.world
+        if world.manager_is_running():
+            world.stop_manager()
+        world.upgrade(**{"webhooks.enabled": "true"})
+        with open(world.cluster.ca_file, "rb") as f:
+            bundle = base64.b64encode(f.read()).decode()
+        was = world.get("validatingwebhookconfiguration", CONFIGURATION)
+        for webhook in was["webhooks"][1:]:
+            webhook["clientConfig"]["caBundle"] = bundle
+        world.kubectl("replace", "-f", "-", stdin=json.dumps(was))
+
+        def write(change: Change, trust: bool) -> tuple[int, str]:
+            configuration = copy.deepcopy(world.get("validatingwebhookconfiguration", CONFIGURATION))
+            if trust:
+                configuration["webhooks"][0]["clientConfig"]["caBundle"] = bundle
+            change(configuration)
+            return world.as_component(WHO, "replace", "--raw", f"{PATH}?dryRun=All", "-f", "-", stdin=json.dumps(configuration))
+
+        self.step("the policy is in effect, and has no mistakes")
+
+        def checked() -> tuple[Any, Any]:
+            status = world.get("validatingadmissionpolicy", POLICY)["status"]
+            return "typeChecking" in status, status
+        world.eventually("the server has checked its types", checked)
+        status = world.get("validatingadmissionpolicy", POLICY)["status"]
+        self.expect("no warnings", not status["typeChecking"].get("expressionWarnings"), status)
+        world.eventually("an appended webhook is denied", lambda: (DENIED in (said := write(append, False)[1]), said))
+        self.step("writes that pass")
+        for name, change in {
+                "no change": lambda configuration: None,
+                "caBundle of one webhook": lambda configuration: configuration["webhooks"][0]["clientConfig"].update(caBundle=bundle),
+                "no caBundle": lambda configuration: [w["clientConfig"].pop("caBundle", None) for w in configuration["webhooks"]],
+        }.items():
+            code, said = write(change, False)
+            self.expect(name, code == 0, said)
+        self.step("writes that RBAC allows and the API server denies")
+        for name, change in STOPPED.items():
+            for trust in (False, True):
+                code, said = write(change, trust)
+                self.expect(f"{name}{', with another caBundle' if trust else ''}", code != 0 and DENIED in said, said)
+        self.step("the same by another user")
+        world.kubectl("patch", "validatingwebhookconfiguration", CONFIGURATION, "--dry-run=server", "--type=json", "-p",
+                      json.dumps([{"op": "remove", "path": "/webhooks/0"}]))
+        self.held("passes")
+        world.upgrade()
+        world.restart_manager()
