@@ -26,6 +26,7 @@ struct MandateRule {
 struct DeclaredWebhook {
   std::string_view path;
   bool mutating = false;
+  std::string_view name = {};  // of the entry in the configuration
 
   bool operator==(const DeclaredWebhook&) const = default;
 };

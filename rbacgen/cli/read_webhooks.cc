@@ -37,7 +37,7 @@ void NoteWebhooks(const Webhooks& webhooks, std::vector<ComponentMandate>* compo
     const auto component =
         std::ranges::find(*components, webhook.component, &ComponentMandate::name);
     if (component == components->end() || !path.isString()) continue;
-    component->webhooks.push_back({path.asString(), webhook.mutating});
+    component->webhooks.push_back({path.asString(), webhook.mutating, webhook.name()});
   }
 }
 

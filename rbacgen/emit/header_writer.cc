@@ -39,7 +39,7 @@ class TableWriter {
     StrAppend(&out_, "inline constexpr rbac::DeclaredWebhook ", constant_, "Webhooks[] = {\n");
     for (const ServedWebhook& webhook : mandate.webhooks) {
       StrAppend(&out_, "    {", Quoted(webhook.path), ", ", webhook.mutating ? "true" : "false",
-                "},\n");
+                ", ", Quoted(webhook.name), "},\n");
     }
     StrAppend(&out_, "};\n");
   }

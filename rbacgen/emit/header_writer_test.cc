@@ -26,12 +26,14 @@ TEST(WriteHeader, EqualListsShareOneArray) {
 }
 
 TEST(WriteHeader, NamesTheWebhooks) {
-  const auto header = WriteHeader(
-      {{.name = "a", .grants = {}},
-       {.name = "b", .grants = {}, .webhooks = {{"/validate-x", false}, {"/mutate-x", true}}}});
+  const auto header =
+      WriteHeader({{.name = "a", .grants = {}},
+                   {.name = "b",
+                    .grants = {},
+                    .webhooks = {{"/validate-x", false, "v.x"}, {"/mutate-x", true, "m.x"}}}});
   ASSERT_TRUE(header.ok());
-  EXPECT_THAT(*header, HasSubstr("kBWebhooks[] = {\n    {\"/validate-x\", false},\n"
-                                 "    {\"/mutate-x\", true},\n};"));
+  EXPECT_THAT(*header, HasSubstr("kBWebhooks[] = {\n    {\"/validate-x\", false, \"v.x\"},\n"
+                                 "    {\"/mutate-x\", true, \"m.x\"},\n};"));
   EXPECT_THAT(*header, HasSubstr("kA{\"a\", {}};"));
   EXPECT_THAT(*header, HasSubstr("kB{\"b\", {}, mandates_internal::kBWebhooks};"));
 }

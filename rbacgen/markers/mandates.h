@@ -25,6 +25,7 @@ struct Grant {
 struct ServedWebhook {
   std::string path;
   bool mutating = false;
+  std::string name = {};  // of the entry in the configuration
 };
 
 struct ComponentMandate {
