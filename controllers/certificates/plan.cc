@@ -7,6 +7,7 @@
 #include "manager/core/status_macros.h"
 #include "manager/core/strings.h"
 #include "manager/core/x509.h"
+#include "manager/object/time.h"
 
 namespace mandate::certificates {
 namespace {
@@ -45,13 +46,28 @@ void SortByExpiry(std::vector<Authority>& authorities) {
   std::ranges::stable_sort(authorities, {}, [](const Authority& a) { return a.facts.not_after; });
 }
 
-// The valid authorities of the Secret, the oldest first, with their keys.
-std::vector<Authority> ReadAuthorities(const SecretData& data, absl::Time now) {
-  const std::vector<std::string> keys = LastBlocks(At(data, kAuthorityKeys));
+// Why the valid authority is not one of ours. Empty: it may be.
+std::string WhyForeign(const x509::Facts& facts, const Snapshot& snapshot) {
+  if (!facts.has_p256_key) return "its key is not a P-256 key, as the keys of our authorities are";
+  // The clock of the replica that made it may be ahead of ours.
+  if (facts.not_after <= snapshot.now + snapshot.lives.authority + kSkew) return "";
+  return StrCat("it is valid until ", FormatTimestamp(facts.not_after),
+                ", longer than an authority may be (",
+                absl::FormatDuration(snapshot.lives.authority), ")");
+}
+
+// The valid authorities of the Secret that may be ours, the oldest first, with their keys.
+std::vector<Authority> ReadAuthorities(const Snapshot& snapshot,
+                                       std::vector<std::string>& rejected) {
+  const std::vector<std::string> keys = LastBlocks(At(snapshot.data, kAuthorityKeys));
   std::vector<Authority> authorities;
-  for (std::string& pem : LastBlocks(At(data, kAuthorities))) {
+  for (std::string& pem : LastBlocks(At(snapshot.data, kAuthorities))) {
     const auto facts = x509::ReadFacts(pem);
-    if (!facts.ok() || !facts->is_authority || !IsValidAt(*facts, now)) continue;
+    if (!facts.ok() || !facts->is_authority || !IsValidAt(*facts, snapshot.now)) continue;
+    if (std::string why = WhyForeign(*facts, snapshot); !why.empty()) {
+      rejected.push_back(std::move(why));
+      continue;
+    }
     std::string key;
     for (const std::string& candidate : keys) {
       if (x509::HasKey(pem, Secret(candidate))) key = candidate;
@@ -154,7 +170,8 @@ absl::StatusOr<Plan> PlanCertificates(const Snapshot& snapshot) {
   const auto renewal = [](const x509::Facts& facts, absl::Duration life) {
     return facts.not_after - life / 3;
   };
-  std::vector<Authority> authorities = ReadAuthorities(snapshot.data, now);
+  Plan plan;
+  std::vector<Authority> authorities = ReadAuthorities(snapshot, plan.rejected);
   if (const Authority* newest = Newest(authorities);
       newest == nullptr || now >= renewal(newest->facts, snapshot.lives.authority)) {
     ASSIGN_OR_RETURN(Authority made, NewAuthority(snapshot));
@@ -162,7 +179,6 @@ absl::StatusOr<Plan> PlanCertificates(const Snapshot& snapshot) {
     SortByExpiry(authorities);
   }
   const Authority& newest = *Newest(authorities);
-  Plan plan;
   Write(authorities, plan);
   plan.next = renewal(newest.facts, snapshot.lives.authority);
   for (const Authority& authority : authorities) {

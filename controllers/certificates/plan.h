@@ -7,6 +7,11 @@
 //   - serving certificates are issued by the oldest authority that all API servers trust and that
 //     outlives them, so that a new authority has been trusted for long before it is used;
 //   - an authority stays in the bundle until it expires.
+//
+// The Secret may hold what somebody else wrote. Its authorities are adopted only if they could be
+// ours: with a P-256 key, and valid for no longer than Lives::authority from now on. So a forged
+// authority is not trusted for longer than ours. A shorter Lives::authority replaces the
+// authorities that are valid for longer at once, without an overlap.
 #pragma once
 
 #include <functional>
@@ -55,6 +60,8 @@ struct Plan {
   absl::Time next;     // when to plan again, if nothing changes before
   absl::Time authority_expiry;
   absl::Time serving_expiry;
+  // Why authorities of the Secret that are valid now were not adopted: "it has …".
+  std::vector<std::string> rejected;
 };
 
 // kInternal if a certificate cannot be created.

@@ -7,6 +7,7 @@
 #include <random>
 #include <set>
 
+#include "controllers/certificates/foreign_authority.h"
 #include "manager/core/strings.h"
 #include "manager/core/testing/seeds.h"
 #include "manager/core/x509.h"
@@ -193,7 +194,7 @@ TEST_F(PlanTest, AnAuthorityOfOthersThatExpiresLaterIsNoReasonToMakeNewOnes) {
   data_[kAuthorities] += x509::Issue({.use = x509::Use::kAuthority,
                                       .common_name = "foreign",
                                       .not_before = kStart - absl::Hours(1),
-                                      .not_after = kStart + 10 * kLives.authority},
+                                      .not_after = kStart + kLives.authority + absl::Minutes(5)},
                                      nullptr)
                              ->certificate_pem;
   const SecretData before = data_;
@@ -235,6 +236,49 @@ TEST_F(PlanTest, TheLastAuthoritiesOfALongListAreRead) {
   EXPECT_EQ(data_.at(kServing), serving);
 }
 
+// Somebody who may write the Secret must not be trusted for longer than ours.
+TEST_F(PlanTest, OnlyAuthoritiesThatCouldBeOursAreAdopted) {
+  const auto p256 = [](absl::Time not_after) {
+    return *x509::Issue({.use = x509::Use::kAuthority,
+                         .common_name = "mandate-webhooks",
+                         .not_before = kStart - absl::Hours(1),
+                         .not_after = not_after},
+                        nullptr);
+  };
+  const absl::Time longest = kStart + kLives.authority + absl::Minutes(5);
+  const absl::Time ten_years = kStart + absl::Hours(24 * 3650);
+  const std::string key = "its key is not a P-256 key, as the keys of our authorities are";
+  const auto late = [](const char* when) {
+    return StrCat("it is valid until ", when, ", longer than an authority may be (400h)");
+  };
+  const struct {
+    std::string what;
+    x509::KeyPair pair;
+    std::string why;
+  } rows[] = {
+      {"as ours", p256(kStart + kLives.authority), ""},
+      {"made by a clock that is ahead", p256(longest), ""},
+      {"a second longer", p256(longest + absl::Seconds(1)), late("2027-02-01T00:05:01Z")},
+      {"ten years", p256(ten_years), late("2037-01-12T08:00:00Z")},
+      {"RSA 1024 for ten years", ForeignAuthority(ForeignKey::kRsa1024, kStart, ten_years), key},
+      {"RSA 1024", ForeignAuthority(ForeignKey::kRsa1024, kStart, kStart + absl::Hours(300)), key},
+      {"P-384", ForeignAuthority(ForeignKey::kP384, kStart, kStart + absl::Hours(300)), key},
+  };
+  for (const auto& row : rows) {
+    for (const bool with_key : {true, false}) {
+      data_ = {{kAuthorities, row.pair.certificate_pem}};
+      if (with_key) data_[kAuthorityKeys] = std::string(row.pair.key_pem.Reveal());
+      const Plan plan = CarryOut(kStart);
+      const bool adopted = plan.bundle.find(row.pair.certificate_pem) != std::string::npos;
+      EXPECT_EQ(adopted, row.why.empty()) << row.what;
+      EXPECT_EQ(authorities(), adopted && !with_key ? 2 : 1) << row.what;
+      EXPECT_EQ(Serves(row.pair.certificate_pem), adopted && with_key) << row.what;
+      EXPECT_EQ(plan.rejected, adopted ? std::vector<std::string>{} : std::vector{row.why});
+      EXPECT_EQ(Make(kStart).rejected.size(), 0) << row.what;
+    }
+  }
+}
+
 TEST_F(PlanTest, AuthoritiesAreBounded) {
   CarryOut(kStart);
   const std::string newest = Authority(0);
@@ -263,7 +307,7 @@ TEST_F(PlanTest, AuthoritiesOfOthersDoNotPushOursOut) {
     many += x509::Issue({.use = x509::Use::kAuthority,
                          .common_name = "foreign",
                          .not_before = kStart - absl::Hours(1),
-                         .not_after = kStart + 10 * kLives.authority},
+                         .not_after = kStart + kLives.authority + absl::Minutes(5)},
                         nullptr)
                 ->certificate_pem;
   }

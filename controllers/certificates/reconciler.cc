@@ -97,6 +97,10 @@ absl::Status CertificateReconciler::WriteSecret(const CallContext& context, Secr
   }
   for (const auto& [key, value] : plan.data) (*secret.mutable_data())[key] = value;
   RETURN_IF_ERROR(writes_.secret(context, std::move(secret)));
+  for (const std::string& reason : plan.rejected) {
+    component_.runtime.log.Error("Removed an authority from the Secret that is not ours",
+                                 {{"name", options_.secret}, {"reason", reason}});
+  }
   component_.runtime.log.Info("Wrote new certificates",
                               {{"serving_until", FormatTimestamp(plan.serving_expiry)},
                                {"authority_until", FormatTimestamp(plan.authority_expiry)}});

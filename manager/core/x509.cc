@@ -4,6 +4,7 @@
 #include <openssl/ec.h>
 #include <openssl/err.h>
 #include <openssl/evp.h>
+#include <openssl/objects.h>
 #include <openssl/pem.h>
 #include <openssl/rand.h>
 #include <openssl/x509.h>
@@ -110,6 +111,15 @@ bool SetValidity(X509* certificate, const Request& request) {
              nullptr;
 }
 
+bool IsP256(EVP_PKEY* key) {
+  char group[32] = {};
+  const bool is = key != nullptr && EVP_PKEY_is_a(key, "EC") == 1 &&
+                  EVP_PKEY_get_group_name(key, group, sizeof(group), nullptr) == 1 &&
+                  std::string_view(group) == SN_X9_62_prime256v1;
+  ERR_clear_error();
+  return is;
+}
+
 absl::Time ToTime(const ASN1_TIME* time) {
   std::tm fields = {};
   if (ASN1_TIME_to_tm(time, &fields) != 1) return absl::InfinitePast();
@@ -164,7 +174,8 @@ absl::StatusOr<Facts> ReadFacts(std::string_view certificate_pem) {
   if (certificate == nullptr) return absl::InvalidArgumentError("it is not a certificate in PEM");
   return Facts{.not_before = ToTime(X509_get0_notBefore(certificate.get())),
                .not_after = ToTime(X509_get0_notAfter(certificate.get())),
-               .is_authority = X509_check_ca(certificate.get()) == 1};
+               .is_authority = X509_check_ca(certificate.get()) == 1,
+               .has_p256_key = IsP256(X509_get0_pubkey(certificate.get()))};
 }
 
 bool HasKey(std::string_view certificate_pem, const Secret& key_pem) {

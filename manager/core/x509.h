@@ -37,6 +37,7 @@ struct Facts {
   absl::Time not_before;
   absl::Time not_after = {};
   bool is_authority = false;
+  bool has_p256_key = false;  // as the certificates that Issue() makes
 };
 
 // The facts of the first certificate of the text. kInvalidArgument: it is not a certificate in PEM.

@@ -59,6 +59,8 @@ TEST(X509Test, AnAuthorityIssues) {
   const KeyPair server = Issued(RequestOf(Use::kServer, {"DNS:one"}), &authority);
   EXPECT_TRUE(ReadFacts(authority.certificate_pem)->is_authority);
   EXPECT_FALSE(ReadFacts(server.certificate_pem)->is_authority);
+  EXPECT_TRUE(ReadFacts(authority.certificate_pem)->has_p256_key);
+  EXPECT_TRUE(ReadFacts(server.certificate_pem)->has_p256_key);
   EXPECT_TRUE(IsIssuedBy(server.certificate_pem, authority.certificate_pem));
   EXPECT_FALSE(IsIssuedBy(server.certificate_pem, other.certificate_pem));
   EXPECT_FALSE(HasKey(server.certificate_pem, authority.key_pem));
