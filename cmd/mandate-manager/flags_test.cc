@@ -19,7 +19,7 @@ using ::testing::HasSubstr;
 constexpr rbac::Mandate kA{.component = "a", .rules = {}};
 constexpr rbac::Mandate kB{.component = "b", .rules = {}};
 
-constexpr rbac::DeclaredWebhook kHooks[] = {{"/validate", false}};
+constexpr rbac::DeclaredWebhook kHooks[] = {{"/validate", false, "hook.example.com"}};
 constexpr rbac::Mandate kHook = {"hook", {}, kHooks};
 std::vector<ComponentSpec> Known() {
   const auto webhooks = [](const Component&) -> absl::StatusOr<Webhooks> { return Webhooks(); };
@@ -124,7 +124,9 @@ TEST_F(FlagsTest, AWebhookAddressEnablesComponentsWithWebhooks) {
   EXPECT_FALSE(certificates_.serving->Ready().ok());
   EXPECT_THAT(certificates_.options.names,
               ElementsAre("DNS:svc.from-context.svc", "DNS:localhost", "IP:127.0.0.1"));
-  EXPECT_THAT(certificates_.options.validating, ElementsAre("mandate-manager-hook-validating"));
+  EXPECT_THAT(certificates_.options.validating,
+              ElementsAre(certificates::PublishedConfiguration{"mandate-manager-hook-validating",
+                                                               {"hook.example.com"}}));
   EXPECT_EQ(certificates_.options.lives.serving, absl::Hours(1));
   EXPECT_EQ(certificates_.options.lives.authority, absl::Hours(4));
 }

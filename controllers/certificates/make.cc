@@ -39,8 +39,8 @@ class ServingSink : public DemandSink {
 };
 
 absl::Status CheckMayWrite(const rbac::Mandate& mandate, const KindInfo& kind,
-                           const std::vector<std::string>& names) {
-  for (const std::string& name : names) {
+                           const std::vector<PublishedConfiguration>& published) {
+  for (const auto& [name, webhooks] : published) {
     rbac::Attributes request;
     request.verb = "update";
     request.api_group = kind.group;

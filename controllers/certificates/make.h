@@ -41,14 +41,14 @@ absl::StatusOr<std::unique_ptr<Controller>> MakeController(const Component& comp
   writes.secret = [client](const CallContext& context, corev1::Secret secret) mutable {
     return client.template Update<corev1::Secret>(context, std::move(secret)).status();
   };
-  const auto add = [&]<class T>(const std::vector<std::string>& names, auto& write) {
+  const auto add = [&]<class T>(const std::vector<PublishedConfiguration>& published, auto& write) {
     if constexpr (rbac::Permits(kMandate, "update", KindOf<T>::value.group,
                                 KindOf<T>::value.plural)) {
       write = [client](const CallContext& context, T configuration) mutable {
         return client.template Update<T>(context, std::move(configuration)).status();
       };
-      for (const std::string& name : names) {
-        builder.template Watches<T>(OneObject{"", name}, to_secret);
+      for (const PublishedConfiguration& configuration : published) {
+        builder.template Watches<T>(OneObject{"", configuration.name}, to_secret);
       }
     }
   };

@@ -4,7 +4,6 @@
 #include <gtest/gtest.h>
 
 #include <string>
-#include <utility>
 #include <vector>
 
 #include "controllers/certificates/mandates.h"
@@ -14,10 +13,11 @@ namespace {
 
 constexpr char kScope[] = "mandate-manager-scope-webhook-validating";
 
-CertificateOptions Options(std::vector<std::string> validating, std::vector<std::string> mutating) {
+CertificateOptions Options(const std::vector<std::string>& validating,
+                           const std::vector<std::string>& mutating) {
   CertificateOptions options;
-  options.validating = std::move(validating);
-  options.mutating = std::move(mutating);
+  for (const std::string& name : validating) options.validating.push_back({name, {"w"}});
+  for (const std::string& name : mutating) options.mutating.push_back({name, {"w"}});
   return options;
 }
 

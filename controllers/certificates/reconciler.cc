@@ -17,35 +17,48 @@ using corev1::Secret;
 // Wall clocks may jump, so the time to the next renewal is computed again now and then.
 constexpr absl::Duration kLongestWait = absl::Hours(1);
 
-// The configurations that exist.
+// A configuration that exists, and the names of our entries in it.
 template <class T>
-absl::StatusOr<std::vector<T>> ReadAll(const CallContext& context, const CacheView& cache,
-                                       const std::vector<std::string>& names) {
-  std::vector<T> found;
-  for (const std::string& name : names) {
-    absl::StatusOr<T> configuration = cache.Get<T>(context, {"", name});
-    if (absl::IsNotFound(configuration.status())) continue;
-    RETURN_IF_ERROR(configuration.status());
-    found.push_back(*std::move(configuration));
+struct Found {
+  T object;
+  const std::vector<std::string>& webhooks;
+
+  bool IsOurs(const auto& webhook) const {
+    return std::ranges::find(webhooks, webhook.name()) != webhooks.end();
+  }
+};
+
+// The result borrows the names.
+template <class T>
+absl::StatusOr<std::vector<Found<T>>> ReadAll(
+    const CallContext& context, const CacheView& cache,
+    const std::vector<PublishedConfiguration>& published) {
+  std::vector<Found<T>> found;
+  for (const PublishedConfiguration& configuration : published) {
+    absl::StatusOr<T> object = cache.Get<T>(context, {"", configuration.name});
+    if (absl::IsNotFound(object.status())) continue;
+    RETURN_IF_ERROR(object.status());
+    found.push_back({*std::move(object), configuration.webhooks});
   }
   return found;
 }
 
 template <class T>
-bool AllTrust(const std::vector<T>& configurations, std::string_view authority) {
-  return std::ranges::all_of(configurations, [&](const T& configuration) {
-    return std::ranges::all_of(configuration.webhooks(), [&](const auto& webhook) {
-      return webhook.clientconfig().cabundle().find(authority) != std::string::npos;
+bool AllTrust(const std::vector<Found<T>>& configurations, std::string_view authority) {
+  return std::ranges::all_of(configurations, [&](const Found<T>& found) {
+    return std::ranges::all_of(found.object.webhooks(), [&](const auto& webhook) {
+      return !found.IsOurs(webhook) ||
+             webhook.clientconfig().cabundle().find(authority) != std::string::npos;
     });
   });
 }
 
-// Whether the configuration had another bundle.
+// Whether one of our entries had another bundle.
 template <class T>
-bool SetBundle(const std::string& bundle, T& configuration) {
+bool SetBundle(const std::string& bundle, Found<T>& found) {
   bool changed = false;
-  for (auto& webhook : *configuration.mutable_webhooks()) {
-    if (webhook.clientconfig().cabundle() == bundle) continue;
+  for (auto& webhook : *found.object.mutable_webhooks()) {
+    if (!found.IsOurs(webhook) || webhook.clientconfig().cabundle() == bundle) continue;
     webhook.mutable_clientconfig()->set_cabundle(bundle);
     changed = true;
   }
@@ -61,8 +74,8 @@ SecretData DataOf(const Secret& secret) {
 }  // namespace
 
 struct CertificateReconciler::Configurations {
-  std::vector<ValidatingWebhookConfiguration> validating;
-  std::vector<MutatingWebhookConfiguration> mutating;
+  std::vector<Found<ValidatingWebhookConfiguration>> validating;
+  std::vector<Found<MutatingWebhookConfiguration>> mutating;
 };
 
 CertificateReconciler::CertificateReconciler(const Component& component, CertificateOptions options,
@@ -107,17 +120,53 @@ absl::Status CertificateReconciler::WriteSecret(const CallContext& context, Secr
   return absl::OkStatus();
 }
 
+void CertificateReconciler::ReportForeign(const Configurations& configurations) {
+  std::set<std::pair<std::string, std::string>> foreign;
+  const auto add = [&](const auto& all) {
+    for (const auto& found : all) {
+      for (const auto& webhook : found.object.webhooks()) {
+        if (!found.IsOurs(webhook)) foreign.emplace(found.object.metadata().name(), webhook.name());
+      }
+    }
+  };
+  add(configurations.validating);
+  add(configurations.mutating);
+  component_.runtime.metrics
+      .Gauge("mandate_webhook_foreign_entries",
+             "Entries of the component's webhook configurations that no marker declares",
+             {{"identity", std::string(component_.name())}})
+      .Set(static_cast<double>(foreign.size()));
+  std::set<std::pair<std::string, std::string>> before;
+  {
+    MutexLock lock(mutex_);
+    before = std::exchange(foreign_, foreign);
+  }
+  const Logger& log = component_.runtime.log;
+  for (const auto& entry : foreign) {
+    if (before.contains(entry)) continue;
+    log.Error(
+        "A webhook configuration of ours has an entry that no marker declares; if you did not add "
+        "it, remove it, and find out who did from the audit log",
+        {{"configuration", entry.first}, {"webhook", entry.second}});
+  }
+  for (const auto& entry : before) {
+    if (foreign.contains(entry)) continue;
+    log.Info("The entry that no marker declares is gone",
+             {{"configuration", entry.first}, {"webhook", entry.second}});
+  }
+}
+
 absl::Status CertificateReconciler::Publish(const CallContext& context,
                                             Configurations configurations,
                                             const std::string& bundle) {
   absl::Status status;
   for (auto& configuration : configurations.validating) {
     if (!SetBundle(bundle, configuration)) continue;
-    status.Update(writes_.validating(context, std::move(configuration)));
+    status.Update(writes_.validating(context, std::move(configuration.object)));
   }
   for (auto& configuration : configurations.mutating) {
     if (!SetBundle(bundle, configuration)) continue;
-    status.Update(writes_.mutating(context, std::move(configuration)));
+    status.Update(writes_.mutating(context, std::move(configuration.object)));
   }
   return status;
 }
@@ -133,6 +182,9 @@ absl::StatusOr<Result> CertificateReconciler::Reconcile(const CallContext& conte
   }
   RETURN_IF_ERROR(secret.status());
   ASSIGN_OR_RETURN(Configurations configurations, Read(context));
+  // Not an error, and not in the readiness: a foreign entry must stop neither the rotation nor the
+  // replicas that serve our webhooks.
+  ReportForeign(configurations);
 
   const absl::Time now = component_.clock().WallTimeNow();
   ASSIGN_OR_RETURN(const Plan plan,

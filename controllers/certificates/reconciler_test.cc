@@ -4,18 +4,22 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <memory>
 #include <optional>
 #include <string>
 #include <utility>
 #include <vector>
 
+#include "absl/strings/escaping.h"
+#include "controllers/certificates/foreign_authority.h"
 #include "controllers/certificates/make.h"
 #include "controllers/certificates/webhook_certificates.h"
 #include "manager/cache/testing/fake_cache_view.h"
 #include "manager/client/testing/fake_rest_client.h"
 #include "manager/client/testing/mandate_server.h"
 #include "manager/core/strings.h"
+#include "manager/core/testing/log_capture.h"
 #include "manager/core/testing/simulated_loop.h"
 #include "manager/core/x509.h"
 #include "manager/rbac/placed_mandate.h"
@@ -38,9 +42,10 @@ constexpr char kConfigurations[] =
     "/apis/admissionregistration.k8s.io/v1/validatingwebhookconfigurations";
 constexpr char kConfiguration[] = "mandate-manager-scope-webhook-validating";
 
-std::string ConfigurationJson() {
+std::string ConfigurationJson(const std::vector<std::string>& names = {"a.example.com",
+                                                                       "b.example.com"}) {
   std::string webhooks;
-  for (const char* name : {"a.example.com", "b.example.com"}) {
+  for (const std::string& name : names) {
     StrAppend(&webhooks, webhooks.empty() ? "" : ",", R"({"name":")", name,
               R"(","sideEffects":"None","admissionReviewVersions":["v1"],"failurePolicy":"Ignore",
               "clientConfig":{"service":{"name":"s","namespace":"n","path":"/p"}}})");
@@ -52,7 +57,7 @@ std::string ConfigurationJson() {
 
 CertificateOptions Options() {
   return {.names = {"DNS:webhook.ns.svc"},
-          .validating = {kConfiguration},
+          .validating = {{kConfiguration, {"a.example.com", "b.example.com"}}},
           .mutating = {},
           .lives = {.authority = absl::Hours(400), .serving = absl::Hours(40)}};
 }
@@ -60,13 +65,14 @@ CertificateOptions Options() {
 // A process, which sees the objects as they were at its last CatchUp().
 class Replica {
  public:
-  Replica(SimulatedLoop& loop, apiserver::SimServer& server)
+  Replica(SimulatedLoop& loop, apiserver::SimServer& server, std::shared_ptr<LogCapture> log)
       : loop_(loop),
         server_(server),
         view_(loop),
         client_(loop, "webhook-certificates"),
         component_{placed_.mandate(), client_, events_,
-                   ControllerRuntime{"webhook-certificates", loop, pool_, view_, metrics_, {}},
+                   ControllerRuntime{"webhook-certificates", loop, pool_, view_, metrics_,
+                                     Logger(std::move(log), loop.clock())},
                    kNamespace} {
     demands_.push_back(view_.Demand({KindOf<Secret>::value, kNamespace, kName}, nullptr));
     demands_.push_back(
@@ -125,6 +131,10 @@ class Replica {
         .Value();
   }
 
+  double Gauge(const char* name) {
+    return metrics_.Gauge(name, "", {{"identity", "webhook-certificates"}}).Value();
+  }
+
   std::string unavailable;  // a write that fails
 
  private:
@@ -159,7 +169,7 @@ class Replica {
 
 class CertificatesTest : public testing::Test {
  protected:
-  CertificatesTest() : server_(loop_, {}), one_(loop_, server_), two_(loop_, server_) {
+  CertificatesTest() : server_(loop_, {}), one_(loop_, server_, log_), two_(loop_, server_, log_) {
     Send("POST", kSecrets,
          StrCat(R"({"apiVersion":"v1","kind":"Secret","metadata":{"name":")", kName, R"("}})"));
     const HttpResponse created = Send("POST", kConfigurations, ConfigurationJson());
@@ -193,6 +203,12 @@ class CertificatesTest : public testing::Test {
     }
     return bundles;
   }
+  // A patch, because the server rejects an update without a resourceVersion.
+  void Replace(const std::string& configuration) {
+    const HttpResponse patched = Send("PATCH", StrCat(kConfigurations, "/", kConfiguration),
+                                      configuration, "application/merge-patch+json");
+    EXPECT_EQ(patched.code, 200) << patched.body;
+  }
   void Settle(Replica& replica) {
     replica.CatchUp();
     EXPECT_TRUE(replica.Reconcile().ok());
@@ -202,6 +218,7 @@ class CertificatesTest : public testing::Test {
 
   SimulatedLoop loop_;
   apiserver::SimServer server_;
+  const std::shared_ptr<LogCapture> log_ = std::make_shared<LogCapture>();
   Replica one_, two_;
 };
 
@@ -283,9 +300,67 @@ TEST_F(CertificatesTest, NothingIsPublishedThatIsNotStored) {
 
 TEST_F(CertificatesTest, AnotherBundleIsReplaced) {
   Settle(one_);
-  Send("PUT", StrCat(kConfigurations, "/", kConfiguration), ConfigurationJson());
+  Replace(ConfigurationJson());
   Settle(one_);
   EXPECT_THAT(Bundles(), ElementsAre(Data(kAuthorities), Data(kAuthorities)));
+}
+
+// Somebody who may write the configuration appended it. Neither the rotation nor the replicas stop.
+TEST_F(CertificatesTest, AForeignEntryIsReportedAndLeftAlone) {
+  Settle(one_);
+  const struct {
+    std::vector<std::string> entries;
+    std::vector<bool> ours;
+    std::string logged;
+  } rows[] = {
+      {{"a.example.com", "evil.example.com"}, {true, false}, "ERROR evil.example.com"},
+      {{"evil.example.com", "b.example.com", "more.example.com"},
+       {false, true, false},
+       "ERROR more.example.com"},
+      {{"more.example.com"}, {false}, "INFO evil.example.com"},
+      {{"a.example.com"}, {true}, "INFO more.example.com"},
+  };
+  for (const auto& row : rows) {
+    SCOPED_TRACE(testing::PrintToString(row.entries));
+    Replace(ConfigurationJson(row.entries));
+    const size_t before = log_->lines().size();
+    Settle(one_);
+    std::vector<std::string> bundles;
+    for (const bool ours : row.ours) bundles.push_back(ours ? Data(kAuthorities) : "");
+    EXPECT_EQ(Bundles(), bundles);
+    EXPECT_EQ(one_.Gauge("mandate_webhook_foreign_entries"), std::ranges::count(row.ours, false));
+    EXPECT_TRUE(one_.certificate().Ready().ok());
+    // Once, and the rest is converged.
+    ASSERT_TRUE(one_.Reconcile().ok());
+    EXPECT_THAT(one_.writes(), IsEmpty());
+    ASSERT_EQ(log_->lines().size(), before + 1);
+    const size_t space = row.logged.find(' ');
+    EXPECT_THAT(log_->lines().back(),
+                AllOf(HasSubstr(row.logged.substr(0, space)), HasSubstr(kConfiguration),
+                      HasSubstr(StrCat("webhook=", row.logged.substr(space + 1)))));
+  }
+}
+
+TEST_F(CertificatesTest, AForeignEntryDoesNotStopTheRotation) {
+  Settle(one_);
+  const std::string first = Data(kServing);
+  Replace(ConfigurationJson({"a.example.com", "evil.example.com"}));
+  Pass(absl::Hours(39));
+  Settle(one_);
+  EXPECT_NE(Data(kServing), first);
+}
+
+TEST_F(CertificatesTest, AForeignAuthorityIsReplacedAndReported) {
+  const std::string forged = ForeignAuthority(ForeignKey::kRsa1024, loop_.clock().WallTimeNow(),
+                                              loop_.clock().WallTimeNow() + absl::Hours(24 * 3650))
+                                 .certificate_pem;
+  Send("PATCH", StrCat(kSecrets, "/", kName),
+       StrCat(R"({"data":{"ca.crt":")", absl::Base64Escape(forged), R"("}})"),
+       "application/merge-patch+json");
+  Settle(one_);
+  EXPECT_THAT(Bundles(), ElementsAre(Data(kAuthorities), Data(kAuthorities)));
+  EXPECT_THAT(Data(kAuthorities), testing::Not(HasSubstr(forged)));
+  EXPECT_EQ(log_->Count("its key is not a P-256 key"), 1);
 }
 
 TEST_F(CertificatesTest, AnAbsentConfigurationIsPublishedWhenItComes) {
@@ -314,18 +389,6 @@ TEST_F(CertificatesTest, KeepsOtherKeysOfTheSecret) {
        "application/merge-patch+json");
   Settle(one_);
   EXPECT_EQ(Data("other"), "x");
-}
-
-TEST(NameConfigurations, AreThoseOfTheChart) {
-  static constexpr rbac::DeclaredWebhook kBoth[] = {{"/a", false}, {"/b", true}, {"/c", true}};
-  static constexpr rbac::DeclaredWebhook kOne[] = {{"/d", false}};
-  static constexpr rbac::Mandate kFirst{"first", {}, kBoth}, kSecond{"second", {}, kOne},
-      kNone{"none", {}};
-  CertificateOptions options;
-  NameConfigurations({{&kFirst}, {&kSecond}, {&kNone}}, options);
-  EXPECT_THAT(options.validating,
-              ElementsAre("mandate-manager-first-validating", "mandate-manager-second-validating"));
-  EXPECT_THAT(options.mutating, ElementsAre("mandate-manager-first-mutating"));
 }
 
 }  // namespace

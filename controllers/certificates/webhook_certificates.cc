@@ -1,6 +1,5 @@
 #include "controllers/certificates/webhook_certificates.h"
 
-#include <algorithm>
 #include <string>
 #include <utility>
 
@@ -12,12 +11,15 @@ namespace mandate::certificates {
 
 void NameConfigurations(const std::vector<ComponentSpec>& components, CertificateOptions& options) {
   for (const ComponentSpec& component : components) {
-    const auto add = [&](bool mutating, const char* suffix, std::vector<std::string>& names) {
-      if (std::ranges::any_of(component.mandate->webhooks, [&](const rbac::DeclaredWebhook& w) {
-            return w.mutating == mutating;
-          })) {
-        names.push_back(StrCat("mandate-manager-", component.mandate->component, suffix));
+    const auto add = [&](bool mutating, const char* suffix,
+                         std::vector<PublishedConfiguration>& configurations) {
+      std::vector<std::string> webhooks;
+      for (const rbac::DeclaredWebhook& webhook : component.mandate->webhooks) {
+        if (webhook.mutating == mutating) webhooks.emplace_back(webhook.name);
       }
+      if (webhooks.empty()) return;
+      configurations.push_back(
+          {StrCat("mandate-manager-", component.mandate->component, suffix), std::move(webhooks)});
     };
     add(false, "-validating", options.validating);
     add(true, "-mutating", options.mutating);

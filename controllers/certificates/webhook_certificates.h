@@ -24,8 +24,8 @@ struct Settings {
   std::shared_ptr<ServingCertificate> serving;
 };
 
-// The names of the configurations of the components' webhooks, in which the authorities are
-// published: mandate-manager-COMPONENT-validating and -mutating.
+// The configurations of the components' webhooks, in which the authorities are published, with the
+// names of the webhooks: mandate-manager-COMPONENT-validating and -mutating.
 void NameConfigurations(const std::vector<ComponentSpec>& components, CertificateOptions& options);
 
 ComponentSpec WebhookCertificates(std::shared_ptr<const Settings> settings);

@@ -6,6 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 from mandate_dev.cases.chart.chart_world import ChartCase
+from mandate_dev.controlplane.components import new_port
 from mandate_dev.world import BASE
 
 WHO, CONFIGURATION = f"{BASE}-webhook-certificates", f"{BASE}-scope-webhook-validating"
@@ -125,5 +126,30 @@ class WebhookFence(ChartCase):
         world.kubectl("patch", "validatingwebhookconfiguration", CONFIGURATION, "--dry-run=server", "--type=json", "-p",
                       json.dumps([{"op": "remove", "path": "/webhooks/0"}]))
         self.held("passes")
+        world.upgrade()
+        world.restart_manager()
+
+    def test_fence_of_webhook_configurations_lets_the_component_work(self) -> None:
+        """The component writes caBundle under its fence; it leaves an entry that no marker declares alone, and reports it."""
+        world = self.world
+        world.upgrade(**{"webhooks.enabled": "true"})
+        foreign = world.get("validatingwebhookconfiguration", CONFIGURATION)
+        append(foreign)
+        # It must match nothing, because it never answers.
+        foreign["webhooks"][-1].update(failurePolicy="Ignore", objectSelector={"matchLabels": {"evil.example.com": "never"}})
+        world.kubectl("replace", "-f", "-", stdin=json.dumps(foreign))
+        port = new_port([world.health_port, world.metrics_port])
+        world.restart_manager(f"--webhook-bind-address=127.0.0.1:{port}")
+
+        def written() -> tuple[Any, Any]:
+            bundles = [w["clientConfig"].get("caBundle", "") for w in
+                       world.get("validatingwebhookconfiguration", CONFIGURATION)["webhooks"]]
+            return all(bundles[:-1]) and bundles[0] == bundles[1] and not bundles[-1], bundles
+        world.eventually("our entries have the component's authority, and the other one has none", written)
+        with open(world.manager_log, encoding="utf-8") as f:
+            reports = [line for line in f if "an entry that no marker declares" in line]
+        self.expect("the other entry is reported once", len(reports) == 1 and CONFIGURATION in reports[0]
+                    and "webhook=evil.example.com" in reports[0], reports)
+        world.stop_manager()
         world.upgrade()
         world.restart_manager()

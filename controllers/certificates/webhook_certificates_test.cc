@@ -1,0 +1,28 @@
+#include "controllers/certificates/webhook_certificates.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+namespace mandate::certificates {
+namespace {
+
+using testing::ElementsAre;
+
+TEST(NameConfigurations, AreThoseOfTheChart) {
+  static constexpr rbac::DeclaredWebhook kBoth[] = {
+      {"/a", false, "a"}, {"/b", true, "b"}, {"/c", true, "c"}};
+  static constexpr rbac::DeclaredWebhook kOne[] = {{"/d", false, "d"}};
+  static constexpr rbac::Mandate kFirst{"first", {}, kBoth}, kSecond{"second", {}, kOne},
+      kNone{"none", {}};
+  CertificateOptions options;
+  NameConfigurations({{&kFirst}, {&kSecond}, {&kNone}}, options);
+  using Configuration = PublishedConfiguration;
+  EXPECT_THAT(options.validating,
+              ElementsAre(Configuration{"mandate-manager-first-validating", {"a"}},
+                          Configuration{"mandate-manager-second-validating", {"d"}}));
+  EXPECT_THAT(options.mutating,
+              ElementsAre(Configuration{"mandate-manager-first-mutating", {"b", "c"}}));
+}
+
+}  // namespace
+}  // namespace mandate::certificates
