@@ -1,106 +1,14 @@
-#include "manager/admission/component_webhooks.h"
-
 #include <gmock/gmock.h>
-#include <gtest/gtest.h>
 
-#include <optional>
 #include <stdexcept>
 #include <vector>
 
-#include "manager/cache/testing/fake_cache_view.h"
-#include "manager/core/strings.h"
-#include "manager/core/testing/log_capture.h"
-#include "manager/core/testing/must.h"
-#include "manager/core/testing/simulated_loop.h"
-#include "manager/object/json.h"
-#include "manager/object/kinds/core_v1.h"
+#include "manager/admission/component_webhooks_fixture.h"
 
 namespace mandate {
 namespace {
 
 using testing::HasSubstr;
-
-std::string Body(std::string_view uid) {
-  return StrCat(
-      R"({"kind":"AdmissionReview","apiVersion":"admission.k8s.io/v1","request":{"uid":")", uid,
-      R"(","operation":"CREATE"}})");
-}
-
-class ComponentWebhooksTest : public testing::Test {
- protected:
-  using Answer = std::optional<ServedResponse>;
-
-  void Start(AdmissionHandler handler) { Start(Webhook{"/hook", std::move(handler)}); }
-  void Start(Webhook webhook) {
-    Webhooks webhooks;
-    webhooks.hooks.push_back(std::move(webhook));
-    webhooks.demands.push_back(cache_.Demand({KindOf<corev1::ConfigMap>::value, "", ""}, nullptr));
-    loop_.RunReady();
-    webhooks_.emplace(ComponentWebhooks::Options{.component = "scope",
-                                                 .webhooks = std::move(webhooks),
-                                                 .bounds = bounds_,
-                                                 .workers = *workers_,
-                                                 .loop = loop_,
-                                                 .metrics = metrics_,
-                                                 .log = Logger(log_, loop_.clock())});
-    routes_ = webhooks_->Routes();
-  }
-
-  // Sends a review; the answer comes while the loop runs.
-  std::shared_ptr<Answer> Send(std::string body, const std::string& timeout = "",
-                               const std::string& type = "application/json") {
-    auto answer = std::make_shared<Answer>();
-    const PostRoute& route = routes_.at("/hook");
-    auto admitted = route.admit(body.size());
-    if (auto* refusal = std::get_if<ServedResponse>(&admitted)) {
-      *answer = std::move(*refusal);
-      return answer;
-    }
-    PostedRequest request{.path = "/hook", .content_type = type, .body = std::move(body)};
-    if (!timeout.empty()) request.query["timeout"] = timeout;
-    request.permit = std::get<std::shared_ptr<void>>(std::move(admitted));
-    route.handle(std::move(request), [this, answer](ServedResponse response) {
-      ASSERT_FALSE(answer->has_value()) << "a second answer";
-      *answer = std::move(response);
-      answered_at_ = loop_.clock().TimeNow();
-    });
-    return answer;
-  }
-  Json::Value Ask(std::string body) {
-    const auto answer = Send(std::move(body));
-    loop_.RunFor(absl::Seconds(1));
-    EXPECT_TRUE(answer->has_value());
-    EXPECT_EQ((*answer)->code, 200);
-    EXPECT_EQ((*answer)->content_type, "application/json");
-    return Must(ParseJson((*answer)->body))["response"];
-  }
-  // Inside a handler.
-  void Wait(absl::Duration time) {
-    Latch over;
-    loop_.PostAt(loop_.clock().TimeNow() + time, [&] { over.Set(); });
-    pool_.Await(over);
-  }
-  double Requests(const char* code) {
-    return metrics_
-        .Counter("controller_runtime_webhook_requests_total", "",
-                 {{"code", code}, {"webhook", "/hook"}})
-        .Value();
-  }
-  double Gauge(const char* name, const Labels& labels) {
-    return metrics_.Gauge(name, "", labels).Value();
-  }
-
-  SimulatedLoop loop_;
-  SimulatedPool pool_{loop_, 1};
-  Executor* workers_ = &pool_;
-  FakeCacheView cache_{loop_};
-  Metrics metrics_;
-  std::shared_ptr<LogCapture> log_ = std::make_shared<LogCapture>();
-  WebhookBounds bounds_;
-  absl::Time answered_at_;
-  std::optional<ComponentWebhooks> webhooks_;
-  std::map<std::string, PostRoute> routes_;
-};
 
 TEST_F(ComponentWebhooksTest, AnswersWithTheVerdictAndTheUid) {
   Start([](AdmissionCall& call) {
@@ -141,41 +49,6 @@ TEST_F(ComponentWebhooksTest, AnExceptionIsA500OfThatReview) {
   EXPECT_EQ(metrics_.Counter("controller_runtime_webhook_panics_total", "", {{"webhook", "/hook"}})
                 .Value(),
             1);
-}
-
-TEST_F(ComponentWebhooksTest, EndsBeforeTheServersTimeout) {
-  absl::Duration given;
-  bool stopped = false;
-  Start([&](AdmissionCall& call) {
-    given = call.context().deadline - loop_.clock().TimeNow();
-    Wait(absl::Minutes(1));
-    // The work goes on after the answer, and counts until it ends.
-    EXPECT_EQ(webhooks_->in_flight(), 1u);
-    stopped = call.context().stop.stop_requested();
-    SetVerdict(absl::OkStatus(), call);
-  });
-  const struct {
-    const char* timeout;
-    absl::Duration deadline;
-  } kCases[] = {{"1s", absl::Milliseconds(900)},   {"10s", absl::Milliseconds(9500)},
-                {"", absl::Milliseconds(9500)},    {"x", absl::Milliseconds(9500)},
-                {"-1s", absl::Milliseconds(9500)}, {"0s", absl::Milliseconds(9500)},
-                {"1h", absl::Milliseconds(29500)}};
-  for (const auto& c : kCases) {
-    SCOPED_TRACE(c.timeout);
-    const absl::Time start = loop_.clock().TimeNow();
-    const auto answer = Send(Body("u"), c.timeout);
-    ASSERT_TRUE(loop_.RunUntil([&] { return answer->has_value(); }));
-    EXPECT_EQ(answered_at_ - start, c.deadline);
-    EXPECT_EQ((*answer)->code, 504);
-    EXPECT_LE(given, c.deadline);
-    loop_.RunFor(absl::Minutes(2));
-    EXPECT_TRUE(stopped);
-    EXPECT_EQ(webhooks_->in_flight(), 0u);
-  }
-  EXPECT_EQ(Requests("504"), 7);
-  EXPECT_EQ(log_->Count("A webhook did not answer in time"), 7) << "the cases are minutes apart";
-  EXPECT_EQ(log_->Count("webhook /hook did not answer within 900ms"), 1);
 }
 
 TEST_F(ComponentWebhooksTest, BoundsReviewsAndTheirBytes) {
@@ -219,74 +92,6 @@ TEST_F(ComponentWebhooksTest, BoundsTheSumOfTheBodies) {
   EXPECT_TRUE(is_admitted(admit(100)));
 }
 
-TEST_F(ComponentWebhooksTest, WaitingReviewsRunInTheirOrder) {
-  bounds_.threads = 1;
-  std::vector<std::string> handled;
-  std::vector<absl::Time> deadlines;
-  Start([&](AdmissionCall& call) {
-    handled.push_back(call.request().uid());
-    deadlines.push_back(call.context().deadline);
-    Wait(absl::Seconds(1));
-    SetVerdict(absl::OkStatus(), call);
-  });
-  const absl::Time start = loop_.clock().TimeNow();
-  std::vector<std::shared_ptr<Answer>> answers;
-  for (const char* uid : {"u1", "u2", "u3"}) answers.push_back(Send(Body(uid)));
-  loop_.RunFor(absl::Seconds(5));
-  EXPECT_EQ(handled, (std::vector<std::string>{"u1", "u2", "u3"}));
-  EXPECT_EQ(deadlines, std::vector<absl::Time>(3, start + absl::Milliseconds(9500)))
-      << "the time that a review waits counts";
-  for (const auto& answer : answers) {
-    ASSERT_TRUE(answer->has_value());
-    EXPECT_EQ((*answer)->code, 200);
-  }
-  // The thread is free again.
-  const auto later = Send(Body("u4"));
-  loop_.RunFor(absl::Seconds(5));
-  ASSERT_TRUE(later->has_value());
-  EXPECT_EQ((*later)->code, 200);
-}
-
-TEST_F(ComponentWebhooksTest, MeasuresItsLatencyInSeconds) {
-  Start([&](AdmissionCall& call) {
-    Wait(absl::Seconds(2));
-    SetVerdict(absl::OkStatus(), call);
-  });
-  Send(Body("u"));
-  loop_.RunFor(absl::Seconds(5));
-  for (const auto& family : metrics_.registry().Collect()) {
-    if (family.name != "controller_runtime_webhook_latency_seconds") continue;
-    EXPECT_NEAR(family.metric.at(0).histogram.sample_sum, 2, 0.1);
-    return;
-  }
-  ADD_FAILURE() << "no latency";
-}
-
-// A pool whose threads are busy until the test runs the tasks.
-class BusyPool : public Executor {
- public:
-  void Post(Task task) override { tasks.push_back(std::move(task)); }
-  void Await(const Latch&) override {}
-
-  std::vector<Task> tasks;
-};
-
-TEST_F(ComponentWebhooksTest, AHandlerDoesNotStartAfterTheDeadline) {
-  BusyPool busy;
-  workers_ = &busy;
-  bool handled = false;
-  Start([&](AdmissionCall&) { handled = true; });
-  const auto answer = Send(Body("u"));
-  loop_.RunFor(absl::Minutes(1));
-  ASSERT_TRUE(answer->has_value());
-  EXPECT_EQ((*answer)->code, 504);
-  ASSERT_EQ(busy.tasks.size(), 1u);
-  std::move(busy.tasks.front())();
-  busy.tasks.clear();
-  EXPECT_FALSE(handled);
-  EXPECT_EQ(webhooks_->in_flight(), 0u);
-}
-
 // The failurePolicy decides, not we.
 TEST_F(ComponentWebhooksTest, AnswersWithAnHttpErrorWhatItCouldNotCheck) {
   absl::Status status;
@@ -328,29 +133,6 @@ TEST_F(ComponentWebhooksTest, AFloodOfOneUserDoesNotHoldUpAnother) {
   EXPECT_THAT((*flood.back())->body, HasSubstr("too many reviews of this user"));
   loop_.RunFor(absl::Minutes(2));
   EXPECT_EQ(webhooks_->in_flight(), 0u);
-}
-
-// Otherwise those that wait would take the bounds while the threads hang.
-TEST_F(ComponentWebhooksTest, AReviewThatWaitedTooLongIsOver) {
-  bounds_.threads = 1;
-  int handled = 0;
-  Start([&](AdmissionCall& call) {
-    ++handled;
-    Wait(absl::Minutes(1));
-    SetVerdict(absl::OkStatus(), call);
-  });
-  const absl::Time start = loop_.clock().TimeNow();
-  std::shared_ptr<Answer> second;
-  std::vector<size_t> in_flight;
-  const auto count = [&] { in_flight.push_back(webhooks_->in_flight()); };
-  loop_.PostAt(start + absl::Seconds(5), [&] { second = Send(Body("u2"), "10s"); });
-  loop_.PostAt(start + absl::Seconds(6), count);
-  loop_.PostAt(start + absl::Seconds(20), count);
-  const auto first = Send(Body("u1"), "30s");
-  loop_.RunFor(absl::Minutes(2));
-  EXPECT_EQ((*second)->code, 504);
-  EXPECT_EQ(in_flight, (std::vector<size_t>{2, 1}));
-  EXPECT_EQ(handled, 1);
 }
 
 TEST_F(ComponentWebhooksTest, IsUnavailableUntilItIsReady) {
