@@ -180,7 +180,7 @@ TEST_F(TokenRequesterTest, EveryErrorHasAnOutcomeAndANextStep) {
        401,
        ApiError(401, "Unauthorized", "Unauthorized"),
        FetchOutcome::kBaseRejected,
-       {"does not accept the manager's own credential (/token)", "read again"}},
+       {"does not accept the manager's own credential (/token)", "reads it again"}},
       {"anonymous",
        403,
        ApiError(403, "Forbidden", R"(forbidden: User \"system:anonymous\" cannot create)"),
