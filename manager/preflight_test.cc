@@ -140,7 +140,7 @@ TEST_F(PreflightTest, RejectsAnotherUserBeforeAskingForPermissions) {
   username = "kubernetes-admin";
   const auto report = Run();
   EXPECT_EQ(report.status().code(), absl::StatusCode::kFailedPrecondition);
-  EXPECT_THAT(std::string(report.status().message()), HasSubstr("for \"kubernetes-admin\""));
+  EXPECT_THAT(std::string(report.status().message()), HasSubstr("user \"kubernetes-admin\""));
   EXPECT_TRUE(asked.empty());
 }
 

@@ -27,7 +27,7 @@ using operatorsv1alpha1::ScopeInstance;
 using operatorsv1alpha1::ScopeTemplate;
 using testing::HasSubstr;
 
-constexpr char kBind[] = "bind on clusterroles";
+constexpr char kBind[] = R"("bind" on clusterroles)";
 
 // The component with a cache that the test fills, and a server that answers its reviews.
 class ScopeWebhooksTest : public testing::Test {
@@ -161,11 +161,11 @@ TEST_F(ScopeWebhooksTest, AsksTwiceForAnAdministrator) {
 // One question allows what the other one does not.
 TEST_F(ScopeWebhooksTest, WhoMayBindEveryRoleMayNotWriteOne) {
   allowed_ = [](const Json::Value& asked) { return asked["verb"] == "bind"; };
-  EXPECT_THAT(Ask(DocumentTemplate()), HasSubstr("or escalate on clusterroles"));
+  EXPECT_THAT(Ask(DocumentTemplate()), HasSubstr(R"(or verb "escalate" on clusterroles)"));
   cache_.Put(DocumentTemplate());
   EXPECT_EQ(Ask(DocumentInstance()), "allowed");
   allowed_ = [](const Json::Value& asked) { return asked["verb"] == "escalate"; };
-  EXPECT_THAT(Ask(DocumentInstance()), HasSubstr("or bind on clusterroles"));
+  EXPECT_THAT(Ask(DocumentInstance()), HasSubstr(R"(or verb "bind" on clusterroles)"));
 }
 
 // One user cannot take all threads by objects that need many reviews.
@@ -230,7 +230,7 @@ TEST_F(ScopeWebhooksTest, RejectsTooLargeObjectsBeforeTheyAreExpanded) {
   const ScopeTemplate small = large;
   for (int i = 0; i < 4500; ++i) {
     large.mutable_spec()->add_clusterroles()->set_generatename(StrCat("r", i));
-    rbacv1::Subject& subject = *large.mutable_spec()->mutable_bindingtemplate()->add_subjects();
+    auto& subject = *large.mutable_spec()->mutable_bindingtemplate()->add_subjects();
     subject.set_kind("ServiceAccount");
     subject.set_name("default");
     subject.set_namespace_("mandate-system");

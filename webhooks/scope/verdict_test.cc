@@ -79,9 +79,9 @@ TEST(CheckRequirements, NamesAMissingRightOnceAndTheFirstRequirement) {
   EXPECT_EQ(CheckRequirements("ann", {ToBindRole(role, ""), ToWriteRole(role)}, none.Ask()),
             absl::PermissionDeniedError(
                 "attempting to grant RBAC permissions not currently held: user \"ann\" cannot get "
-                "resource \"pods\" in API group \"\" at the cluster scope; the user needs them, or "
-                "bind on clusterroles.rbac.authorization.k8s.io, to bind role \"a-\" in the whole "
-                "cluster"));
+                "resource \"pods\" in API group \"\" at the cluster scope; the user needs these "
+                "permissions, or verb \"bind\" on clusterroles.rbac.authorization.k8s.io, to bind "
+                "role \"a-\" in the whole cluster"));
 }
 
 TEST(CheckRequirements, AsksForRightsOnlyWithoutTheShortcut) {
