@@ -103,8 +103,10 @@ class PublicationTest : public testing::Test {
                        ControllerRuntime{"webhook-certificates", loop_, pool_, view_, metrics_,
                                          Logger(log_, loop_.clock())},
                        kNamespace};
-  const CertificateOptions options_{
-      .names = {"DNS:x"}, .validating = {"v1", "v2"}, .mutating = {"m1"}, .lives = kLives};
+  const CertificateOptions options_{.names = {"DNS:x"},
+                                    .validating = {{"v1", {"a", "b"}}, {"v2", {"a", "b"}}},
+                                    .mutating = {{"m1", {"a", "b"}}},
+                                    .lives = kLives};
   std::string unavailable_;  // the configuration that cannot be written
   std::vector<std::unique_ptr<DemandHandle>> demands_;
   std::unique_ptr<CertificateReconciler> reconciler_;
