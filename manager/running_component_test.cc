@@ -262,7 +262,7 @@ TEST_F(RunningComponentTest, ReadyNamesTheReasonOfAFailedFirstList) {
   Start();
   loop_.RunFor(absl::Minutes(1));
   EXPECT_THAT(std::string(running_->Ready().message()),
-              AllOf(HasSubstr("waits for widgets.example.com: "), Not(HasSubstr("no request was"))));
+              AllOf(HasSubstr("waits for widgets.example.com: "), Not(HasSubstr("no request"))));
 }
 
 // A preflight without a token reports only that there is no token.
