@@ -53,23 +53,15 @@ void ReviewQueue::Cancel(uint64_t number) {
 
 void ReviewQueue::Dispatch() {
   while (auto task = Take()) {
-    workers_.Post([self = shared_from_this(), task = std::move(task)]() mutable {
-      // A handler usually runs on the thread that has read its body.
-      while (task.has_value()) {
-        std::move (*task)();
-        task = self->TakeNext();
-        self->Dispatch();
+    workers_.Post([self = shared_from_this(), task = *std::move(task)]() mutable {
+      std::move(task)();
+      {
+        MutexLock lock(self->mutex_);
+        --self->busy_;
       }
+      self->Dispatch();
     });
   }
-}
-
-std::optional<Executor::Task> ReviewQueue::TakeNext() {
-  {
-    MutexLock lock(mutex_);
-    --busy_;
-  }
-  return Take();
 }
 
 std::optional<Executor::Task> ReviewQueue::Take() {

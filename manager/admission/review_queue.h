@@ -88,8 +88,6 @@ class ReviewQueue : public std::enable_shared_from_this<ReviewQueue> {
   void Dispatch();
   // The next task, which has its thread; nullopt if there is none.
   std::optional<Executor::Task> Take();
-  // The same for a thread whose task has ended.
-  std::optional<Executor::Task> TakeNext();
   std::optional<Executor::Task> TakeLocked() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   void Read(uint64_t number, Unread unread);
   // Lets the handler wait; false: its user has too many reviews.

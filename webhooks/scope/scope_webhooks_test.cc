@@ -94,8 +94,8 @@ class ScopeWebhooksTest : public testing::Test {
 };
 
 TEST_F(ScopeWebhooksTest, DemandsWhatItReads) {
-  EXPECT_EQ(webhooks_.demands.size(), 5u);
-  EXPECT_EQ(cache_.demands().size(), 5u);
+  EXPECT_EQ(webhooks_.demands.size(), 2u);
+  EXPECT_EQ(cache_.demands().size(), 2u);
 }
 
 TEST_F(ScopeWebhooksTest, AsksTheServerAboutTheAuthorOfATemplate) {
