@@ -326,7 +326,7 @@ class Misuse(ClusterTest):
         with open(os.path.join(self.root, "precious"), "w", encoding="ascii"):
             pass
         for command in ("up", "down", "status"):
-            self.misuse(cluster(command, self.root), "other things")
+            self.misuse(cluster(command, self.root), "files that are not a cluster")
         self.assertEqual(os.listdir(self.root), ["precious"])
 
     def test_help(self) -> None:
