@@ -132,8 +132,9 @@ class Handlers(WorldCase):
                     self.metrics())
         self.process.terminate()
         code = self.process.wait(timeout=PATIENCE)
+        # One user's reviews get half of the threads.
         self.expect("the process ends although handlers hang, and names their component", code == 1 and
-                    "component hanging: 8 webhook handlers were still running" in self.log(), (code, self.log()[-500:]))
+                    "component hanging: 4 webhook handlers were still running" in self.log(), (code, self.log()[-500:]))
 
     def test_typed_webhooks_see_what_the_server_sends(self) -> None:
         """A validator, a defaulter, and a CONNECT."""
