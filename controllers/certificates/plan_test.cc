@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-#include "controllers/certificates/foreign_authority.h"
+#include "controllers/certificates/testing_foreign_authority.h"
 #include "manager/core/strings.h"
 #include "manager/core/x509.h"
 

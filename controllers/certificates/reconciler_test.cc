@@ -12,8 +12,8 @@
 #include <vector>
 
 #include "absl/strings/escaping.h"
-#include "controllers/certificates/foreign_authority.h"
 #include "controllers/certificates/make.h"
+#include "controllers/certificates/testing_foreign_authority.h"
 #include "controllers/certificates/webhook_certificates.h"
 #include "manager/cache/testing/fake_cache_view.h"
 #include "manager/client/testing/fake_rest_client.h"

@@ -3,30 +3,17 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "k8s.io/api/core/v1/generated.pb.h"
+#include "manager/admission/testing_widgets.h"
 #include "manager/core/strings.h"
 #include "manager/object/json.h"
 
 namespace mandate {
-
-// Two versions of one kind: messages of Kubernetes stand in for them. The hub's text is
-// target.name, and the spoke's is conditions[0].message.
-using HubWidget = ::k8s::io::api::core::v1::Binding;
-using SpokeWidget = ::k8s::io::api::core::v1::ComponentStatus;
-template <>
-struct KindOf<HubWidget> {
-  static constexpr KindInfo value{"example.com", "v1", "Widget", "widgets"};
-};
-template <>
-struct KindOf<SpokeWidget> {
-  static constexpr KindInfo value{"example.com", "v1alpha1", "Widget", "widgets"};
-};
-
 namespace {
 
 using testing::ElementsAre;
 using testing::HasSubstr;
 
+// The hub's text is target.name, and the spoke's is conditions[0].message.
 class WidgetConverter : public Converter<HubWidget, SpokeWidget> {
  public:
   absl::Status ToHub(const SpokeWidget& from, HubWidget& to) override {

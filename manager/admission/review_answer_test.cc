@@ -7,23 +7,10 @@
 #include <stdexcept>
 #include <string>
 
-#include "k8s.io/api/core/v1/generated.pb.h"
+#include "manager/admission/testing_widgets.h"
 #include "manager/core/strings.h"
 
 namespace mandate {
-
-// Two versions of one kind: messages of Kubernetes stand in for them.
-using HubWidget = ::k8s::io::api::core::v1::Binding;
-using SpokeWidget = ::k8s::io::api::core::v1::ComponentStatus;
-template <>
-struct KindOf<HubWidget> {
-  static constexpr KindInfo value{"example.com", "v1", "Widget", "widgets"};
-};
-template <>
-struct KindOf<SpokeWidget> {
-  static constexpr KindInfo value{"example.com", "v1alpha1", "Widget", "widgets"};
-};
-
 namespace {
 
 using testing::HasSubstr;

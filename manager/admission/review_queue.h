@@ -86,7 +86,7 @@ class ReviewQueue : public std::enable_shared_from_this<ReviewQueue> {
 
   // Posts what free threads can do now.
   void Dispatch();
-  // The next task, which has its thread; nullopt if there is none.
+  // Takes the next task and a thread for it. Returns nullopt if no task may start now.
   std::optional<Executor::Task> Take();
   std::optional<Executor::Task> TakeLocked() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   void Read(uint64_t number, Unread unread);

@@ -9,8 +9,8 @@
 namespace mandate::scope {
 
 // Checks maxItems and maxLength of all fields of `message` (api/mandate/options.proto), and of the
-// messages in them. The API server checks them, too, but whoever reaches the port of the webhooks
-// can send objects that it has not seen, and the cost of a check must be bounded by the schema.
+// messages in them. The API server checks them, too. A client that reaches the port of the
+// webhooks can send objects that the API server has not seen, and the schema must bound their cost.
 // `path` names the message, such as "spec". kInvalidArgument names the first field that is too
 // large: "spec.clusterRoles: 4500 items; the maximum is 100".
 absl::Status CheckMaxima(const google::protobuf::Message& message, std::string_view path);

@@ -1,4 +1,4 @@
-#include "controllers/certificates/foreign_authority.h"
+#include "controllers/certificates/testing_foreign_authority.h"
 
 #include <openssl/bio.h>
 #include <openssl/ec.h>
