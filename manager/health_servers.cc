@@ -40,7 +40,7 @@ absl::Status HealthServers::ServeHttp(const Options& options) {
       if (!certificate.ok()) return OfFlag("--metrics-cert-path", certificate.status());
       certificate_ = *std::move(certificate);
       server.certificate = certificate_.get();
-      server.judge = options.metrics_judge;
+      server.access_check = options.metrics_access_check;
     }
     if (options.metrics_address != options.health_address) {
       auto served = HttpServer::Create(std::move(server));

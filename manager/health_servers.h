@@ -26,11 +26,11 @@ class HealthServers {
     std::string health_address = {};
     std::string metrics_address = {};
     std::string grpc_address = {};
-    // Over TLS, to clients that metrics_judge allows. Metrics then need an address of their own,
-    // because health needs no authentication.
+    // Over TLS, to clients that metrics_access_check allows. Metrics then need an address of their
+    // own, because health needs no authentication.
     bool metrics_secure = false;
     ServingCertificate::Options metrics_certificate = {};
-    ServeJudge metrics_judge = {};
+    AccessCheck metrics_access_check = {};
     const HealthChecks* ready = nullptr;
     Metrics* metrics = nullptr;
     Loop* loop = nullptr;  // the three outlive this

@@ -192,10 +192,10 @@ TEST_F(HealthServersTest, SecureMetricsHaveAnAddressOfTheirOwnAndNoPlainText) {
   options.metrics_address = kAnyPort;
   options.metrics_secure = true;
   std::atomic<bool> may = true;
-  options.metrics_judge = [&](const JudgedRequest&,
-                              const std::function<void(std::optional<ServedResponse>)>& answer) {
-    answer(may ? std::nullopt : std::optional(ServedResponse{.code = 403, .body = "no\n"}));
-  };
+  options.metrics_access_check =
+      [&](const AccessRequest&, const std::function<void(std::optional<ServedResponse>)>& answer) {
+        answer(may ? std::nullopt : std::optional(ServedResponse{.code = 403, .body = "no\n"}));
+      };
   options.ready = &ready_;
   options.metrics = &metrics_;
   options.loop = &loop_;

@@ -71,7 +71,7 @@ absl::StatusOr<std::unique_ptr<Manager>> Manager::Create(ManagerOptions options,
   parts->Place(components);
   RETURN_IF_ERROR(parts->BuildLoop());
   HttpOptions transport = parts->options.transport;
-  transport.silence_limit = kSilenceLimit;
+  transport.read_idle_timeout = kSilenceLimit;
   transport.log = parts->options.log;
   ASSIGN_OR_RETURN(parts->transport, HttpTransport::Create(*parts->loop, std::move(transport)));
   parts->transport_metrics = std::make_unique<TransportMetrics>(

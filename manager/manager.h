@@ -65,7 +65,7 @@ struct ManagerOptions {
   // sending reviews here when the process ends. Each answer then ends its connection.
   absl::Duration webhook_drain = absl::Seconds(5);
 
-  // Bounds of connections. `silence_limit` and `log` are the Manager's own.
+  // Bounds of connections. `read_idle_timeout` and `log` are the Manager's own.
   HttpOptions transport = {};
 
   // The time limit of one run of the kubeconfig's exec plugin.

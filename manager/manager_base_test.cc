@@ -110,12 +110,12 @@ TEST_F(ManagerBaseTest, RejectsACredentialThatMayDoAnything) {
 TEST_F(ManagerBaseTest, LogsPermissionsThatBaseDoesNotNeed) {
   test_.server().OnLoop([](ServerCore& core) {
     ASSERT_TRUE(core.Load(R"({"apiVersion":"rbac.authorization.k8s.io/v1",
-        "kind":"ClusterRole","metadata":{"name":"minter"},
+        "kind":"ClusterRole","metadata":{"name":"token-requester"},
         "rules":[{"apiGroups":[""],"resources":["serviceaccounts/token"],"verbs":["create"]}]})")
                     .ok());
     ASSERT_TRUE(core.Load(R"({"apiVersion":"rbac.authorization.k8s.io/v1",
-        "kind":"ClusterRoleBinding","metadata":{"name":"minter"},
-        "roleRef":{"apiGroup":"rbac.authorization.k8s.io","kind":"ClusterRole","name":"minter"},
+        "kind":"ClusterRoleBinding","metadata":{"name":"token-requester"},
+        "roleRef":{"apiGroup":"rbac.authorization.k8s.io","kind":"ClusterRole","name":"token-requester"},
         "subjects":[{"kind":"ServiceAccount","name":"mandate-manager","namespace":"default"}]})")
                     .ok());
   });

@@ -210,9 +210,9 @@ std::optional<rbac::Rule> Manager::Parts::NeededByBase() {
 
 absl::Status Manager::Parts::CheckBase() {
   const bool plugin = std::holds_alternative<ExecPlugin>(options.cluster.base);
-  const absl::Duration patience =
+  const absl::Duration timeout =
       options.startup_timeout + (plugin ? options.plugin_timeout : absl::ZeroDuration());
-  const CallContext context{loop->clock().TimeNow() + patience, {}};
+  const CallContext context{loop->clock().TimeNow() + timeout, {}};
   RETURN_IF_ERROR(CheckServer(context, *base_client, options.cluster.endpoint));
   options.log.Info("Connected", {{"server", options.cluster.endpoint.server}});
   ASSIGN_OR_RETURN(base_user, AskBaseUser(context, *base_client));
@@ -225,10 +225,10 @@ absl::Status Manager::Parts::CheckBase() {
                                .username = base_user,
                                .on_other_user = [this](const absl::Status& why) { Lose(why); }});
   });
-  return JudgeBasePower(AskBasePower(context, *base_client, options.ns));
+  return CheckBasePower(AskBasePower(context, *base_client, options.ns));
 }
 
-absl::Status Manager::Parts::JudgeBasePower(const absl::StatusOr<BasePower>& power) {
+absl::Status Manager::Parts::CheckBasePower(const absl::StatusOr<BasePower>& power) {
   bool was_known = false;
   {
     MutexLock lock(mutex);
@@ -269,8 +269,8 @@ void Manager::Parts::BuildBasePowerLoop() {
   check.retry = {.initial = absl::Seconds(1), .factor = 2, .max = absl::Minutes(5), .jitter = 0.2};
   check.seed = random();
   check.report = [this, power](const absl::Status&) {
-    const absl::Status judged = JudgeBasePower(*power);
-    if (!judged.ok()) Lose(judged);
+    const absl::Status checked = CheckBasePower(*power);
+    if (!checked.ok()) Lose(checked);
   };
   base_power_loop = std::make_unique<PreflightLoop>(std::move(check));
   base_power_loop->Start();

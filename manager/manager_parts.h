@@ -52,7 +52,7 @@ struct Manager::Parts {
   std::optional<rbac::Rule> NeededByBase();
   // Handles base's permissions, or the reason why they are unknown. An error means that the manager
   // must not run with this credential.
-  absl::Status JudgeBasePower(const absl::StatusOr<BasePower>& power);
+  absl::Status CheckBasePower(const absl::StatusOr<BasePower>& power);
   void BuildBasePowerLoop();
   // Empty: base's permissions are known.
   std::string BasePowerWarning();

@@ -51,9 +51,9 @@ absl::Status Manager::Parts::ServeHealth() {
   serve.metrics_secure = options.metrics_secure;
   serve.metrics_certificate = options.metrics_certificate;
   serve.metrics_certificate.log = options.log;
-  serve.metrics_judge = [this](const JudgedRequest& request,
-                               std::function<void(std::optional<ServedResponse>)> answer) {
-    reviewer->Judge(request, std::move(answer));
+  serve.metrics_access_check = [this](const AccessRequest& request,
+                                      std::function<void(std::optional<ServedResponse>)> answer) {
+    reviewer->Check(request, std::move(answer));
   };
   serve.ready = &ready;
   serve.metrics = &metrics;

@@ -57,10 +57,10 @@ void RunningComponent::OnTokenStatus(const TokenStatus& status) {
   if (now.code() == before) return;
   if (!now.ok()) {
     log_.Error("The component has no token that the server accepts", {{"reason", LogReason(now)}});
-    cache_.CutOff(component_.client.component(), now);
+    cache_.Revoke(component_.client.component(), now);
   } else {
     log_.Info("The component has a token again");
-    cache_.Poke(component_.client.component());
+    cache_.RetryNow(component_.client.component());
   }
 }
 
@@ -78,7 +78,7 @@ void RunningComponent::OnPreflight(absl::Status result) {
   if (result.ok()) {
     log_.Info("Every declared permission is granted");
     // The API server may grant now what it denied before: its watches try again at once.
-    cache_.Poke(component_.client.component());
+    cache_.RetryNow(component_.client.component());
   } else if (absl::IsFailedPrecondition(result)) {
     log_.Error("Permissions are missing", {{"reason", LogReason(result)}});
   } else {

@@ -191,13 +191,13 @@ void AccessProof::Proven() {
   // It is early enough for a few retries, and differs between proofs, so that not all are renewed
   // at once.
   next_check_.SetAfter(
-      options_.t_revoke * std::uniform_real_distribution<double>(0.7, 0.85)(random_),
+      options_.proof_lifetime * std::uniform_real_distribution<double>(0.7, 0.85)(random_),
       [this] { Renew(); });
-  expiry_.SetAfter(options_.t_revoke, [this] {
-    Become(State::kExpired,
-           absl::UnavailableError(StrCat("the access of ", client_.component(), " to ",
-                                         spec_.ToString(), " could not be proven again within ",
-                                         absl::FormatDuration(options_.t_revoke), "; retrying")));
+  expiry_.SetAfter(options_.proof_lifetime, [this] {
+    Become(State::kExpired, absl::UnavailableError(StrCat(
+                                "the access of ", client_.component(), " to ", spec_.ToString(),
+                                " could not be proven again within ",
+                                absl::FormatDuration(options_.proof_lifetime), "; retrying")));
   });
   Become(State::kProven, absl::OkStatus());
 }

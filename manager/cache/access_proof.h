@@ -22,19 +22,19 @@
 namespace mandate {
 
 // A proof is two SelfSubjectAccessReviews, for list and for watch, that allow the access, or a
-// watch that the server has just accepted. A proof ends after t_revoke. Before that it is renewed
-// by a watch that is closed at once; if the server does not accept this watch, by the reviews.
-// Without an answer in time the proof expires. Only a review can deny; it is then repeated,
-// slowly.
+// watch that the server has just accepted. A proof ends after its lifetime. Before that it is
+// renewed by a watch that is closed at once; if the server does not accept this watch, by the
+// reviews. Without an answer in time the proof expires. Only a review can deny; it is then
+// repeated, slowly.
 //
 //   state      on                                    then
 //   any        both reviews allow                    kProven
 //   any        one does not                          kDenied; reviewed again after 30 s … 5 min,
 //                                                    if it was proven before after 1 s, 2 s … 30 s
 //   any        no answer                             as it was; reviewed again after 0.8 s … 30 s
-//   kProven    70 to 85 % of t_revoke; accepted      kProven, for another t_revoke
-//   kProven    70 to 85 % of t_revoke; not accepted  as it was; reviewed at once
-//   kProven    t_revoke since the last proof         kExpired
+//   kProven    70 to 85 % of its lifetime; accepted      kProven, for another lifetime
+//   kProven    70 to 85 % of its lifetime; not accepted  as it was; reviewed at once
+//   kProven    the lifetime since the last proof         kExpired
 //   any        NoteProven(), NoteDenied()           kProven, kDenied
 //   kProven    NoteLost()                            kExpired; reviewed after 0.8 s … 30 s
 //   any        NoteLost(), a review is under way     as it was; reviewed after 0.8 s … 30 s
@@ -45,7 +45,7 @@ class AccessProof : private WatchStream::Observer {
   enum class State { kUnknown, kProven, kDenied, kExpired };
 
   struct Options {
-    absl::Duration t_revoke = absl::Minutes(5);
+    absl::Duration proof_lifetime = absl::Minutes(5);
     absl::Duration review_timeout = absl::Seconds(10);
     Backoff::Options error_backoff;
     AccessBackoff::Options denied_backoff;

@@ -174,8 +174,8 @@ TEST_F(AccessProofTest, IsRenewedByAShortWatchBeforeItEnds) {
     const absl::Time start = loop_.clock().TimeNow();
     ASSERT_TRUE(loop_.RunUntil([&] { return renewals() == static_cast<size_t>(round); }));
     const absl::Duration after = loop_.clock().TimeNow() - start;
-    EXPECT_GE(after, 0.7 * options_.t_revoke);
-    EXPECT_LE(after, 0.85 * options_.t_revoke);
+    EXPECT_GE(after, 0.7 * options_.proof_lifetime);
+    EXPECT_LE(after, 0.85 * options_.proof_lifetime);
     const auto& watch = client_.watches().back();
     EXPECT_EQ(watch->Query("resourceVersion"), "42");
     EXPECT_EQ(watch->Query("timeoutSeconds"), "1");
@@ -192,7 +192,7 @@ TEST_F(AccessProofTest, IsRenewedByAShortWatchBeforeItEnds) {
 TEST_F(AccessProofTest, IsRenewedByReviewsWithoutAVersion) {
   version_ = "";
   MakeProven();
-  loop_.RunFor(options_.t_revoke);
+  loop_.RunFor(options_.proof_lifetime);
   EXPECT_EQ(renewals(), 0u);
   EXPECT_EQ(reviews(), 4u);
   EXPECT_EQ(proof_->state(), State::kProven);
@@ -212,7 +212,7 @@ TEST_F(AccessProofTest, ReviewsDecideAfterAFailedRenewal) {
       AccessProof& proof = MakeProven();
       Allow(true, still_allowed);
       client_.ForgetRequests();
-      ASSERT_TRUE(loop_.RunUntil([&] { return reviews() == 2; }, options_.t_revoke)) << name;
+      ASSERT_TRUE(loop_.RunUntil([&] { return reviews() == 2; }, options_.proof_lifetime)) << name;
       loop_.RunReady();
       EXPECT_EQ(proof.state(), still_allowed ? State::kProven : State::kDenied) << name;
       EXPECT_EQ(client_.live_watches(), 0u) << name;
@@ -223,7 +223,7 @@ TEST_F(AccessProofTest, ReviewsDecideAfterAFailedRenewal) {
 TEST_F(AccessProofTest, ExpiresWithoutAResponse) {
   AccessProof& proof = MakeProven();
   up_ = false;
-  loop_.RunFor(options_.t_revoke - absl::Seconds(1));
+  loop_.RunFor(options_.proof_lifetime - absl::Seconds(1));
   EXPECT_EQ(proof.state(), State::kProven) << "an error is not a refusal";
   loop_.RunFor(absl::Seconds(1));
   EXPECT_EQ(proof.state(), State::kExpired);

@@ -18,7 +18,7 @@ absl::Status Check(const Cache::Options& options) {
                               StrCat("cache option ", name, " must be greater than zero"));
   };
   absl::Status status;
-  status.Update(positive("t_revoke", options.t_revoke, absl::ZeroDuration()));
+  status.Update(positive("proof_lifetime", options.proof_lifetime, absl::ZeroDuration()));
   status.Update(
       positive("access.review_timeout", options.access.review_timeout, absl::ZeroDuration()));
   status.Update(positive("reflector.min_watch_timeout", options.reflector.min_watch_timeout,
@@ -50,7 +50,7 @@ class Cache::Registry : public WatchRegistry, public std::enable_shared_from_thi
       : options_(options),
         random_(options.seed),
         budget_(options.max_watch_bytes, options.metrics) {
-    options_.access.t_revoke = options_.t_revoke;
+    options_.access.proof_lifetime = options_.proof_lifetime;
   }
 
   void Join(WatchComponent& component, std::shared_ptr<ReadGrant> grant,
@@ -75,15 +75,15 @@ class Cache::Registry : public WatchRegistry, public std::enable_shared_from_thi
     });
   }
 
-  void Poke(std::string component) {
+  void RetryNow(std::string component) {
     Post([component = std::move(component)](Registry& self) {
-      self.PokeSlice(component, self.watches_.begin());
+      self.RetrySlice(component, self.watches_.begin());
     });
   }
 
-  void CutOff(std::string component, absl::Status why) {
+  void Revoke(std::string component, absl::Status why) {
     Post([component = std::move(component), why = std::move(why)](Registry& self) {
-      for (const auto& [spec, watch] : self.watches_) watch->CutOff(component, why);
+      for (const auto& [spec, watch] : self.watches_) watch->Revoke(component, why);
     });
   }
 
@@ -105,13 +105,13 @@ class Cache::Registry : public WatchRegistry, public std::enable_shared_from_thi
   using Watches = std::map<DemandSpec, std::unique_ptr<SharedWatch>, DemandLess>;
 
   // Pokes from `it` on. Each watch sends requests, so thousands of them take a while.
-  void PokeSlice(const std::string& component, Watches::const_iterator it) {
+  void RetrySlice(const std::string& component, Watches::const_iterator it) {
     for (int i = 0; i < options_.watches_per_turn && it != watches_.end(); ++i, ++it) {
-      it->second->Poke(component);
+      it->second->RetryNow(component);
     }
     if (it == watches_.end()) return;
     Post([component, next = it->first](Registry& self) {
-      self.PokeSlice(component, self.watches_.lower_bound(next));
+      self.RetrySlice(component, self.watches_.lower_bound(next));
     });
   }
 
@@ -172,10 +172,10 @@ CacheView& Cache::AddComponent(RestClient& client, const rbac::Mandate& mandate)
   return *views_.back();
 }
 
-void Cache::Poke(std::string_view component) { registry_->Poke(std::string(component)); }
+void Cache::RetryNow(std::string_view component) { registry_->RetryNow(std::string(component)); }
 
-void Cache::CutOff(std::string_view component, absl::Status why) {
-  registry_->CutOff(std::string(component), std::move(why));
+void Cache::Revoke(std::string_view component, absl::Status why) {
+  registry_->Revoke(std::string(component), std::move(why));
 }
 
 }  // namespace mandate

@@ -27,8 +27,8 @@
 
 namespace mandate {
 
-// AddComponent(), Poke() and CutOff() are thread-safe. Destroy it on the loop, or after the loop
-// has stopped; handles may outlive it, threads that use its views may not.
+// AddComponent(), RetryNow() and Revoke() are thread-safe. Destroy it on the loop, or after the
+// loop has stopped; handles may outlive it, threads that use its views may not.
 class Cache {
  public:
   struct Options {
@@ -39,7 +39,7 @@ class Cache {
 
     // How long a proof of access is valid: a revocation without a hint is noticed after this time
     // at the latest.
-    absl::Duration t_revoke = absl::Minutes(5);
+    absl::Duration proof_lifetime = absl::Minutes(5);
     // How long a watch stays open after its last demand.
     absl::Duration linger = absl::ZeroDuration();
     // After this many consecutive failures a shared watch continues under another component's
@@ -51,14 +51,14 @@ class Cache {
     int max_own_writes = 4096;
     // How many events a demand that joins, or that missed events, gets in one turn of the loop.
     int events_per_turn = 256;
-    // How many watches a Poke() reaches in one turn of the loop.
+    // How many watches a RetryNow() reaches in one turn of the loop.
     int watches_per_turn = 64;
     // The limit of the encoded objects of all watches; while they list again it may be twice that.
     // One half is divided equally among the components; the other half is for any of them. A watch
     // that exceeds its limit cannot be read (kResourceExhausted).
     size_t max_watch_bytes = size_t{1} << 30;
     ReflectorOptions reflector = {};
-    // t_revoke here is overridden by the above.
+    // proof_lifetime here is overridden by the above.
     AccessProof::Options access = {};
   };
 
@@ -72,11 +72,11 @@ class Cache {
 
   // A hint that RBAC has changed for a component (empty: for all), or that a kind is now served:
   // the cache proves access again, and repeats denied requests.
-  void Poke(std::string_view component = "");
+  void RetryNow(std::string_view component = "");
   // The server no longer accepts the component's credential: from the loop's next turn on its reads
-  // are kUnavailable, until its access is proved again, which Poke() hastens. The watches and reads
-  // of other components continue.
-  void CutOff(std::string_view component, absl::Status why);
+  // are kUnavailable, until its access is proved again, which RetryNow() hastens. The watches and
+  // reads of other components continue.
+  void Revoke(std::string_view component, absl::Status why);
 
  private:
   class Registry;

@@ -1,6 +1,6 @@
 // Three components, shared watches, faults and changing rights. In the end each component with
 // access has seen every change once. At no time did a component read objects to which it had lost
-// its right long ago, or any objects while it was cut off.
+// its right long ago, or any objects while it was revoked.
 #include <gtest/gtest.h>
 
 #include <array>
@@ -26,37 +26,37 @@ DemandSpec SpecOf(std::string_view scope) {
 
 // A component whose credential can be taken away. Then its watches end with a 401, and it sends no
 // more requests.
-class CutOffClient : public FakeRestClient {
+class RevocableClient : public FakeRestClient {
  public:
   using FakeRestClient::FakeRestClient;
 
-  void CutOff() {
-    cut_off_ = true;
+  void Revoke() {
+    revoked_ = true;
     for (const auto& watch : watches()) {
       if (watch->live()) watch->Close(absl::UnauthenticatedError("401"));
     }
   }
-  void Restore() { cut_off_ = false; }
-  bool cut_off() const { return cut_off_; }
+  void Restore() { revoked_ = false; }
+  bool revoked() const { return revoked_; }
 
   void Send(const CallContext& context, RestRequest request, Done done) override {
-    if (!cut_off_) return FakeRestClient::Send(context, std::move(request), std::move(done));
+    if (!revoked_) return FakeRestClient::Send(context, std::move(request), std::move(done));
     loop().Post([done = std::move(done)]() mutable { std::move(done)(NoToken()); });
   }
   std::unique_ptr<Stream> Watch(RestRequest request, std::shared_ptr<StreamSink> sink) override {
     auto stream = FakeRestClient::Watch(std::move(request), std::move(sink));
-    if (cut_off_) watches().back()->Close(NoToken());
+    if (revoked_) watches().back()->Close(NoToken());
     return stream;
   }
 
  private:
   static absl::Status NoToken() { return absl::FailedPreconditionError("its Secret is gone"); }
 
-  bool cut_off_ = false;
+  bool revoked_ = false;
 };
 
 struct Totals {
-  int cut_off = 0;
+  int revoked = 0;
   int forbidden = 0;
   int handovers = 0;
   int reviews = 0;
@@ -76,7 +76,7 @@ class Simulation {
     options.reflector.max_queue_bytes = 2000 + die_() % 20000;
     cache_ = *Cache::Create(options);
     for (size_t i = 0; i < kNames.size(); ++i) {
-      clients_[i] = std::make_unique<CutOffClient>(loop_, kNames[i]);
+      clients_[i] = std::make_unique<RevocableClient>(loop_, kNames[i]);
       clients_[i]->SetDelay([this] { return absl::Milliseconds(die_() % 100); });
       server_.Serve(*clients_[i]);
       views_[i] = &cache_->AddComponent(*clients_[i], kReader);
@@ -106,7 +106,7 @@ class Simulation {
     server_.faults() = {};
     for (const char* name : kNames) Grant(name, "");
     for (const auto& client : clients_) client->Restore();
-    cache_->Poke();
+    cache_->RetryNow();
     loop_.RunFor(absl::Minutes(11));
     CheckEnd();
     // No component sends requests in a tight loop, whatever the faults are.
@@ -162,12 +162,12 @@ class Simulation {
         return;
       case 3:
         Revoke(name, die_() % 2 == 0 ? "" : "foo");
-        if (die_() % 2 == 0) cache_->Poke(name);
+        if (die_() % 2 == 0) cache_->RetryNow(name);
         return;
       case 4:
       case 5:
         Grant(name, die_() % 2 == 0 ? "" : "foo");
-        if (die_() % 2 == 0) cache_->Poke();
+        if (die_() % 2 == 0) cache_->RetryNow();
         return;
       case 6:
         server_.SetServed(false);
@@ -193,15 +193,15 @@ class Simulation {
         return;
       }
       case 10: {
-        CutOffClient& client = *clients_[die_() % clients_.size()];
-        if (client.cut_off()) {
+        RevocableClient& client = *clients_[die_() % clients_.size()];
+        if (client.revoked()) {
           client.Restore();
-          if (die_() % 2 == 0) cache_->Poke(client.component());
+          if (die_() % 2 == 0) cache_->RetryNow(client.component());
           return;
         }
-        ++totals.cut_off;
-        client.CutOff();
-        cache_->CutOff(client.component(), absl::UnauthenticatedError("401"));
+        ++totals.revoked;
+        client.Revoke();
+        cache_->Revoke(client.component(), absl::UnauthenticatedError("401"));
         return;
       }
       default:
@@ -209,7 +209,7 @@ class Simulation {
     }
   }
 
-  // Invariant 3: no proof lives longer than t_revoke.
+  // Invariant 3: no proof lives longer than proof_lifetime.
   void CheckReads(Totals& totals) {
     for (size_t i = 0; i < kNames.size(); ++i) {
       for (const char* ns : {"", "foo", "bar"}) {
@@ -218,7 +218,7 @@ class Simulation {
         CheckIndex(*views_[i], ns, list);
         if (!list.ok()) continue;
         ++totals.reads;
-        EXPECT_FALSE(clients_[i]->cut_off()) << kNames[i] << " reads \"" << ns << "\" all the same";
+        EXPECT_FALSE(clients_[i]->revoked()) << kNames[i] << " reads \"" << ns << "\" all the same";
         if (lost == revoked_.end()) continue;
         EXPECT_LE(loop_.clock().TimeNow() - lost->second, absl::Minutes(5) + absl::Seconds(1))
             << kNames[i] << " still reads \"" << ns << "\"";
@@ -294,7 +294,7 @@ class Simulation {
   SimulatedLoop loop_;
   WidgetServer server_;
   Metrics metrics_;
-  std::array<std::unique_ptr<CutOffClient>, 3> clients_;
+  std::array<std::unique_ptr<RevocableClient>, 3> clients_;
   std::unique_ptr<Cache> cache_;
   std::array<CacheView*, 3> views_;
   std::array<std::unique_ptr<Live>, 10> demands_;
@@ -307,7 +307,7 @@ TEST(CacheSimulation, SharesWithoutLossDoublesOrLeaks) {
   const int64_t ran = RunSeeds(300, [&](uint64_t seed) { Simulation(seed).Run(totals); });
   if (ran < 100) return;
   // The intended faults did happen.
-  EXPECT_GT(totals.cut_off, ran);
+  EXPECT_GT(totals.revoked, ran);
   EXPECT_GT(totals.demands, 3 * ran);
   EXPECT_GT(totals.reads, 30 * ran);
   EXPECT_GT(totals.forbidden, ran);

@@ -20,7 +20,7 @@ class CacheTest : public CacheFixture {
 
 TEST_F(CacheTest, OptionsAreChecked) {
   const std::pair<const char*, void (*)(Cache::Options&)> bad[] = {
-      {"t_revoke", [](Cache::Options& o) { o.t_revoke = absl::ZeroDuration(); }},
+      {"proof_lifetime", [](Cache::Options& o) { o.proof_lifetime = absl::ZeroDuration(); }},
       {"max_failures", [](Cache::Options& o) { o.max_failures = 0; }},
       {"max_watch_bytes", [](Cache::Options& o) { o.max_watch_bytes = 0; }},
       {"events_per_turn", [](Cache::Options& o) { o.events_per_turn = 0; }},
@@ -118,7 +118,7 @@ TEST_F(CacheTest, ForbiddenNamesComponentAndResource) {
 
   server_.Put("foo/x");
   server_.Grant("a", "foo");
-  PokeAndSettle("a");
+  RetryAndSettle("a");
   EXPECT_EQ(demand.Take(), "Pending !+foo/x@101 Synced");
 }
 
@@ -154,7 +154,7 @@ TEST_F(CacheTest, AnAbsentKindIsWaitedFor) {
   EXPECT_EQ(Get(view, "foo", "x"), absl::StatusCode::kUnavailable) << "not known to be absent";
   server_.SetServed(true);
   server_.Put("foo/x");
-  PokeAndSettle();
+  RetryAndSettle();
   EXPECT_EQ(demand.Take(), "Pending !+foo/x@101 Synced");
 }
 
@@ -188,7 +188,7 @@ TEST_F(CacheTest, ListsLastKnownObjectsWhileStaleOnly) {
   EXPECT_TRUE(view.ListLastKnown(kWidget, "bar").empty());
   server_.faults() = {};
   server_.Revoke("a");
-  cache_->Poke();
+  cache_->RetryNow();
   loop_.RunFor(absl::Minutes(12));
   ASSERT_EQ(demand.state(), DemandState::kForbidden);
   EXPECT_TRUE(view.ListLastKnown(kWidget, "").empty());
@@ -212,7 +212,7 @@ TEST_F(CacheTest, OneObjectIsKnownToADemandForItAlone) {
   EXPECT_NE(view.GetLastKnown(kWidget, {"foo", "x"}), nullptr);
   EXPECT_EQ(view.GetLastKnown(kWidget, {"bar", "x"}), nullptr);
   server_.Revoke("a");
-  cache_->Poke();
+  cache_->RetryNow();
   loop_.RunFor(absl::Minutes(12));
   EXPECT_EQ(view.GetLastKnown(kWidget, {"foo", "x"}), nullptr) << "forbidden";
 }

@@ -17,7 +17,7 @@ void DemandFeed::Attach(const std::shared_ptr<const Source>& source, const Deman
     if (catching_up_) {
       // It is delivered at the end, which may come in this call.
       waiting_ = status;
-      return Turn();
+      return DeliverSlices();
     }
   }
   SetStatus(status);
@@ -27,21 +27,21 @@ void DemandFeed::Deliver(const std::vector<ObjectEvent>& events) {
   if (source_ == nullptr || sink_ == nullptr) return;
   for (const ObjectEvent& event : events) {
     const bool behind = catching_up_ && (cursor_ == nullptr || ObjectLess()(cursor_, event.object));
-    if (!behind) Tell(event);
+    if (!behind) DeliverEvent(event);
   }
 }
 
 void DemandFeed::CatchUp(const Content& before) {
   if (source_ == nullptr || sink_ == nullptr) return;
-  seen_ = Told(before);
+  seen_ = DeliveredContent(before);
   cursor_ = nullptr;
   catching_up_ = true;
-  TurnLater();
+  DeliverLater();
 }
 
 void DemandFeed::Detach(const Content& held) {
   if (source_ == nullptr) return;
-  seen_ = Told(held);
+  seen_ = DeliveredContent(held);
   cursor_ = nullptr;
   catching_up_ = false;
   waiting_.reset();
@@ -53,7 +53,7 @@ void DemandFeed::Pause(const Content& held) {
   Detach(held);
 }
 
-DemandFeed::Content DemandFeed::Told(const Content& held) const {
+DemandFeed::Content DemandFeed::DeliveredContent(const Content& held) const {
   if (!catching_up_) return held;
   if (cursor_ == nullptr) return seen_;
   auto told = std::make_shared<ObjectSet>(held->begin(), held->upper_bound(cursor_));
@@ -61,28 +61,28 @@ DemandFeed::Content DemandFeed::Told(const Content& held) const {
   return told;
 }
 
-void DemandFeed::TurnLater() {
+void DemandFeed::DeliverLater() {
   if (std::exchange(turn_is_due_, true)) return;
   source_->loop.Post([weak = weak_from_this()] {
     const auto self = weak.lock();
     if (self == nullptr) return;
     self->turn_is_due_ = false;
-    if (self->catching_up_) self->Turn();
+    if (self->catching_up_) self->DeliverSlices();
   });
 }
 
-void DemandFeed::Turn() {
+void DemandFeed::DeliverSlices() {
   if (closed_) return;
   source_->slices.Increment();
-  if (TellSlice()) return TurnLater();
+  if (DeliverSlice()) return DeliverLater();
   catching_up_ = false;
   complete_once_ = true;
   seen_ = nullptr;
   cursor_ = nullptr;
-  if (waiting_) TellStatus(*std::exchange(waiting_, std::nullopt));
+  if (waiting_) DeliverStatus(*std::exchange(waiting_, std::nullopt));
 }
 
-bool DemandFeed::TellSlice() {
+bool DemandFeed::DeliverSlice() {
   const ObjectLess less;
   const std::vector<ObjectPtr> now = source_->store->ListAfter(cursor_, source_->slice);
   // The store may have more objects after these. Objects that were seen after them are compared
@@ -108,12 +108,12 @@ bool DemandFeed::TellSlice() {
       cursor_ = *next++;
       AppendChange((old++)->object, cursor_, events);
     }
-    for (const ObjectEvent& event : events) Tell(event);
+    for (const ObjectEvent& event : events) DeliverEvent(event);
   }
   return next != now.end() || !whole || old != seen.end();
 }
 
-void DemandFeed::Tell(const ObjectEvent& event) {
+void DemandFeed::DeliverEvent(const ObjectEvent& event) {
   // The sink may end the demand in any call.
   if (!closed_) sink_->OnEvent(event);
 }
@@ -124,11 +124,11 @@ void DemandFeed::SetStatus(const DemandStatus& status) {
   if (is_behind && status.state == DemandState::kSynced) {
     waiting_ = status;
   } else {
-    TellStatus(status);
+    DeliverStatus(status);
   }
 }
 
-void DemandFeed::TellStatus(const DemandStatus& status) {
+void DemandFeed::DeliverStatus(const DemandStatus& status) {
   {
     MutexLock lock(mutex_);
     const bool known = status.IsLike(status_);

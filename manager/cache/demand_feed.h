@@ -72,13 +72,13 @@ class DemandFeed : public std::enable_shared_from_this<DemandFeed> {
 
  private:
   // The content that the sink knows, if it knows `held` up to the cursor.
-  Content Told(const Content& held) const;
-  void Turn();
+  Content DeliveredContent(const Content& held) const;
+  void DeliverSlices();
   // Delivers the next slice; false: it was the last one.
-  bool TellSlice();
-  void TurnLater();
-  void Tell(const ObjectEvent& event);
-  void TellStatus(const DemandStatus& status);
+  bool DeliverSlice();
+  void DeliverLater();
+  void DeliverEvent(const ObjectEvent& event);
+  void DeliverStatus(const DemandStatus& status);
 
   const std::shared_ptr<DemandSink> sink_;  // may be null
   std::atomic<bool> closed_ = false;

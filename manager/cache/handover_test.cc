@@ -34,7 +34,7 @@ TEST_F(HandoverTest, AfterASponsorsRevocation) {
   EXPECT_EQ(of_a_.Take(), "");
   // a comes back as a joining member.
   server_.Grant("a");
-  PokeAndSettle("a");
+  RetryAndSettle("a");
   EXPECT_EQ(of_a_.Take(), "+foo/y@102 Synced");
   EXPECT_EQ(a_.live_watches(), 0u);
 }
@@ -44,13 +44,13 @@ TEST_F(HandoverTest, ClosesTheWatchWithoutASuccessor) {
   of_a_ = DemandAndSettle(*view_a_);
   of_a_.Take();
   server_.Revoke("a");
-  PokeAndSettle("a");
+  RetryAndSettle("a");
   EXPECT_EQ(of_a_.Take(), "Forbidden");
   EXPECT_EQ(Code(*view_a_), absl::StatusCode::kPermissionDenied);
   EXPECT_EQ(server_.live_watches(), 0u) << "no component may see its objects";
   server_.Put("foo/y");
   server_.Grant("a");
-  PokeAndSettle("a");
+  RetryAndSettle("a");
   EXPECT_EQ(of_a_.Take(), "Stale +foo/y@102 Synced");
 }
 
@@ -58,7 +58,7 @@ TEST_F(HandoverTest, ADeniedSponsorSendsNoReviews) {
   server_.Grant("a");
   of_a_ = DemandAndSettle(*view_a_);
   server_.Revoke("a");
-  PokeAndSettle("a");
+  RetryAndSettle("a");
   const std::string reason(of_a_.handle->status().reason.message());
   EXPECT_EQ(reason.find("a may not "), 0u) << reason;
   EXPECT_NE(reason.find("grant it list and watch"), std::string::npos) << reason;
@@ -92,7 +92,7 @@ TEST_F(HandoverTest, WhenTheSponsorHasNoIdentity) {
   Settle();
   EXPECT_TRUE(Reads(*view_b_)) << "the failure of a concerns a only";
   EXPECT_EQ(b_.live_watches(), 1u);
-  EXPECT_TRUE(Reads(*view_a_)) << "proven less than t_revoke ago";
+  EXPECT_TRUE(Reads(*view_a_)) << "proven less than proof_lifetime ago";
   loop_.RunFor(absl::Minutes(6));
   EXPECT_EQ(Code(*view_a_), absl::StatusCode::kUnavailable) << "and then closed, not refused";
   EXPECT_EQ(of_a_.state(), DemandState::kStale);
@@ -132,7 +132,7 @@ TEST_F(HandoverTest, ToTheOnlyMemberThatIsNotThrottled) {
 
 TEST_F(HandoverTest, WhenTheSponsorsTokenIsRejected) {
   JoinBoth();
-  cache_->CutOff("a", absl::UnauthenticatedError("the server rejected the token of a"));
+  cache_->Revoke("a", absl::UnauthenticatedError("the server rejected the token of a"));
   Settle();
   EXPECT_EQ(of_b_.Take(), "") << "nothing has changed for b";
   EXPECT_EQ(a_.live_watches(), 0u);
@@ -141,7 +141,7 @@ TEST_F(HandoverTest, WhenTheSponsorsTokenIsRejected) {
 
 TEST_F(HandoverTest, NotWhenTheTokenOfAnotherMemberIsRejected) {
   JoinBoth();
-  cache_->CutOff("b", absl::UnauthenticatedError("the server rejected the token of b"));
+  cache_->Revoke("b", absl::UnauthenticatedError("the server rejected the token of b"));
   loop_.RunReady();
   EXPECT_EQ(of_a_.Take(), "");
   EXPECT_EQ(a_.live_watches(), 1u);
@@ -149,7 +149,7 @@ TEST_F(HandoverTest, NotWhenTheTokenOfAnotherMemberIsRejected) {
   Settle();
   // This holds also if the other member could take over.
   EXPECT_EQ(Reads(*view_b_), true);
-  cache_->CutOff("c", absl::UnauthenticatedError("the server rejected the token of c"));
+  cache_->Revoke("c", absl::UnauthenticatedError("the server rejected the token of c"));
   Settle();
   EXPECT_EQ(a_.live_watches(), 1u);
   EXPECT_EQ(b_.watches().size(), 0u);
@@ -271,7 +271,7 @@ TEST_F(HandoverTest, ToAMemberWithoutAProof) {
   EXPECT_EQ(of_b_.Take(), "Pending Forbidden") << "no review has an answer; its own watch says so";
   EXPECT_FALSE(Reads(*view_b_));
   server_.Grant("b");
-  PokeAndSettle();
+  RetryAndSettle();
   EXPECT_EQ(of_b_.Take(), "Stale !+foo/x@101 Synced");
 }
 

@@ -88,14 +88,14 @@ TEST_F(IndexViewTest, EachComponentSeesItsOwnIndexWithinItsOwnAccess) {
   EXPECT_EQ(By(second, "a"), "");
   EXPECT_EQ(By(second, "x"), "foo/ax@101");
   server_.Revoke("b");
-  PokeAndSettle("b");
+  RetryAndSettle("b");
   EXPECT_EQ(By(second, "x"), "PERMISSION_DENIED");
   EXPECT_EQ(LastKnownBy(second, "x"), "");
   EXPECT_EQ(By(first, "a"), "foo/ax@101");
   // The index has the changes of the meantime when the component may read again.
   server_.Put("foo/bx");
   server_.Grant("b");
-  PokeAndSettle("b");
+  RetryAndSettle("b");
   EXPECT_EQ(By(second, "x"), "foo/ax@101 foo/bx@102");
 }
 

@@ -62,11 +62,11 @@ TEST_F(PauseTest, DeliversStatesDuringAPause) {
   PauseAndSettle();
   server_.Put("foo/new");
   server_.Revoke("a");
-  PokeAndSettle();
+  RetryAndSettle();
   EXPECT_EQ(demanded_.Take(), "Forbidden");
   server_.Delete("foo/deleted");
   server_.Grant("a");
-  PokeAndSettle();
+  RetryAndSettle();
   EXPECT_EQ(demanded_.Take(), "Stale Synced");
   ResumeAndSettle();
   EXPECT_EQ(demanded_.Take(), "-foo/deleted@102 +foo/new@104");
@@ -75,12 +75,12 @@ TEST_F(PauseTest, DeliversStatesDuringAPause) {
 TEST_F(PauseTest, DeliversTheDifferenceOnceAccessReturns) {
   PauseAndSettle();
   server_.Revoke("a");
-  PokeAndSettle();
+  RetryAndSettle();
   server_.Put("foo/new");
   ResumeAndSettle();
   EXPECT_EQ(demanded_.Take(), "Forbidden");
   server_.Grant("a");
-  PokeAndSettle();
+  RetryAndSettle();
   EXPECT_EQ(demanded_.Take(), "Stale +foo/new@104 Synced");
 }
 

@@ -196,7 +196,7 @@ TEST_F(SyncedReadYourWritesTest, AStopEndsTheWait) {
 TEST_F(SyncedReadYourWritesTest, LosingAccessEndsTheWait) {
   a_.own_writes().Wrote(kWidget, {"foo", "x"}, "1000");
   server_.Revoke("a");
-  loop_.PostAt(loop_.clock().TimeNow() + absl::Seconds(5), [this] { cache_->Poke(); });
+  loop_.PostAt(loop_.clock().TimeNow() + absl::Seconds(5), [this] { cache_->RetryNow(); });
   EXPECT_LT(Took([&] { EXPECT_EQ(Read("x"), "PERMISSION_DENIED"); }), absl::Seconds(9));
   EXPECT_EQ(Waits("unreadable"), 1);
 }

@@ -59,7 +59,7 @@ void Reflector::Forbid(absl::Status why) {
   Fail(why, Next::kPass);
 }
 
-void Reflector::Poke() {
+void Reflector::RetryNow() {
   if (phase_ == Phase::kStreamingList || phase_ == Phase::kListing || phase_ == Phase::kOpening) {
     hinted_ = true;
     return;
@@ -70,7 +70,7 @@ void Reflector::Poke() {
   if (!may_help) return;
   backoff_.ResetAccess();
   WaitFor(std::max(absl::ZeroDuration(),
-                   last_attempt_ + options_.poke_interval - loop_.clock().TimeNow()),
+                   last_attempt_ + options_.retry_now_interval - loop_.clock().TimeNow()),
           next_);
 }
 
@@ -252,7 +252,7 @@ void Reflector::Fail(const absl::Status& why, Next next) {
   if (forbidden || absent) {
     state = forbidden ? DemandState::kForbidden : DemandState::kKindAbsent;
     delay = forbidden ? backoff_.WhileForbidden() : backoff_.WhileAbsent();
-    if (std::exchange(hinted_, false)) delay = options_.poke_interval;
+    if (std::exchange(hinted_, false)) delay = options_.retry_now_interval;
     next = Next::kPass;
   } else {
     delay = backoff_.AfterFailure(why, loop_.clock().TimeNow());
@@ -279,7 +279,7 @@ void Reflector::AwaitAnswer(std::string_view verb) {
   over_budget_ = false;
   awaited_ = verb;
   NoteProgress();
-  answer_timer_.SetAfter(options_.answer_grace, [this] { OnSilence(); });
+  answer_timer_.SetAfter(options_.answer_grace, [this] { OnNoResponse(); });
 }
 
 void Reflector::NoteProgress() { last_progress_ = loop_.clock().TimeNow(); }
@@ -309,10 +309,10 @@ void Reflector::OnQuietWatch() {
   owner_.OnFailure({.wait = options_.answer_grace, .is_long = true, .is_silence = true});
 }
 
-void Reflector::OnSilence() {
+void Reflector::OnNoResponse() {
   const absl::Duration left = last_progress_ + options_.answer_grace - loop_.clock().TimeNow();
   const bool is_silent = left <= absl::ZeroDuration();
-  answer_timer_.SetAfter(is_silent ? options_.answer_grace : left, [this] { OnSilence(); });
+  answer_timer_.SetAfter(is_silent ? options_.answer_grace : left, [this] { OnNoResponse(); });
   if (!is_silent) return;
   RestClient* const client = client_;
   // A 403 or 404 was an answer. It stays until another one comes.

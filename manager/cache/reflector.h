@@ -112,7 +112,7 @@ class Reflector : private WatchStream::Observer {
   void Forbid(absl::Status why);
   // The cause of an error may be gone: a reflector that waits because of 401, 403 or 404 tries
   // again.
-  void Poke();
+  void RetryNow();
 
   const DemandStatus& status() const { return status_; }
   // Whether the store was ever complete.
@@ -155,7 +155,7 @@ class Reflector : private WatchStream::Observer {
   void AwaitAnswer(std::string_view verb);
   // Data has arrived, and more is expected.
   void NoteProgress();
-  void OnSilence();
+  void OnNoResponse();
   // The watch is open. Starts a new pass if it has no data for max_watch_silence.
   void AwaitEvents();
   void OnQuietWatch();

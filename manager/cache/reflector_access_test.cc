@@ -47,7 +47,7 @@ TEST_F(ReflectorAccessTest, AfterAHintAForbiddenListIsRepeatedAtOnce) {
   StartWithList(403, StatusJson(403, "Forbidden"));
   loop_.RunFor(absl::Seconds(5));
   AddList(200, ListJson("10", {WidgetJson("a/x", 5)}));
-  reflector_->Poke();
+  reflector_->RetryNow();
   EXPECT_EQ(NextRequest(), absl::ZeroDuration());
   Open();
   EXPECT_EQ(TakeStates(), "Forbidden Synced");
@@ -56,7 +56,7 @@ TEST_F(ReflectorAccessTest, AfterAHintAForbiddenListIsRepeatedAtOnce) {
 TEST_F(ReflectorAccessTest, HintsAreBounded) {
   StartWithList(403, StatusJson(403, "Forbidden"), /*times=*/100);
   for (int i = 0; i < 100; ++i) {
-    reflector_->Poke();
+    reflector_->RetryNow();
     loop_.RunFor(absl::Milliseconds(100));
   }
   EXPECT_LE(lists(), 12u) << "once a second";
@@ -68,9 +68,9 @@ TEST_F(ReflectorAccessTest, AHintDuringARequestIsNotLost) {
   loop_.RunFor(absl::Seconds(5));
   // The next answer is already on its way when the grant comes.
   AddList(403, StatusJson(403, "Forbidden"));
-  reflector_->Poke();
+  reflector_->RetryNow();
   TimeToRequest();
-  reflector_->Poke();
+  reflector_->RetryNow();
   loop_.RunReady();
   for (int i = 0; i < 2; ++i) AddList(403, StatusJson(403, "Forbidden"));
   EXPECT_LE(NextRequest(), absl::Seconds(1));
@@ -83,8 +83,8 @@ TEST_F(ReflectorAccessTest, HintsDoNotBreakABackoff) {
   });
   Start();
   ExpectWaits({0.8, 1.6}, /*jitter=*/1);
-  reflector_->Poke();
-  EXPECT_GE(TimeToRequest(), absl::Seconds(3.2)) << "longer than poke_interval";
+  reflector_->RetryNow();
+  EXPECT_GE(TimeToRequest(), absl::Seconds(3.2)) << "longer than retry_now_interval";
 }
 
 TEST_F(ReflectorAccessTest, IsForbiddenWithoutTheRightToWatch) {
@@ -103,7 +103,7 @@ TEST_F(ReflectorAccessTest, AnAbsentKindIsWaitedFor) {
                              testing::HasSubstr("404")));
   ExpectWaits({2, 4, 8, 16, 30}, /*jitter=*/0.2);
   AddList(200, ListJson("10", {}));
-  reflector_->Poke();
+  reflector_->RetryNow();
   loop_.RunFor(absl::Seconds(1));
   Open();
   EXPECT_EQ(TakeStates(), "Synced");
@@ -127,7 +127,7 @@ TEST_F(ReflectorAccessTest, AHintRestartsTheBackoffForAnAbsentKind) {
   StartWithList(404, "404 page not found\n", /*times=*/5);
   for (int i = 0; i < 3; ++i) NextRequest();
   loop_.RunFor(absl::Seconds(5));
-  reflector_->Poke();
+  reflector_->RetryNow();
   EXPECT_EQ(NextRequest(), absl::ZeroDuration());
   EXPECT_LT(TimeToRequest(), absl::Seconds(2.4));
 }
@@ -163,7 +163,7 @@ TEST_F(ReflectorAccessTest, WaitsWithoutAnIdentity) {
   EXPECT_EQ(LastQuery("resourceVersion"), "10") << "the watch goes on where it was";
   Close(absl::UnauthenticatedError("401"));
   loop_.RunFor(absl::Milliseconds(500));
-  reflector_->Poke();
+  reflector_->RetryNow();
   EXPECT_LE(TimeToRequest(), absl::Seconds(1)) << "a hint helps";
   Open();
   EXPECT_EQ(state(), DemandState::kSynced);
@@ -208,7 +208,7 @@ TEST_F(ReflectorAccessTest, AHintCountsForOneIdentityOnly) {
   other_.Handle(
       [](const RestRequest&) { return FakeRestClient::Json(403, StatusJson(403, "Forbidden")); });
   StartWithoutTurns();
-  reflector_->Poke();
+  reflector_->RetryNow();
   reflector_->UseClient(other_);
   loop_.RunReady();
   ASSERT_EQ(state(), DemandState::kForbidden);

@@ -65,7 +65,7 @@ struct ReflectorOptions {
   Backoff::Options absent_backoff = {
       .initial = absl::Seconds(2), .factor = 2, .max = absl::Seconds(30), .jitter = 0.2};
   // The minimum interval between requests that hints cause.
-  absl::Duration poke_interval = absl::Seconds(1);
+  absl::Duration retry_now_interval = absl::Seconds(1);
 };
 
 }  // namespace mandate

@@ -95,7 +95,7 @@ void RunSeed(uint64_t seed, Totals& totals) {
       case 4:
         server.Grant("first");
         server.Grant("second");
-        reflector.Poke();
+        reflector.RetryNow();
         break;
       case 5:
         if (die() % 4 != 0) break;
@@ -112,7 +112,7 @@ void RunSeed(uint64_t seed, Totals& totals) {
   server.faults() = {};
   server.Grant("first");
   server.Grant("second");
-  reflector.Poke();
+  reflector.RetryNow();
   loop.RunFor(absl::Minutes(10));
   EXPECT_EQ(reflector.status().state, DemandState::kSynced) << reflector.status().reason;
   EXPECT_EQ(Text(store.List()), server.Content(spec));

@@ -98,10 +98,10 @@ void SharedWatch::Retire(WatchMember& member) {
   if (members_.empty()) config_.on_empty();
 }
 
-void SharedWatch::Poke(std::string_view component) {
+void SharedWatch::RetryNow(std::string_view component) {
   for (const auto& member : members_) {
     if (!component.empty() && member->client().component() != component) continue;
-    if (member.get() == sponsor_) reflector_->Poke();
+    if (member.get() == sponsor_) reflector_->RetryNow();
     // A sponsor without a proof asks by its watch alone.
     const AccessProof::State state = member->proof().state();
     if (member.get() != sponsor_ || state == AccessProof::State::kProven ||
@@ -111,7 +111,7 @@ void SharedWatch::Poke(std::string_view component) {
   }
 }
 
-void SharedWatch::CutOff(std::string_view component, const absl::Status& why) {
+void SharedWatch::Revoke(std::string_view component, const absl::Status& why) {
   for (const auto& member : members_) {
     if (member->client().component() == component) member->proof().NoteLost(why);
   }
@@ -138,37 +138,37 @@ void SharedWatch::OnAccess() { sponsor_->proof().NoteProven(); }
 
 void SharedWatch::OnHealth() {
   failures_ = 0;
-  silences_ = 0;
-  patience_ = 1;
-  for (const auto& member : members_) member->SetSilent(false);
+  unanswered_periods_ = 0;
+  periods_allowed_ = 1;
+  for (const auto& member : members_) member->SetHadNoResponse(false);
 }
 
-void SharedWatch::OnSilence() {
-  sponsor_->SetSilent(true);
-  if (++silences_ < patience_) return;
+void SharedWatch::OnNoResponse() {
+  sponsor_->SetHadNoResponse(true);
+  if (++unanswered_periods_ < periods_allowed_) return;
   WatchMember* successor = Successor();
-  if (successor == nullptr || successor->Rests()) return;
-  if (!successor->was_silent()) return StepDownFor(*successor);
+  if (successor == nullptr || successor->IsBackingOff()) return;
+  if (!successor->had_no_response()) return StepDownFor(*successor);
   // All members have been tried. The present request is the oldest, so it gets the longer time
   // first.
   const auto longest =
       static_cast<int>(config_.reflector.max_answer_grace / config_.reflector.answer_grace);
-  patience_ = std::max(1, std::min(patience_ * 4, longest));
-  for (const auto& member : members_) member->SetSilent(member.get() == sponsor_);
+  periods_allowed_ = std::max(1, std::min(periods_allowed_ * 4, longest));
+  for (const auto& member : members_) member->SetHadNoResponse(member.get() == sponsor_);
 }
 
 void SharedWatch::OnFailure(const Reflector::Failure& failure) {
-  if (failure.is_silence) return OnSilence();
+  if (failure.is_silence) return OnNoResponse();
   // A kind that is absent is absent for all members.
   if (reflector_->status().state == DemandState::kKindAbsent) return;
   ++failures_;
-  sponsor_->RestUntil(sponsor_->client().loop().clock().TimeNow() + failure.wait);
+  sponsor_->BackOffUntil(sponsor_->client().loop().clock().TimeNow() + failure.wait);
   // Another member need not wait for the rest of this member's backoff.
   const bool waits_long = failure.wait > config_.reflector.answer_grace;
   if (failures_ < config_.max_failures && !failure.is_long && !waits_long) return;
   // A member that the server has asked to wait does not try again before that time.
   WatchMember* successor = Successor();
-  if (successor != nullptr && !successor->Rests()) StepDownFor(*successor);
+  if (successor != nullptr && !successor->IsBackingOff()) StepDownFor(*successor);
 }
 
 void SharedWatch::OnStatus(const DemandStatus& status) {
@@ -209,7 +209,9 @@ bool SharedWatch::SponsorCannotWatch() const {
 
 WatchMember* SharedWatch::Successor() const {
   WatchMember* best = nullptr;
-  const auto rank = [](const WatchMember& m) { return std::pair(m.Rests(), m.was_silent()); };
+  const auto rank = [](const WatchMember& m) {
+    return std::pair(m.IsBackingOff(), m.had_no_response());
+  };
   for (const auto& member : members_) {
     if (member.get() == sponsor_ || !member->HasDemands()) continue;
     if (member->proof().state() != AccessProof::State::kProven) continue;
@@ -238,7 +240,7 @@ void SharedWatch::StepDownFor(WatchMember& successor) {
 void SharedWatch::HandOverTo(WatchMember& member) {
   sponsor_ = &member;
   failures_ = 0;
-  silences_ = 0;
+  unanswered_periods_ = 0;
   handovers_.Increment();
   reflector_->UseClient(member.client());
 }

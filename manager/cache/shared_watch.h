@@ -47,9 +47,9 @@ class SharedWatch : private Reflector::Owner {
   bool empty() const { return members_.empty(); }
 
   // The access of this component (empty: of all) may have changed, or the kind may be served now.
-  void Poke(std::string_view component);
+  void RetryNow(std::string_view component);
   // The server no longer accepts this component's credential.
-  void CutOff(std::string_view component, const absl::Status& why);
+  void Revoke(std::string_view component, const absl::Status& why);
 
   const DemandSpec& spec() const { return config_.spec; }
 
@@ -71,7 +71,7 @@ class SharedWatch : private Reflector::Owner {
   void OnHealth();
   // The server sends the sponsor nothing. Members take turns; if none gets a response, the server
   // may be slow for all, and each waits longer.
-  void OnSilence();
+  void OnNoResponse();
   // A member other than the sponsor that has proved its access, preferably one that neither rests
   // nor was silent; null: none.
   WatchMember* Successor() const;
@@ -86,9 +86,9 @@ class SharedWatch : private Reflector::Owner {
   prometheus::Counter& handovers_;
   std::vector<std::unique_ptr<WatchMember>> members_;
   WatchMember* sponsor_ = nullptr;
-  int failures_ = 0;  // of the sponsor, in a row
-  int silences_ = 0;  // of the sponsor, in periods of answer_grace
-  int patience_ = 1;  // how many of these each sponsor has
+  int failures_ = 0;            // of the sponsor, in a row
+  int unanswered_periods_ = 0;  // of the sponsor, in periods of answer_grace
+  int periods_allowed_ = 1;     // how many of these each sponsor has
   absl::Time live_since_ = absl::InfiniteFuture();
   std::unique_ptr<Reflector> reflector_;  // while there is a member
 };

@@ -61,7 +61,7 @@ TEST_F(SharingTest, NoBorrowedRead) {
   EXPECT_EQ(of_b_.Take(), "") << "it gets no events";
   EXPECT_EQ(of_a_.state(), DemandState::kSynced) << "this concerns b only";
   server_.Grant("b");
-  PokeAndSettle("b");
+  RetryAndSettle("b");
   EXPECT_EQ(of_b_.Take(), "!+foo/x@101 !+foo/y@102 Synced");
 }
 
@@ -96,7 +96,7 @@ TEST_F(SharingTest, AfterARegrantTheSinkGetsWhatItMissed) {
   PutAndSettle("foo/kept");
   of_b_.Take();
   server_.Revoke("b");
-  PokeAndSettle();
+  RetryAndSettle();
   EXPECT_EQ(of_b_.Take(), "Forbidden") << "at once, after the hint";
   EXPECT_EQ(Code(*view_b_), absl::StatusCode::kPermissionDenied);
   EXPECT_TRUE(Reads(*view_a_));
@@ -123,7 +123,7 @@ TEST_F(SharingTest, ARevokedComponentLosesItsReadsAtOnce) {
     for (const auto& watch : a_.watches()) {
       if (watch->live()) watch->Close(absl::UnauthenticatedError("401"));
     }
-    cache_->CutOff("a", off);
+    cache_->Revoke("a", off);
     loop_.RunReady();
     EXPECT_EQ(Code(*view_a_), absl::StatusCode::kUnavailable);
     EXPECT_TRUE(view_a_->ListLastKnown(kWidget, "").size() == 1) << "stale, and not for decisions";
@@ -138,7 +138,7 @@ TEST_F(SharingTest, ARevokedComponentLosesItsReadsAtOnce) {
     EXPECT_EQ(of_b.state(), DemandState::kSynced);
 
     server_.Serve(a_);
-    PokeAndSettle("a");
+    RetryAndSettle("a");
     EXPECT_TRUE(Reads(*view_a_));
     EXPECT_THAT(of_a.Take(), testing::MatchesRegex("~foo/x@.* Synced"));
   }
@@ -146,10 +146,10 @@ TEST_F(SharingTest, ARevokedComponentLosesItsReadsAtOnce) {
 
 TEST_F(SharingTest, ARevokedComponentJoinsAgainByItself) {
   JoinBoth();
-  cache_->CutOff("b", absl::UnauthenticatedError("401"));
+  cache_->Revoke("b", absl::UnauthenticatedError("401"));
   loop_.RunReady();
   EXPECT_EQ(Code(*view_b_), absl::StatusCode::kUnavailable);
-  cache_->CutOff("b", absl::UnauthenticatedError("401"));
+  cache_->Revoke("b", absl::UnauthenticatedError("401"));
   loop_.RunFor(absl::Seconds(5));
   EXPECT_TRUE(Reads(*view_b_)) << "the server has answered its reviews";
   EXPECT_EQ(of_b_.Take(), "Stale Synced");
@@ -207,7 +207,7 @@ TEST_F(SharingTest, AHintAsksAgainForAnExpiredProof) {
   for (CacheView* view : {view_a_, view_b_}) {
     ASSERT_EQ(Code(*view), absl::StatusCode::kUnavailable);
   }
-  cache_->Poke();
+  cache_->RetryNow();
   loop_.RunReady();
   EXPECT_EQ(a_.Count(kReviews), 2u);
   EXPECT_EQ(b_.Count(kReviews), 2u);

@@ -56,12 +56,12 @@ class WatchMember {
   const WatchComponent* component() const { return &component_; }
 
   // It has failed as the sponsor, and waits until then before the next try.
-  void RestUntil(absl::Time when) { rests_until_ = when; }
-  bool Rests() const { return client().loop().clock().TimeNow() < rests_until_; }
+  void BackOffUntil(absl::Time when) { backoff_until_ = when; }
+  bool IsBackingOff() const { return client().loop().clock().TimeNow() < backoff_until_; }
   // Whether it got no response as the sponsor. Reset when all members have been the sponsor, or
   // when one of them got a response.
-  bool was_silent() const { return was_silent_; }
-  void SetSilent(bool silent) { was_silent_ = silent; }
+  bool had_no_response() const { return had_no_response_; }
+  void SetHadNoResponse(bool value) { had_no_response_ = value; }
 
   void Add(std::shared_ptr<DemandFeed> feed);
   void Remove(const DemandFeed& feed);
@@ -88,8 +88,8 @@ class WatchMember {
   const Logger log_;
   AccessProof proof_;
   LoopTimer linger_;
-  absl::Time rests_until_ = absl::InfinitePast();
-  bool was_silent_ = false;
+  absl::Time backoff_until_ = absl::InfinitePast();
+  bool had_no_response_ = false;
   DemandStatus status_ = {DemandState::kPending, absl::UnavailableError("no request was sent yet")};
   std::set<std::pair<absl::StatusCode, bool>> logged_;  // reasons of this state; DemandStatus
   std::vector<std::shared_ptr<DemandFeed>> feeds_;

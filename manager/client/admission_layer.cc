@@ -25,7 +25,7 @@ void AdmissionLayer::Send(const ClientCallPtr& call, Done done) {
 void AdmissionLayer::StartQueued() {
   while (in_flight_ < options_.max_in_flight) {
     const bool again =
-        !postponed_.empty() && answers_->HasRoomFor(postponed_.front().call->answer_bytes);
+        !postponed_.empty() && answers_->HasCapacityFor(postponed_.front().call->answer_bytes);
     std::deque<Waiting>& queue = again ? postponed_ : queue_;
     if (queue.empty()) break;
     Waiting next = std::move(queue.front());

@@ -11,7 +11,7 @@ std::shared_ptr<AnswerBudget::Answer> AnswerBudget::Begin(bool repeatable) {
   return std::make_shared<Answer>(shared_from_this(), repeatable);
 }
 
-bool AnswerBudget::HasRoomFor(size_t bytes) const {
+bool AnswerBudget::HasCapacityFor(size_t bytes) const {
   // An answer that needs more than half of the budget must not wait for ever.
   return held_ + std::min(bytes, options_.max_bytes / 2) <= options_.max_bytes;
 }

@@ -41,7 +41,7 @@ class AnswerBudget : public std::enable_shared_from_this<AnswerBudget> {
   std::shared_ptr<Answer> Begin(bool repeatable);
 
   // Whether to request an answer again now that was postponed after `bytes`.
-  bool HasRoomFor(size_t bytes) const;
+  bool HasCapacityFor(size_t bytes) const;
   size_t held() const { return held_; }
 
  private:

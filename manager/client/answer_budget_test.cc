@@ -98,12 +98,12 @@ TEST_F(AnswerBudgetTest, ARestartedAnswerCountsFromZero) {
 }
 
 TEST_F(AnswerBudgetTest, RoomIsHalfOfTheBudgetAtMost) {
-  EXPECT_TRUE(budget->HasRoomFor(100)) << "nothing else is under way";
+  EXPECT_TRUE(budget->HasCapacityFor(100)) << "nothing else is under way";
   EXPECT_TRUE(Bring(*first, 5));
-  EXPECT_TRUE(budget->HasRoomFor(100));
+  EXPECT_TRUE(budget->HasCapacityFor(100));
   EXPECT_TRUE(Bring(*first, 1));
-  EXPECT_FALSE(budget->HasRoomFor(100));
-  EXPECT_TRUE(budget->HasRoomFor(4));
+  EXPECT_FALSE(budget->HasCapacityFor(100));
+  EXPECT_TRUE(budget->HasCapacityFor(4));
   first->Abandon();
   EXPECT_EQ(budget->held(), 0u);
   EXPECT_FALSE(Bring(*first, 1)) << "nobody waits for it";

@@ -79,7 +79,7 @@ void AuthLayer::OnError(const TokenPtr& token, std::string_view method, std::str
                         const absl::Status& error) {
   if (absl::IsUnauthenticated(error)) OnUnauthenticated(token, target, error);
   if (!absl::IsPermissionDenied(error) || !options_.on_forbidden) return;
-  if (guard_.IsOwed(method, target)) options_.on_forbidden();
+  if (guard_.MustBeAllowed(method, target)) options_.on_forbidden();
 }
 
 // An extension's 401 means that the extension did not trust the API server, or that its clock is

@@ -15,8 +15,8 @@
 #include "manager/client/client_metrics.h"
 #include "manager/client/client_options.h"
 #include "manager/client/guard.h"
+#include "manager/client/reported_warnings.h"
 #include "manager/client/rest_client.h"
-#include "manager/client/seen_warnings.h"
 #include "manager/client/watch_session.h"
 #include "manager/core/weak_self.h"
 #include "manager/transport/transport.h"
@@ -70,7 +70,7 @@ class AuthLayer : public CallLayer, private WatchSession::Owner {
   const ClientOptions& options_;
   ClientMetrics& metrics_;
   const Guard& guard_;
-  SeenWarnings warnings_;
+  ReportedWarnings warnings_;
   std::set<WatchSession*> watches_;
   bool asks_about_credential_ = false;
   WeakSelf weak_;

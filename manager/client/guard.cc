@@ -80,7 +80,7 @@ Guard::Guard(const rbac::Mandate& mandate, GuardMode mode,
   unreadable_ = counter("unreadable");
 }
 
-absl::Status Guard::Judge(const rbac::Attributes& request) const {
+absl::Status Guard::CheckRules(const rbac::Attributes& request) const {
   if (rbac::Covers(mandate_, request) || AllowedToEveryone(request)) return absl::OkStatus();
   const bool narrow = !request.ns.empty() || !request.name.empty();
   return absl::PermissionDeniedError(
@@ -90,7 +90,7 @@ absl::Status Guard::Judge(const rbac::Attributes& request) const {
              rbac::MarkerFor(request, request.verb)));
 }
 
-bool Guard::IsOwed(std::string_view method, std::string_view target) const {
+bool Guard::MustBeAllowed(std::string_view method, std::string_view target) const {
   const absl::StatusOr<rbac::Attributes> request = rbac::AttributesOf(method, target);
   if (!request.ok()) return false;
   if (AllowedToEveryone(*request)) return true;
@@ -109,12 +109,12 @@ absl::Status Guard::Check(std::string_view method, std::string_view target,
     Count(unreadable_);
     return std::move(request).status();
   }
-  absl::Status verdict = Judge(*request);
+  absl::Status verdict = CheckRules(*request);
   // An apply never creates a subresource.
   if (verdict.ok() && request->verb == "patch" && request->subresource.empty() &&
       content_type.starts_with(kApply)) {
     request->verb = "create";
-    verdict = Judge(*request);
+    verdict = CheckRules(*request);
   }
   if (verdict.ok()) {
     Count(allowed_);

@@ -45,13 +45,13 @@ class Guard {
 
   // Whether the server's 403 to this request means that a grant is missing: every user may send the
   // request, or a marker declares it without granted=external, whose absence is not a fault.
-  bool IsOwed(std::string_view method, std::string_view target) const;
+  bool MustBeAllowed(std::string_view method, std::string_view target) const;
 
   const rbac::Mandate& mandate() const { return mandate_; }
 
  private:
   // OK if the mandate, or the rights of every user, cover the request.
-  absl::Status Judge(const rbac::Attributes& request) const;
+  absl::Status CheckRules(const rbac::Attributes& request) const;
 
   const rbac::Mandate& mandate_;  // a constant of the program
   const GuardMode mode_;

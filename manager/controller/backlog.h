@@ -56,12 +56,12 @@ class Backlog {
     MutexLock lock(mutex_);
     return items_.size();
   }
-  // Full at max_events; a pause may end at half of it (HasRoom).
+  // Full at max_events; a pause may end at half of it (HasCapacity).
   bool IsFull() const {
     MutexLock lock(mutex_);
     return counted_ >= max_events_;
   }
-  bool HasRoom() const {
+  bool HasCapacity() const {
     MutexLock lock(mutex_);
     return counted_ <= max_events_ / 2;
   }

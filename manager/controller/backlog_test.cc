@@ -40,10 +40,10 @@ TEST_F(BacklogTest, FirstInFirstOut) {
   EXPECT_TRUE(backlog_.IsEmpty());
 }
 
-TEST_F(BacklogTest, IsFullAtTheBoundAndHasRoomAtHalfOfIt) {
+TEST_F(BacklogTest, IsFullAtTheBoundAndHasCapacityAtHalfOfIt) {
   for (const char* name : {"a", "b", "c"}) Push(name);
   EXPECT_FALSE(backlog_.IsFull());
-  EXPECT_FALSE(backlog_.HasRoom());
+  EXPECT_FALSE(backlog_.HasCapacity());
   Push("d");
   EXPECT_TRUE(backlog_.IsFull());
   Push("e");  // it is not refused
@@ -51,21 +51,21 @@ TEST_F(BacklogTest, IsFullAtTheBoundAndHasRoomAtHalfOfIt) {
   EXPECT_TRUE(backlog_.IsFull());
   EXPECT_EQ(Take(2), "bc");
   EXPECT_FALSE(backlog_.IsFull());
-  EXPECT_TRUE(backlog_.HasRoom());
+  EXPECT_TRUE(backlog_.HasCapacity());
 }
 
 TEST_F(BacklogTest, InitialListsDoNotCount) {
   for (int i = 0; i < 10; ++i) Push("a", /*initial=*/true);
   backlog_.Push({0, std::nullopt});
   EXPECT_FALSE(backlog_.IsFull());
-  EXPECT_TRUE(backlog_.HasRoom());
+  EXPECT_TRUE(backlog_.HasCapacity());
 }
 
 TEST_F(BacklogTest, Clear) {
   for (const char* name : {"a", "b", "c", "d"}) Push(name);
   backlog_.Clear();
   EXPECT_TRUE(backlog_.IsEmpty());
-  EXPECT_TRUE(backlog_.HasRoom());
+  EXPECT_TRUE(backlog_.HasCapacity());
   EXPECT_EQ(Take(1), "");
 }
 

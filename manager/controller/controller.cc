@@ -49,7 +49,7 @@ void Controller::Core::OnEvent(size_t source, const ObjectEvent& event) {
   watched.handle->Pause();
   ++paused_;
   // The maps may have caught up before they saw the pause. Then nothing else would end it.
-  if (mapper_.HasRoom()) PostToLoop(&Core::ResumeSources);
+  if (mapper_.HasCapacity()) PostToLoop(&Core::ResumeSources);
 }
 
 void Controller::Core::ResumeSources() {
@@ -99,7 +99,7 @@ void Controller::Core::LogUnsynced(size_t source) {
 
 void Controller::Core::OnSynced(size_t source, bool again) {
   Watched& watched = watched_[source];
-  watched.patience.reset();
+  watched.timeout.reset();
   watched.denied = false;
   const bool was_late = std::exchange(watched.late, nullptr) != nullptr;
   if (again && (watched.listed || was_late)) {
@@ -129,10 +129,10 @@ void Controller::Core::OnUnsynced(size_t source) {
     if (denied && !std::exchange(watched.denied, true) && KnowsReconciled()) ReplaySoon();
   } else if (!mapper_.sources()[source].reconciled && !watched.given_up) {
     if (denied) return GiveUp(source);
-    if (!watched.status.failed || watched.patience != nullptr) return;
-    watched.patience =
-        runtime_.loop.RunAt(Now() + options_.first_list_patience, [this, source, &watched] {
-          watched.patience.reset();
+    if (!watched.status.failed || watched.timeout != nullptr) return;
+    watched.timeout =
+        runtime_.loop.RunAt(Now() + options_.first_list_timeout, [this, source, &watched] {
+          watched.timeout.reset();
           if (watched.status.failed) GiveUp(source);  // else a list is under way
         });
   }
@@ -140,7 +140,7 @@ void Controller::Core::OnUnsynced(size_t source) {
 
 void Controller::Core::GiveUp(size_t source) {
   Watched& watched = watched_[source];
-  watched.patience.reset();
+  watched.timeout.reset();
   watched.given_up = true;
   watched.unreadable = true;
   if (mapper_.OnListed(source)) MapSoon();
@@ -167,7 +167,7 @@ void Controller::Core::MapSlice() {
   const EventMapper::Slice slice = mapper_.RunSlice();
   if (slice.more) MapSoon();
   if (slice.listed) PostToLoop(&Core::StartWorkers);
-  if (paused_ > 0 && mapper_.HasRoom()) PostToLoop(&Core::ResumeSources);
+  if (paused_ > 0 && mapper_.HasCapacity()) PostToLoop(&Core::ResumeSources);
 }
 
 absl::Status Controller::Core::Ready() const {
@@ -278,7 +278,7 @@ void Controller::Core::StopOnLoop(absl::Time deadline) {
   if (phase_ != Phase::kStopped) log_.Info("Stopping controller");
   phase_ = Phase::kStopped;
   for (Watched& watched : watched_) {
-    watched.patience.reset();
+    watched.timeout.reset();
     watched.late.reset();
     std::unique_ptr<DemandHandle> handle;
     MutexLock lock(mutex_);
@@ -321,8 +321,8 @@ absl::Status Controller::Options::Validate() const {
       controller.queue.max_delay < controller.queue.base_delay) {
     return invalid("queue needs max_items of 2 or more, and 0 < base_delay <= max_delay");
   }
-  if (controller.first_list_patience < absl::ZeroDuration()) {
-    return invalid("first_list_patience must not be negative");
+  if (controller.first_list_timeout < absl::ZeroDuration()) {
+    return invalid("first_list_timeout must not be negative");
   }
   if (controller.max_waiting_events < 2) return invalid("max_waiting_events must be at least 2");
   return absl::OkStatus();

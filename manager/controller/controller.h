@@ -53,11 +53,11 @@ struct ControllerOptions {
   // How long the first list of a source may fail before workers start without it. Workers always
   // wait for the reconciled kind. They never wait for another source that is forbidden or whose
   // kind is absent.
-  absl::Duration first_list_patience = absl::Seconds(10);
+  absl::Duration first_list_timeout = absl::Seconds(10);
 };
 
 // Workers start when the initial list of each source has been mapped. A source other than the
-// reconciled kind holds them up only while its list runs, or fails for up to first_list_patience:
+// reconciled kind holds them up only while its list runs, or fails for up to first_list_timeout:
 // not while it is forbidden or its kind absent. Reads of a source that is not synced are errors
 // (cache_view.h), so that a reconciler cannot take unknown for absent. While a source cannot be
 // read the controller is not ready, and it works on.

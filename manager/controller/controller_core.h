@@ -83,8 +83,8 @@ class Controller::Core : public std::enable_shared_from_this<Core> {
     bool listed = false;  // its initial list has come, once; changed under the mutex
     // Workers started without its initial list.
     bool given_up = false;
-    std::unique_ptr<Loop::Timer> patience;  // its first list fails
-    std::unique_ptr<Loop::Timer> late;      // its first list was logged as failed
+    std::unique_ptr<Loop::Timer> timeout;  // its first list fails
+    std::unique_ptr<Loop::Timer> late;     // its first list was logged as failed
     bool denied = false;  // since it was last live, it was forbidden or its kind absent
     // Since it was last live, not even its last known objects could be read: maps may have missed
     // them.

@@ -58,7 +58,7 @@ TEST_F(ControllerSourcesTest, WorkersDoNotWaitForAnotherKindThatCannotBeRead) {
   const absl::Status why = absl::UnavailableError("because");
   const struct {
     DemandStatus status;
-    absl::Duration patience;
+    absl::Duration timeout;
   } rows[] = {
       {{DemandState::kForbidden, why, /*failed=*/true}, absl::ZeroDuration()},
       {{DemandState::kKindAbsent, why, /*failed=*/true}, absl::ZeroDuration()},
@@ -71,8 +71,8 @@ TEST_F(ControllerSourcesTest, WorkersDoNotWaitForAnotherKindThatCannotBeRead) {
     SCOPED_TRACE(ToString(row.status.state));
     cache_.SetStatus(kRole, row.status);
     Start({Reconciled(kLease), Of(kRole)});
-    if (row.patience > absl::ZeroDuration()) {
-      loop_.RunFor(row.patience - absl::Milliseconds(10));
+    if (row.timeout > absl::ZeroDuration()) {
+      loop_.RunFor(row.timeout - absl::Milliseconds(10));
       EXPECT_TRUE(names_.empty());
     }
     loop_.RunFor(absl::Milliseconds(20));
@@ -89,7 +89,7 @@ TEST_F(ControllerSourcesTest, WorkersDoNotWaitForAnotherKindThatCannotBeRead) {
 // Workers do not start without the kind after one failure: its next list may be long.
 TEST_F(ControllerSourcesTest, WorkersWaitForAListThatRunsAgain) {
   const absl::Status why = absl::UnavailableError("because");
-  controller_options_.first_list_patience = absl::Seconds(5);
+  controller_options_.first_list_timeout = absl::Seconds(5);
   PutLease("a");
   cache_.SetStatus(kRole, {DemandState::kPending, why, /*failed=*/true});
   Start({Reconciled(kLease), Of(kRole)});

@@ -45,7 +45,7 @@ bool EventMapper::Replay() {
 }
 
 bool EventMapper::Refill() {
-  has_room_ = true;
+  has_capacity_ = true;
   return Wake();
 }
 
@@ -93,7 +93,7 @@ bool EventMapper::RunOne(absl::Time& now, Slice& slice) {
   StartPass();
   if (!in_pass_) return false;
   if (!held_.empty()) {
-    if (!has_room_.exchange(false)) return false;
+    if (!has_capacity_.exchange(false)) return false;
     now = options_.clock->TimeNow();
     Enqueue(std::exchange(held_, {}), kLowPriority, /*of_pass=*/true, now);
     pump_ = true;
@@ -118,7 +118,7 @@ void EventMapper::OnListedHere(size_t source, Slice& slice) {
 void EventMapper::StartPass() {
   if (in_pass_ && pass_was_rejected_) return;
   if (!replay_wanted_.exchange(false)) {
-    if (in_pass_ || !missed_ || !has_room_.exchange(false)) return;
+    if (in_pass_ || !missed_ || !has_capacity_.exchange(false)) return;
   }
   in_pass_ = true;
   missed_ = false;
@@ -179,7 +179,7 @@ void EventMapper::Enqueue(const std::vector<Request>& requests, int priority, bo
     if (of_pass) held_.push_back(request);
   }
   if (!rejected) return;
-  has_room_ = false;
+  has_capacity_ = false;
   (of_pass ? pass_was_rejected_ : missed_) = true;
   if (refilling_.exchange(true)) return;
   options_.log.Error("Work queue is full; rejected requests will be queued when it has room",

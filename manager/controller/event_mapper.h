@@ -60,7 +60,7 @@ class EventMapper {
 
   // Any thread.
   bool IsFull() const { return backlog_.IsFull(); }
-  bool HasRoom() const { return backlog_.HasRoom(); }
+  bool HasCapacity() const { return backlog_.HasCapacity(); }
   size_t waiting() const { return backlog_.size(); }
   // Whether something is, or has to be, mapped.
   bool busy() const { return scheduled_; }
@@ -81,7 +81,7 @@ class EventMapper {
   bool Wake() { return !scheduled_.exchange(true); }
   bool HasWork() const {
     return !backlog_.IsEmpty() || (replay_wanted_ && !pass_was_rejected_) ||
-           (has_room_ && (missed_ || !held_.empty()));
+           (has_capacity_ && (missed_ || !held_.empty()));
   }
 
   // On the strand.
@@ -101,7 +101,7 @@ class EventMapper {
   // RunSlice() is posted, or runs. What is added before it is looked at is seen
   // by that slice.
   std::atomic<bool> scheduled_ = false;
-  std::atomic<bool> closed_ = false, replay_wanted_ = false, has_room_ = false;
+  std::atomic<bool> closed_ = false, replay_wanted_ = false, has_capacity_ = false;
 
   // Of the strand.
   std::vector<Backlog::Item> taken_;  // from the backlog; before next_ they are done

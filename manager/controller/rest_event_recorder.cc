@@ -53,8 +53,8 @@ class RestEventRecorder::Core : public std::enable_shared_from_this<Core> {
     absl::Time last_seen;  // monotonic
     absl::Time last_wall;
     absl::Time next_update;
-    std::unique_ptr<Loop::Timer> timer;           // for next_update, or the next try
-    std::unique_ptr<Loop::Timer> patience_timer;  // being sent
+    std::unique_ptr<Loop::Timer> timer;          // for next_update, or the next try
+    std::unique_ptr<Loop::Timer> timeout_timer;  // being sent
   };
   using SeriesList = std::list<Series>;  // the one seen longest ago first
 
@@ -75,7 +75,7 @@ class RestEventRecorder::Core : public std::enable_shared_from_this<Core> {
   void Enqueue(Series& series);
   void EnqueueAt(absl::Time when, Series& series);
   void SendNext();
-  bool HasRoomFor(const Series& series);
+  bool HasCapacityFor(const Series& series);
   void OnAnswer(Series& series, const absl::Status& status, int count);
   void TryAgain(Series& series, const absl::Status& status);
   void Pause(const absl::Status& status);
@@ -152,7 +152,7 @@ void RestEventRecorder::Core::Observe(EventContent content) {
     series.event = EventObject(content, reporter_, series.last_wall);
     series.flow = StrCat(series.event.metadata().namespace_(), "/", content.reason);
     series.content = std::move(content);
-    if (!HasRoomFor(series)) return dropped_.Increment();
+    if (!HasCapacityFor(series)) return dropped_.Increment();
     it = by_key_.emplace(std::move(key), series_.insert(series_.end(), std::move(series))).first;
   } else {
     series_.splice(series_.end(), series_, it->second);
@@ -164,7 +164,7 @@ void RestEventRecorder::Core::Observe(EventContent content) {
   if (!IsBusy(series)) Tell(series);
 }
 
-bool RestEventRecorder::Core::HasRoomFor(const Series& series) {
+bool RestEventRecorder::Core::HasCapacityFor(const Series& series) {
   if (series_.size() >= options_.max_series) return false;
   // Events that wait for a retry do not take room from others.
   if (queue_.waiting() + queue_.in_flight() < options_.max_queue) return true;
@@ -216,7 +216,7 @@ void RestEventRecorder::Core::SendNext() {
     Series& series = *next->item;
     series.slow = next->slow;
     if (!series.slow) {
-      series.patience_timer = loop().RunAt(Now() + options_.patience, [this, &series] {
+      series.timeout_timer = loop().RunAt(Now() + options_.send_timeout, [this, &series] {
         series.slow = true;
         queue_.NoteSlow(series.flow);
         SendNext();
@@ -238,7 +238,7 @@ void RestEventRecorder::Core::SendNext() {
 }
 
 void RestEventRecorder::Core::OnAnswer(Series& series, const absl::Status& status, int count) {
-  series.patience_timer.reset();
+  series.timeout_timer.reset();
   series.hung = series.slow && !status.ok();
   queue_.Done(series.flow, std::exchange(series.slow, false), status.ok());
   series.queued = false;

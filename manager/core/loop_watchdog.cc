@@ -55,12 +55,12 @@ void LoopWatchdog::Look() {
 
 bool LoopWatchdog::Report(std::string_view message, const LoopActivity::Turn& turn) {
   const absl::Time now = options_.loop->clock().TimeNow();
-  if (now < speak_at_) {
+  if (now < next_line_at_) {
     if (std::exchange(omitted_, turn.number) != turn.number) ++omissions_;
     return false;
   }
   if (turn.number == omitted_) --omissions_;  // it is reported after all
-  speak_at_ = now + options_.quiet;
+  next_line_at_ = now + options_.quiet;
   options_.log.Error(
       message,
       {{"for", turn.length}, {"by", LabelOf(turn)}, {"omitted", std::exchange(omissions_, 0)}});

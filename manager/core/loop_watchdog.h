@@ -45,7 +45,7 @@ class LoopWatchdog {
   uint64_t reported_ = 0;  // the turn whose end is to be reported
   uint64_t omitted_ = 0;   // the last turn that was not reported, to count it once
   int omissions_ = 0;      // since the last line
-  absl::Time speak_at_ = absl::InfinitePast();
+  absl::Time next_line_at_ = absl::InfinitePast();
   std::unique_ptr<Loop::Timer> timer_;
 };
 

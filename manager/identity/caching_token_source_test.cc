@@ -81,10 +81,10 @@ struct CachingTokenSourceTest : testing::Test {
   absl::Time Now() { return loop.clock().TimeNow(); }
 
   // The result of a caller, and its wait.
-  Result Get(absl::Duration patience = absl::Seconds(10)) {
+  Result Get(absl::Duration timeout = absl::Seconds(10)) {
     std::optional<Result> result;
     const absl::Time start = Now();
-    source->Fetch({.deadline = Now() + patience, .stop = {}},
+    source->Fetch({.deadline = Now() + timeout, .stop = {}},
                   [&](Result r) { result = std::move(r); });
     EXPECT_FALSE(result.has_value()) << "answered inside Fetch()";
     EXPECT_TRUE(loop.RunUntil([&] { return result.has_value(); }));

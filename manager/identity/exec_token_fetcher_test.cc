@@ -30,7 +30,7 @@ struct ExecTokenFetcherTest : testing::Test {
                       .env = {{"AWS_SECRET", "wordy-secret"}},
                       .install_hint = "See https://aws.example.",
                       .info = R"({"kind":"ExecCredential"})",
-                      .said_by = "/kc: user \"u\""};
+                      .origin = "/kc: user \"u\""};
     Endpoint endpoint;
     endpoint.server = "https://api";
     endpoint.ca_pem = "CA";

@@ -208,7 +208,7 @@ absl::StatusOr<std::unique_ptr<CachingTokenSource>> IdentityPlane::NewTokens(
                        .user_agent = cluster.base->user_agent(),
                        .ns = options_.ns,
                        .service_account = service_account,
-                       .minter = options_.service_account,
+                       .base_service_account = options_.service_account,
                        .expiration = options_.token_expiration,
                        .audiences = options_.audiences,
                        .bound_secret = options_.bind_to_secrets ? service_account : std::string(),
@@ -255,8 +255,8 @@ WaiterSeries IdentityPlane::WaitersOf(const std::string& cluster, const std::str
   return {
       .waiting = &options_.metrics->Gauge("mandate_token_waiters", "Callers waiting for a token",
                                           {{"cluster", cluster}, {"identity", name}}),
-      .turned_away = &BoundCounter(
-          *options_.metrics, {{"limit", "waiters"}, {"cluster", cluster}, {"identity", name}})};
+      .rejected = &BoundCounter(*options_.metrics,
+                                {{"limit", "waiters"}, {"cluster", cluster}, {"identity", name}})};
 }
 
 absl::StatusOr<ComponentIdentity*> IdentityPlane::Component(std::string_view cluster,

@@ -121,18 +121,18 @@ class Simulation {
 
   void Ask(ComponentIdentity& identity) {
     const absl::Time asked = loop_.clock().TimeNow();
-    const absl::Duration patience = absl::Milliseconds(Uniform(0, 90'000));
+    const absl::Duration timeout = absl::Milliseconds(Uniform(0, 90'000));
     const bool had_one = identity.tokens()->Cached() != nullptr;
     ++open_questions_;
     auto answered = std::make_shared<bool>(false);
     identity.tokens()->Fetch(
-        {.deadline = asked + patience, .stop = {}},
+        {.deadline = asked + timeout, .stop = {}},
         [=, this, &identity](absl::StatusOr<std::shared_ptr<const Token>> token) {
           EXPECT_FALSE(*answered) << "answered twice";
           *answered = true;
           --open_questions_;
           const absl::Duration waited = loop_.clock().TimeNow() - asked;
-          EXPECT_LE(waited, patience);
+          EXPECT_LE(waited, timeout);
           if (had_one) {
             EXPECT_TRUE(token.ok()) << "a valid token was there: " << token.status();
             EXPECT_EQ(waited, absl::ZeroDuration()) << "waited while a valid token was there";

@@ -38,10 +38,11 @@ std::string SecretManifest(std::string_view ns, std::string_view name) {
                 "\ntype: Opaque\n");
 }
 
-// The Role and RoleBinding with which `minter`, a ServiceAccount of `ns`, may mint tokens of
-// `name`.
-std::string MintingManifest(std::string_view ns, std::string_view minter, std::string_view name) {
-  const std::string role = StrCat(minter, "-mint-", name);
+// The Role and RoleBinding with which `base_service_account`, a ServiceAccount of `ns`, may request
+// tokens of `name`.
+std::string TokenRequestManifest(std::string_view ns, std::string_view base_service_account,
+                                 std::string_view name) {
+  const std::string role = StrCat(base_service_account, "-mint-", name);
   return StrCat(
       "apiVersion: rbac.authorization.k8s.io/v1\nkind: Role\nmetadata:\n  name: ", role,
       "\n  namespace: ", ns,
@@ -51,7 +52,8 @@ std::string MintingManifest(std::string_view ns, std::string_view minter, std::s
       "---\napiVersion: rbac.authorization.k8s.io/v1\nkind: RoleBinding\nmetadata:\n  name: ", role,
       "\n  namespace: ", ns,
       "\nroleRef:\n  apiGroup: rbac.authorization.k8s.io\n  kind: Role\n  name: ", role,
-      "\nsubjects:\n- kind: ServiceAccount\n  name: ", minter, "\n  namespace: ", ns, "\n");
+      "\nsubjects:\n- kind: ServiceAccount\n  name: ", base_service_account, "\n  namespace: ", ns,
+      "\n");
 }
 
 FetchResult Failed(FetchOutcome outcome, const std::string& message) {
@@ -265,9 +267,9 @@ FetchResult TokenRequester::Refusal(const Attempt& attempt, const HttpResponse& 
     return Failed(
         FetchOutcome::kMayNotMint,
         StrCat("base may not ", doing, " ", account, cause, ". Apply (it is part of the chart):\n",
-               doing == "create"
-                   ? ServiceAccountManifest(options_.ns, options_.service_account)
-                   : MintingManifest(options_.ns, options_.minter, options_.service_account)));
+               doing == "create" ? ServiceAccountManifest(options_.ns, options_.service_account)
+                                 : TokenRequestManifest(options_.ns, options_.base_service_account,
+                                                        options_.service_account)));
   }
   FetchOutcome outcome = FetchOutcome::kServerError;
   if (response.code == 429) {

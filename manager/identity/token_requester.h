@@ -31,7 +31,7 @@ class TokenRequester : public TokenFetcher {
     std::string user_agent = {};  // base's
     std::string ns = {};
     std::string service_account = {};
-    std::string minter = "mandate-manager";  // base's ServiceAccount; for messages
+    std::string base_service_account = "mandate-manager";  // base's ServiceAccount; for messages
     absl::Duration expiration = absl::Hours(1);
     std::vector<std::string> audiences = {};  // empty: the API server's default
     // A Secret of `ns` whose deletion revokes the tokens; empty: they depend on the ServiceAccount

@@ -62,7 +62,7 @@ void TokenWaiters::Add(const CallContext& context, TokenSource::Callback done) {
     return state.Post(std::move(done), state.TooLate());
   }
   if (state.waiters.size() >= state.max) {
-    if (state.series.turned_away != nullptr) state.series.turned_away->Increment();
+    if (state.series.rejected != nullptr) state.series.rejected->Increment();
     return state.Post(std::move(done), absl::ResourceExhaustedError(
                                            StrCat("more than ", state.max,
                                                   " callers wait for a token of ", state.subject)));

@@ -17,7 +17,7 @@ namespace mandate {
 // Each may be null and outlives the waiters that it counts.
 struct WaiterSeries {
   prometheus::Gauge* waiting = nullptr;
-  prometheus::Counter* turned_away = nullptr;
+  prometheus::Counter* rejected = nullptr;
 };
 
 // Loop thread only.

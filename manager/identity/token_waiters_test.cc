@@ -78,8 +78,8 @@ TEST_F(TokenWaitersTest, RejectsCallersBeyondItsBound) {
 
 TEST_F(TokenWaitersTest, AnEndedContextIsNotCountedAgainstTheBound) {
   Metrics metrics;
-  prometheus::Counter& turned_away = metrics.Counter("turned_away", "", {});
-  waiters.emplace(loop, "ns/sa", 0, WaiterSeries{.waiting = nullptr, .turned_away = &turned_away});
+  prometheus::Counter& rejected = metrics.Counter("rejected", "", {});
+  waiters.emplace(loop, "ns/sa", 0, WaiterSeries{.waiting = nullptr, .rejected = &rejected});
   std::stop_source stop;
   stop.request_stop();
   waiters->Add({.stop = stop.get_token()}, Record());
@@ -89,7 +89,7 @@ TEST_F(TokenWaitersTest, AnEndedContextIsNotCountedAgainstTheBound) {
   waiters->Add(In(absl::ZeroDuration()), Record());
   loop.RunReady();
   EXPECT_EQ(result->status().code(), absl::StatusCode::kDeadlineExceeded);
-  EXPECT_EQ(turned_away.Value(), 0);
+  EXPECT_EQ(rejected.Value(), 0);
 }
 
 TEST_F(TokenWaitersTest, AnswersInTheOrderOfTheCalls) {
@@ -104,16 +104,16 @@ TEST_F(TokenWaitersTest, AnswersInTheOrderOfTheCalls) {
 TEST_F(TokenWaitersTest, UpdatesItsMetrics) {
   Metrics metrics;
   prometheus::Gauge& waiting = metrics.Gauge("waiting", "", {});
-  prometheus::Counter& turned_away = metrics.Counter("turned_away", "", {});
-  waiters.emplace(loop, "ns/sa", 2, WaiterSeries{.waiting = &waiting, .turned_away = &turned_away});
+  prometheus::Counter& rejected = metrics.Counter("rejected", "", {});
+  waiters.emplace(loop, "ns/sa", 2, WaiterSeries{.waiting = &waiting, .rejected = &rejected});
   const auto ignore = [](Result) {};
   waiters->Add(In(absl::Seconds(1)), ignore);
   waiters->Add({}, ignore);
   EXPECT_EQ(waiting.Value(), 2);
-  EXPECT_EQ(turned_away.Value(), 0);
+  EXPECT_EQ(rejected.Value(), 0);
   waiters->Add({}, ignore);
   EXPECT_EQ(waiting.Value(), 2);
-  EXPECT_EQ(turned_away.Value(), 1);
+  EXPECT_EQ(rejected.Value(), 1);
   loop.RunFor(absl::Seconds(2));
   EXPECT_EQ(waiting.Value(), 1);
   waiters.reset();

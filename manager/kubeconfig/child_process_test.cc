@@ -28,9 +28,9 @@ ChildOptions Shell(const std::string& script) {
 }
 
 absl::StatusOr<ChildResult> Ran(const ChildOptions& options,
-                                absl::Duration patience = absl::Seconds(30)) {
+                                absl::Duration timeout = absl::Seconds(30)) {
   const Clock& clock = Clock::Real();
-  return RunChild({.deadline = clock.TimeNow() + patience, .stop = {}}, clock, options);
+  return RunChild({.deadline = clock.TimeNow() + timeout, .stop = {}}, clock, options);
 }
 
 TEST(ChildProcessTest, ReturnsOutputAndExitCode) {

@@ -24,7 +24,7 @@ struct ExecPlugin {
   std::vector<std::pair<std::string, std::string>> env = {};  // in addition to the process's own
   std::string install_hint = {};  // for the error if the command is missing
   std::string info = {};          // $KUBERNETES_EXEC_INFO
-  std::string said_by = {};       // "FILE: user \"NAME\"", for messages
+  std::string origin = {};        // "FILE: user \"NAME\"", for messages
 };
 
 // The credential that a plugin printed.

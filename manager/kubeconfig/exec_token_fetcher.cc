@@ -11,7 +11,7 @@ namespace {
 constexpr size_t kMaxSaid = 2000;
 
 std::string Name(const ExecPlugin& plugin) {
-  return StrCat("the credential plugin ", plugin.command, " (", plugin.said_by, ")");
+  return StrCat("the credential plugin ", plugin.command, " (", plugin.origin, ")");
 }
 
 FetchResult Failed(const ExecPlugin& plugin, std::string_view what) {

@@ -29,7 +29,7 @@ absl::Status Invalid(const KubeconfigEntry& entry, std::string_view what, std::s
 // The entry that `name` points to. An error lists the names of the entries that exist.
 absl::StatusOr<const KubeconfigEntry*> Find(
     const std::map<std::string, KubeconfigEntry, std::less<>>& entries, std::string_view what,
-    std::string_view name, std::string_view said_by) {
+    std::string_view name, std::string_view origin) {
   const auto at = entries.find(name);
   if (at != entries.end()) return &at->second;
   std::vector<std::string> names;
@@ -40,7 +40,7 @@ absl::StatusOr<const KubeconfigEntry*> Find(
   const std::string known =
       names.empty() ? "there are none" : StrCat("known: ", absl::StrJoin(names, ", "));
   return absl::InvalidArgumentError(
-      StrCat(said_by, " ", problem, "; ", known, DidYouMean(name, names)));
+      StrCat(origin, " ", problem, "; ", known, DidYouMean(name, names)));
 }
 
 // `member`-data decoded from base64, or else the file that `member` names. Empty if neither is set.
@@ -188,12 +188,12 @@ absl::StatusOr<ClusterConfig> LoadKubeconfig(const std::vector<std::string>& pat
   const std::string context_name = options.context.empty() ? file.current_context : options.context;
   ASSIGN_OR_RETURN(const KubeconfigEntry* context,
                    Find(file.contexts, "current-context", context_name, files));
-  const std::string said_by = StrCat(context->file, ": context \"", context_name, "\"");
+  const std::string origin = StrCat(context->file, ": context \"", context_name, "\"");
   const std::string cluster_name = context->Get("cluster");
   const std::string user_name = context->Get("user");
   ASSIGN_OR_RETURN(const KubeconfigEntry* cluster,
-                   Find(file.clusters, "cluster", cluster_name, said_by));
-  ASSIGN_OR_RETURN(const KubeconfigEntry* user, Find(file.users, "user", user_name, said_by));
+                   Find(file.clusters, "cluster", cluster_name, origin));
+  ASSIGN_OR_RETURN(const KubeconfigEntry* user, Find(file.users, "user", user_name, origin));
   ClusterConfig config;
   config.ns = context->Get("namespace");
   RETURN_IF_ERROR(FillEndpoint(*cluster, cluster_name, options, config.endpoint));

@@ -17,10 +17,10 @@ constexpr std::string_view kExtension = "client.authentication.k8s.io/exec";
 // Reads the members of one user's exec entry.
 class Reader {
  public:
-  Reader(const Json::Value& exec, const std::string& said_by) : exec_(exec), said_by_(said_by) {}
+  Reader(const Json::Value& exec, const std::string& origin) : exec_(exec), origin_(origin) {}
 
   absl::Status Wrong(std::string_view what) const {
-    return absl::InvalidArgumentError(StrCat(said_by_, ": exec", what));
+    return absl::InvalidArgumentError(StrCat(origin_, ": exec", what));
   }
   // The text of a member; "" if it is absent.
   absl::StatusOr<std::string> Text(std::string_view key) const {
@@ -45,37 +45,37 @@ class Reader {
 
  private:
   const Json::Value& exec_;
-  const std::string& said_by_;
+  const std::string& origin_;
 };
 
-absl::Status CheckVersion(const std::string& version, const std::string& said_by) {
+absl::Status CheckVersion(const std::string& version, const std::string& origin) {
   if (version == StrCat(kGroup, "v1") || version == StrCat(kGroup, "v1beta1")) {
     return absl::OkStatus();
   }
   if (version == StrCat(kGroup, "v1alpha1")) {
     return absl::UnimplementedError(
-        StrCat(said_by, ": exec.apiVersion is v1alpha1, which Kubernetes 1.24 removed: write ",
+        StrCat(origin, ": exec.apiVersion is v1alpha1, which Kubernetes 1.24 removed: write ",
                kGroup, "v1beta1, and update the plugin"));
   }
   return absl::InvalidArgumentError(
-      StrCat(said_by, ": exec.apiVersion is \"", version, "\"; it is ", kGroup, "v1 or v1beta1"));
+      StrCat(origin, ": exec.apiVersion is \"", version, "\"; it is ", kGroup, "v1 or v1beta1"));
 }
 
 absl::Status CheckInteractiveMode(const std::string& mode, const ExecPlugin& plugin) {
   if (mode == "IfAvailable" || mode == "Never") return absl::OkStatus();
   if (mode == "Always") {
     return absl::UnimplementedError(StrCat(
-        plugin.said_by, ": exec.interactiveMode is Always, but the manager has no terminal for ",
+        plugin.origin, ": exec.interactiveMode is Always, but the manager has no terminal for ",
         plugin.command, ": use a token, or a plugin that needs no input (IfAvailable or Never)"));
   }
   if (mode.empty()) {
     // In v1beta1, interactiveMode has a default.
     if (plugin.api_version.ends_with("beta1")) return absl::OkStatus();
-    return absl::InvalidArgumentError(
-        StrCat(plugin.said_by, ": exec has no interactiveMode, which ", plugin.api_version,
-               " requires: write IfAvailable or Never"));
+    return absl::InvalidArgumentError(StrCat(plugin.origin, ": exec has no interactiveMode, which ",
+                                             plugin.api_version,
+                                             " requires: write IfAvailable or Never"));
   }
-  return absl::InvalidArgumentError(StrCat(plugin.said_by, ": exec.interactiveMode is \"", mode,
+  return absl::InvalidArgumentError(StrCat(plugin.origin, ": exec.interactiveMode is \"", mode,
                                            "\"; it must be IfAvailable, Never or Always"));
 }
 
@@ -100,17 +100,17 @@ Json::Value ClusterInfo(const KubeconfigEntry& cluster, const Endpoint& endpoint
 
 }  // namespace
 
-absl::StatusOr<ExecPlugin> ReadExecPlugin(const KubeconfigEntry& user, const std::string& said_by,
+absl::StatusOr<ExecPlugin> ReadExecPlugin(const KubeconfigEntry& user, const std::string& origin,
                                           const KubeconfigEntry& cluster,
                                           const Endpoint& endpoint) {
   const Json::Value* exec = user.Tree("exec");
   if (exec == nullptr || !exec->isObject()) {
-    return absl::InvalidArgumentError(StrCat(said_by, ": exec is not a map"));
+    return absl::InvalidArgumentError(StrCat(origin, ": exec is not a map"));
   }
-  const Reader read(*exec, said_by);
-  ExecPlugin plugin{.said_by = said_by};
+  const Reader read(*exec, origin);
+  ExecPlugin plugin{.origin = origin};
   ASSIGN_OR_RETURN(plugin.api_version, read.Text("apiVersion"));
-  RETURN_IF_ERROR(CheckVersion(plugin.api_version, said_by));
+  RETURN_IF_ERROR(CheckVersion(plugin.api_version, origin));
   ASSIGN_OR_RETURN(plugin.command, read.Text("command"));
   if (plugin.command.empty()) return read.Wrong(" has no command");
   if (plugin.command.find('/') != std::string::npos) {

@@ -12,8 +12,8 @@ namespace mandate {
 
 // Reads the exec entry of `user` for `cluster`, whose endpoint is set. `user` must have an exec
 // entry. kInvalidArgument and kUnimplemented (apiVersion v1alpha1, interactiveMode Always) begin
-// with `said_by` and never quote arguments or variables.
-absl::StatusOr<ExecPlugin> ReadExecPlugin(const KubeconfigEntry& user, const std::string& said_by,
+// with `origin` and never quote arguments or variables.
+absl::StatusOr<ExecPlugin> ReadExecPlugin(const KubeconfigEntry& user, const std::string& origin,
                                           const KubeconfigEntry& cluster, const Endpoint& endpoint);
 
 }  // namespace mandate

@@ -193,7 +193,7 @@ TEST_F(KubeconfigTest, ReadsAnExecPlugin) {
   EXPECT_THAT(plugin.args, ElementsAre("eks", "get-token", "--cluster-name", "prod"));
   EXPECT_THAT(plugin.env, ElementsAre(testing::Pair("AWS_PROFILE", "prod")));
   EXPECT_EQ(plugin.install_hint, "Install it.\n");
-  EXPECT_EQ(plugin.said_by, "/etc/mandate/config: user \"u\"");
+  EXPECT_EQ(plugin.origin, "/etc/mandate/config: user \"u\"");
   EXPECT_EQ(plugin.info,
             StrCat(R"({"apiVersion":"client.authentication.k8s.io/v1beta1",)"
                    R"("kind":"ExecCredential","spec":{"cluster":{"certificate-authority-data":")",

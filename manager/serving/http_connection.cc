@@ -127,8 +127,8 @@ class StreamConnection final : public HttpConnection {
     if (!head_ && request.method() != http::verb::get) {
       return Answer({405, kText, "only GET and HEAD are supported\n"}, request.keep_alive());
     }
-    if (!host_.options.judge) return Serve();
-    Judge();
+    if (!host_.options.access_check) return Serve();
+    Check();
   }
 
   void ReadBody(const PostRoute& route, boost::optional<uint64_t> length) {
@@ -189,11 +189,11 @@ class StreamConnection final : public HttpConnection {
 
   // During the access check, nothing is read and no timeout applies: the check has its own
   // deadline.
-  void Judge() {
+  void Check() {
     waits_for_us_ = true;
     const std::string_view verb = head_ ? "head" : "get";
     const std::string_view bearer = BearerOf(AsStd(parser_->get()[http::field::authorization]));
-    host_.options.judge(
+    host_.options.access_check(
         {.verb = verb, .path = Path(), .bearer = bearer},
         [weak = std::weak_ptr(Self()), io = host_.io](std::optional<ServedResponse> refusal) {
           asio::post(*io, [weak, refusal = std::move(refusal)]() mutable {

@@ -55,7 +55,7 @@ class HttpServer::Impl {
   void Add(tcp::socket socket);
   // Closes the connection that has waited longest for its client to send a request or to read a
   // response. Returns false if there is none.
-  bool MakeRoom();
+  bool CloseIdleConnection();
   void Forget(const std::shared_ptr<HttpConnection>& connection);
   void Close();
   ServedResponse Serve(const ServedRequest& request) const;
@@ -105,7 +105,7 @@ void HttpServer::Impl::Accept() {
     }
     const bool full = connections_.size() >= options_.max_connections;
     if (full) refused_->Increment();
-    if (!full || MakeRoom()) {
+    if (!full || CloseIdleConnection()) {
       Add(std::move(socket));
     } else {
       error_code ignored;
@@ -115,7 +115,7 @@ void HttpServer::Impl::Accept() {
   });
 }
 
-bool HttpServer::Impl::MakeRoom() {
+bool HttpServer::Impl::CloseIdleConnection() {
   std::shared_ptr<HttpConnection> longest;
   for (const auto& connection : connections_) {
     if (connection->waits_for_us()) continue;

@@ -57,7 +57,7 @@ struct PostRoute {
 };
 
 // A request for the access check. The views are valid during the call.
-struct JudgedRequest {
+struct AccessRequest {
   std::string_view verb;    // "get", "head"
   std::string_view path;    // without the query
   std::string_view bearer;  // the request's token; empty: none
@@ -66,8 +66,8 @@ struct JudgedRequest {
 // Checks whether a request may be served. It answers with nothing, or with the response to send
 // instead. It is called on the server's thread, and must answer once and in bounded time, from any
 // thread, also after the server was destroyed.
-using ServeJudge = std::function<void(const JudgedRequest&,
-                                      std::function<void(std::optional<ServedResponse>)> answer)>;
+using AccessCheck = std::function<void(const AccessRequest&,
+                                       std::function<void(std::optional<ServedResponse>)> answer)>;
 
 // HTTP/1.1, with GET, HEAD and POST. All memory that a client can make it use is bounded. Runs from
 // Create() until it is destroyed, on a thread of its own. Thread-safe.
@@ -80,7 +80,7 @@ class HttpServer {
     // By the exact path.
     std::map<std::string, PostRoute> posts = {};
     ServingCertificate* certificate = nullptr;  // null: plain; outlives the server
-    ServeJudge judge = {};                      // for GET and HEAD; empty: every client may read
+    AccessCheck access_check = {};              // for GET and HEAD; empty: every client may read
 
     // At this limit, a new connection replaces the one that has been idle longest, so that a client
     // that holds all connections cannot block probes.

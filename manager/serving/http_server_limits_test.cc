@@ -131,8 +131,8 @@ TEST_F(HttpServerLimitsTest, AcceptsAgainWhenAConnectionHasWorked) {
 
 TEST_F(HttpServerLimitsTest, ASlowJudgeLosesNoConnection) {
   std::function<void(std::optional<ServedResponse>)> decide;
-  Start({.judge =
-             [&](const JudgedRequest& request,
+  Start({.access_check =
+             [&](const AccessRequest& request,
                  std::function<void(std::optional<ServedResponse>)> answer) {
                if (request.bearer != "slow") return answer(std::nullopt);
                decide = std::move(answer);

@@ -1,4 +1,4 @@
-// HttpServer over TLS, and with a judge.
+// HttpServer over TLS, and with an access check.
 #include <gtest/gtest.h>
 #include <openssl/ssl.h>
 
@@ -69,7 +69,7 @@ Answer Get(const std::string& address, const std::string& headers = "", int max_
 
 class SecureServerTest : public testing::Test {
  protected:
-  void Start(ServeJudge judge = {}, absl::Duration request_timeout = absl::Seconds(10)) {
+  void Start(AccessCheck access_check = {}, absl::Duration request_timeout = absl::Seconds(10)) {
     certificate_ = *ServingCertificate::Create({});
     server_ = *HttpServer::Create({.address = "127.0.0.1:0",
                                    .handlers = {{"/metrics",
@@ -78,7 +78,7 @@ class SecureServerTest : public testing::Test {
                                                        .body = "a=" + request.query.at("a")};
                                                  }}},
                                    .certificate = certificate_.get(),
-                                   .judge = std::move(judge),
+                                   .access_check = std::move(access_check),
                                    .request_timeout = request_timeout,
                                    .idle_timeout = absl::Hours(1),
                                    .metrics = &metrics_});
@@ -130,7 +130,7 @@ TEST_F(SecureServerTest, ClosesAConnectionWithoutAHandshake) {
 
 TEST_F(SecureServerTest, TheJudgeSeesTheTokenAndDecides) {
   std::string seen;
-  Start([&](const JudgedRequest& request,
+  Start([&](const AccessRequest& request,
             const std::function<void(std::optional<ServedResponse>)>& answer) {
     seen = std::string(request.verb) + " " + std::string(request.path) + " <" +
            std::string(request.bearer) + ">";
@@ -165,7 +165,7 @@ TEST_F(SecureServerTest, TheJudgeSeesTheTokenAndDecides) {
 TEST_F(SecureServerTest, TheJudgeMayTakeItsTimeAndOthersAreServed) {
   std::promise<std::function<void(std::optional<ServedResponse>)>> slow;
   Start(
-      [&](const JudgedRequest& request, std::function<void(std::optional<ServedResponse>)> answer) {
+      [&](const AccessRequest& request, std::function<void(std::optional<ServedResponse>)> answer) {
         if (request.bearer != "slow") return answer(std::nullopt);
         slow.set_value(std::move(answer));
       });
@@ -180,7 +180,7 @@ TEST_F(SecureServerTest, TheJudgeMayTakeItsTimeAndOthersAreServed) {
 
 TEST_F(SecureServerTest, AJudgementMayComeAfterTheEnd) {
   std::promise<std::function<void(std::optional<ServedResponse>)>> slow;
-  Start([&](const JudgedRequest&, std::function<void(std::optional<ServedResponse>)> answer) {
+  Start([&](const AccessRequest&, std::function<void(std::optional<ServedResponse>)> answer) {
     slow.set_value(std::move(answer));
   });
   auto first = std::async(std::launch::async, [&] { return Get(server_->address()); });

@@ -216,7 +216,7 @@ absl::StatusOr<std::unique_ptr<AccessReviewer>> AccessReviewer::Create(const Opt
 AccessReviewer::AccessReviewer(std::shared_ptr<Core> core) : core_(std::move(core)) {}
 AccessReviewer::~AccessReviewer() { core_->Stop(); }
 
-void AccessReviewer::Judge(const JudgedRequest& request,
+void AccessReviewer::Check(const AccessRequest& request,
                            std::function<void(std::optional<ServedResponse>)> answer) {
   if (request.bearer.empty()) return answer(Refusal(401, "unauthorized"));
   Core::Asked asked{.verb = std::string(request.verb),

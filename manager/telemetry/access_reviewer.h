@@ -51,7 +51,7 @@ class AccessReviewer {
 
   // Nothing: the request may be served. 401: the token is missing or unknown. 403: the user is
   // denied. 500: the review failed. 503: too many requests wait.
-  void Judge(const JudgedRequest& request,
+  void Check(const AccessRequest& request,
              std::function<void(std::optional<ServedResponse>)> answer);
 
  private:

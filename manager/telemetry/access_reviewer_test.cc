@@ -79,7 +79,7 @@ class AccessReviewerTest : public testing::Test {
   // The answer's code; 0 if the request may be served.
   int Ask(const std::string& token, const std::string& path = "/metrics") {
     std::optional<int> code;
-    reviewer_->Judge({.verb = "get", .path = path, .bearer = token},
+    reviewer_->Check({.verb = "get", .path = path, .bearer = token},
                      [&](std::optional<ServedResponse> answer) {
                        code = answer.has_value() ? answer->code : 0;
                        text_ = answer.has_value() ? answer->body : "";
@@ -203,7 +203,7 @@ TEST_F(AccessReviewerTest, WaitingRequestsAreBounded) {
   Make({.max_waiting = 2});
   std::vector<int> codes;
   for (const char* token : {"a", "b", "c"}) {
-    reviewer_->Judge({.verb = "get", .path = "/metrics", .bearer = token},
+    reviewer_->Check({.verb = "get", .path = "/metrics", .bearer = token},
                      [&](std::optional<ServedResponse> answer) { codes.push_back(answer->code); });
   }
   EXPECT_EQ(codes, std::vector<int>{503});
@@ -226,7 +226,7 @@ TEST_F(AccessReviewerTest, EndsWhileAReviewRuns) {
   client_.SetDelay([] { return absl::Seconds(3); });
   std::optional<int> code;
   loop_.PostAt(loop_.clock().TimeNow() + absl::Seconds(1), [this] { reviewer_.reset(); });
-  reviewer_->Judge({.verb = "get", .path = "/metrics", .bearer = "a"},
+  reviewer_->Check({.verb = "get", .path = "/metrics", .bearer = "a"},
                    [&](std::optional<ServedResponse> answer) { code = answer->code; });
   EXPECT_TRUE(loop_.RunUntil([&] { return code.has_value(); }));
 }

@@ -45,11 +45,11 @@ bool ActiveCall::OnBody(std::string_view bytes) {
   if (sink_ != nullptr) {
     const LoopLabel label(request().user_agent, "body of an answer");
     absl::Status status = sink_->OnBody(bytes);
-    return status.ok() || GiveUp(std::move(status));
+    return status.ok() || Fail(std::move(status));
   }
   if (response_.body.size() + bytes.size() > options_.max_response_bytes) {
     ++stats_.refused_too_large;
-    return GiveUp(absl::ResourceExhaustedError(absl::StrCat(
+    return Fail(absl::ResourceExhaustedError(absl::StrCat(
         "the answer to ", request().method, " ", request().target, " is larger than ",
         options_.max_response_bytes, " bytes, the limit: request it in pages (limit=)")));
   }

@@ -43,7 +43,7 @@ class ActiveCallTest : public testing::Test {
           EXPECT_FALSE(answer_.has_value()) << "it is answered once";
           answer_ = std::move(answer);
         });
-    active_->SetCarrier([this] { ++dropped_; });
+    active_->SetOnDrop([this] { ++dropped_; });
     active_->Bind(context);
   }
   static HttpResponse Head(int code) {

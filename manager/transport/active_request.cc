@@ -14,7 +14,7 @@ void ActiveRequest::EndEarly(absl::Status status) {
   if (ended_) return;
   // A function that OnEnd() calls may drop the last reference to this.
   const std::shared_ptr<ActiveRequest> self = shared_from_this();
-  DropSilently();
+  EndWithoutCall();
   OnEnd(Marked(std::move(status)));
 }
 
@@ -24,7 +24,7 @@ void ActiveRequest::EndOverdue(absl::Status status) {
   EndEarly(std::move(status));
 }
 
-void ActiveRequest::DropSilently() {
+void ActiveRequest::EndWithoutCall() {
   if (ended_) return;
   ended_ = true;
   if (const auto drop = std::exchange(drop_, nullptr)) drop();
@@ -34,7 +34,7 @@ absl::Status ActiveRequest::Marked(absl::Status status) const {
   return maybe_served_ ? status : NotSent(std::move(status));
 }
 
-bool ActiveRequest::GiveUp(absl::Status reason) {
+bool ActiveRequest::Fail(absl::Status reason) {
   reason_ = std::move(reason);
   return false;
 }

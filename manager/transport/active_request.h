@@ -35,7 +35,7 @@ class ActiveRequest : public std::enable_shared_from_this<ActiveRequest> {
   void NoteSent() { maybe_served_ = true; }
   // The server promised that it did not act on what was sent. Does nothing if an earlier attempt
   // may have reached the server.
-  void NoteUnserved() { maybe_served_ = resent_blindly; }
+  void NoteUnserved() { maybe_served_ = resent_unverified; }
 
   // The transfer is over, or there will be none. An error is marked NotSent() unless the server may
   // have served the request. Does nothing when the request has ended already.
@@ -48,15 +48,15 @@ class ActiveRequest : public std::enable_shared_from_this<ActiveRequest> {
   const absl::Status& reason() const { return reason_; }
 
   // `drop` is called when the request ends by itself, perhaps inside libcurl.
-  void SetCarrier(std::function<void()> drop) { drop_ = std::move(drop); }
+  void SetOnDrop(std::function<void()> drop) { drop_ = std::move(drop); }
   // From now on no caller gets the response. The end is reported only to a caller to which the API
   // guarantees one.
-  void Silence() { silenced_ = true; }
+  void Mute() { muted_ = true; }
 
   // How often it was sent again, and whether it was once sent again without proof that the server
   // had not seen it.
   int resends = 0;
-  bool resent_blindly = false;
+  bool resent_unverified = false;
   // Its component had its full share of requests when this one's turn came.
   bool exceeded_share = false;
 
@@ -68,11 +68,11 @@ class ActiveRequest : public std::enable_shared_from_this<ActiveRequest> {
   // The same, because its response did not come in time.
   void EndOverdue(absl::Status status);
   // The same, but does not call OnEnd(): the derived class does what is needed.
-  void DropSilently();
-  bool GiveUp(absl::Status reason);
+  void EndWithoutCall();
+  bool Fail(absl::Status reason);
   // `status`, marked NotSent() if that is certain.
   absl::Status Marked(absl::Status status) const;
-  bool silenced() const { return silenced_; }
+  bool muted() const { return muted_; }
   // False: it never went out, or the server promised that it did not act on it.
   bool maybe_served() const { return maybe_served_; }
 
@@ -83,7 +83,7 @@ class ActiveRequest : public std::enable_shared_from_this<ActiveRequest> {
   bool ended_ = false;
   bool overdue_ = false;
   bool maybe_served_ = false;
-  bool silenced_ = false;
+  bool muted_ = false;
 };
 
 }  // namespace mandate

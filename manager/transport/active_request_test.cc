@@ -13,14 +13,14 @@ namespace {
 
 class LoggingExchange : public ActiveRequest {
  public:
-  using ActiveRequest::DropSilently;
   using ActiveRequest::EndEarly;
+  using ActiveRequest::EndWithoutCall;
 
   LoggingExchange()
       : ActiveRequest(HttpRequest(std::make_shared<Endpoint>(),
                                   BearerToken{std::make_shared<const Secret>(std::string("token"))},
                                   "GET", "/")) {
-    SetCarrier([this] { log += "dropped "; });
+    SetOnDrop([this] { log += "dropped "; });
   }
   bool OnHead(const HttpResponse&) override { return true; }
   bool OnBody(std::string_view) override { return true; }
@@ -37,13 +37,13 @@ const Step kEnd = [](LoggingExchange& active) { active.End(absl::OkStatus()); };
 const Step kEndEarly = [](LoggingExchange& active) {
   active.EndEarly(absl::CancelledError("nobody waits for it"));
 };
-const Step kDropSilently = [](LoggingExchange& active) { active.DropSilently(); };
+const Step kEndWithoutCall = [](LoggingExchange& active) { active.EndWithoutCall(); };
 
 TEST(ActiveRequestTest, EndsOnce) {
   const std::vector<std::pair<Step, std::string>> first_steps = {
-      {kEnd, "ended "}, {kEndEarly, "dropped failed "}, {kDropSilently, "dropped "}};
+      {kEnd, "ended "}, {kEndEarly, "dropped failed "}, {kEndWithoutCall, "dropped "}};
   for (const auto& [first, log] : first_steps) {
-    for (const Step& second : {kEnd, kEndEarly, kDropSilently}) {
+    for (const Step& second : {kEnd, kEndEarly, kEndWithoutCall}) {
       const auto active = std::make_shared<LoggingExchange>();
       EXPECT_FALSE(active->ended());
       first(*active);

@@ -37,22 +37,22 @@ std::unique_ptr<Stream> ActiveStream::Bind(absl::Duration time_to_headers) {
 
 bool ActiveStream::OnHead(const HttpResponse& head) {
   no_head_.reset();
-  if (ended() || silenced()) return false;
+  if (ended() || muted()) return false;
   const LoopLabel label(request().user_agent, "head of a stream");
-  return gate_.Open(head) || GiveUp(absl::CancelledError("the stream was cancelled"));
+  return gate_.Open(head) || Fail(absl::CancelledError("the stream was cancelled"));
 }
 
 bool ActiveStream::OnBody(std::string_view bytes) {
-  if (ended() || silenced()) return false;
+  if (ended() || muted()) return false;
   const LoopLabel label(request().user_agent, "data of a stream");
-  return gate_.Data(bytes) || GiveUp(absl::CancelledError("the stream was cancelled"));
+  return gate_.Data(bytes) || Fail(absl::CancelledError("the stream was cancelled"));
 }
 
 void ActiveStream::Cancel() {
   gate_.Release();
   if (ended()) return;
   no_head_.reset();
-  DropSilently();
+  EndWithoutCall();
   // It never runs inside the destructor of the client's Stream.
   loop_.Post([self = std::static_pointer_cast<ActiveStream>(shared_from_this())] {
     self->gate_.Close(self->Marked(absl::CancelledError("the stream was cancelled")));

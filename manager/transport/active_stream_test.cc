@@ -42,7 +42,7 @@ class ActiveStreamTest : public testing::Test {
   ActiveStreamTest() {
     active_ = std::make_shared<ActiveStream>(
         loop_, HttpRequest(endpoint_, EndpointCertificate(), "GET", "/api/v1/pods"), sink_);
-    active_->SetCarrier([this] { ++dropped_; });
+    active_->SetOnDrop([this] { ++dropped_; });
     stream_ = active_->Bind(absl::Seconds(30));
   }
   static HttpResponse Head(int code = 200) {
@@ -137,7 +137,7 @@ TEST_F(ActiveStreamTest, DestroyingTheStreamAfterItsEndDoesNothing) {
 }
 
 TEST_F(ActiveStreamTest, SilencedItDeliversNothing) {
-  active_->Silence();
+  active_->Mute();
   EXPECT_FALSE(active_->OnHead(Head()));
   EXPECT_FALSE(active_->OnBody("x"));
   EXPECT_EQ(sink_->code, 0);

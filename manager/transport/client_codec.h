@@ -16,7 +16,7 @@ namespace mandate {
 struct TransferResult {
   absl::Status status;    // OK: the response is complete
   bool sent = false;      // it went out, at least in part
-  bool heard = false;     // part of the response came
+  bool received = false;  // part of the response came
   bool refused = false;   // it needs another connection
   bool unserved = false;  // the server certainly did not act on it
   bool lost = false;      // the connection or the stream failed: not the fault of the request
@@ -37,7 +37,7 @@ class ClientCodec {
     // These three are called inside the codec: do not touch it. The request goes out now; something
     // came from the server; a head came, over HTTP/2 or not.
     virtual void OnSent(ActiveRequest& active) = 0;
-    virtual void OnHeard() = 0;
+    virtual void OnReceived() = 0;
     virtual void OnHead(bool multiplexed) = 0;
     // Called with no libcurl frame on the stack, when these requests have completed. All other
     // state is up to date.

@@ -53,7 +53,7 @@ Connection::Connection(const ConnectionContext& context, Owner& owner)
       limiter_(StreamCap(context.options)),
       keepalive_(
           context.loop,
-          {.silence_limit = context.options.silence_limit,
+          {.read_idle_timeout = context.options.read_idle_timeout,
            .probe_timeout = context.options.probe_timeout},
           {.send_probe = [this] { return SendProbe(); },
            .found_dead =
@@ -63,16 +63,16 @@ Connection::Connection(const ConnectionContext& context, Owner& owner)
                  Kill(absl::UnavailableError(absl::StrCat(
                      active_.empty() ? "the server" : active_.front()->request().endpoint->server,
                      ": the connection received no data for ",
-                     absl::FormatDuration(options.silence_limit + options.probe_timeout),
+                     absl::FormatDuration(options.read_idle_timeout + options.probe_timeout),
                      ", not even an answer to a probe, and was closed")));
                }}) {}
 
 Connection::~Connection() {
-  for (const auto& active : active_) active->SetCarrier(nullptr);
+  for (const auto& active : active_) active->SetOnDrop(nullptr);
 }
 
 void Connection::Start(std::shared_ptr<ActiveRequest> active) {
-  assert(room() > 0);
+  assert(free_capacity() > 0);
   if (state() == StreamLimiter::State::kConnecting) {
     first_ = active.get();
     Enter(Phase::kConnecting);
@@ -81,7 +81,7 @@ void Connection::Start(std::shared_ptr<ActiveRequest> active) {
   }
   limiter_.Start();
   keepalive_.Start();
-  active->SetCarrier([weak = weak_from_this()] {
+  active->SetOnDrop([weak = weak_from_this()] {
     if (const auto self = weak.lock()) self->ScheduleReap();
   });
   if (absl::Status status = codec_->Add(active); !status.ok()) {
@@ -142,10 +142,11 @@ bool Connection::Return(const ClientCodec::Completion& completion) {
     if (!result.unserved) {
       // No byte came back on a connection that had served other requests: it was closed after this
       // request was sent. Only a GET may be served twice. It is sent again once.
-      if (result.heard || first || active.resent_blindly || active.request().method != "GET") {
+      if (result.received || first || active.resent_unverified ||
+          active.request().method != "GET") {
         return false;
       }
-      active.resent_blindly = true;
+      active.resent_unverified = true;
     }
     ++active.resends;
     ++context_.stats.resends;
@@ -157,7 +158,7 @@ bool Connection::Return(const ClientCodec::Completion& completion) {
 }
 
 void Connection::Release(ActiveRequest& active) {
-  active.SetCarrier(nullptr);
+  active.SetOnDrop(nullptr);
   owner_.Left(active);
 }
 
@@ -187,20 +188,20 @@ void Connection::Reap() {
 void Connection::NoteOverdue() {
   // A connection that brings data for other requests works. The server may be slow with one
   // request.
-  if (dead() || doubtful_ || keepalive_.silence() < context_.options.patience) return;
-  doubtful_ = true;
+  if (dead() || is_suspect_ || keepalive_.silence() < context_.options.suspect_after) return;
+  is_suspect_ = true;
   ++context_.stats.connections_suspected;
-  keepalive_.Doubt();
-  if (context_.on_doubt) context_.on_doubt();
+  keepalive_.Suspect();
+  if (context_.on_suspect) context_.on_suspect();
 }
 
 void Connection::Probe() {
-  if (keepalive_.silence() >= context_.options.patience) keepalive_.Doubt();
+  if (keepalive_.silence() >= context_.options.suspect_after) keepalive_.Suspect();
 }
 
-void Connection::OnHeard() {
-  keepalive_.Heard();
-  if (std::exchange(doubtful_, false)) owner_.Changed();
+void Connection::OnReceived() {
+  keepalive_.NoteReceived();
+  if (std::exchange(is_suspect_, false)) owner_.Changed();
 }
 
 void Connection::Flush() {
@@ -219,7 +220,7 @@ void Connection::Review() {
   }
   if (limiter_.active() == 0) {
     keepalive_.Stop();
-    if (state() != StreamLimiter::State::kOpen || doubtful_) {
+    if (state() != StreamLimiter::State::kOpen || is_suspect_) {
       Kill(absl::UnavailableError("the connection was closed"));
       return;
     }
@@ -232,8 +233,8 @@ void Connection::Enter(Phase phase) {
   const Phase last = std::exchange(phase_, phase);
   switch (phase) {
     case Phase::kConnecting:
-      phase_timer_ =
-          context_.loop.RunAt(context_.loop.clock().TimeNow() + context_.options.patience, [this] {
+      phase_timer_ = context_.loop.RunAt(
+          context_.loop.clock().TimeNow() + context_.options.suspect_after, [this] {
             Enter(Phase::kBusy);
             owner_.Changed();
           });
@@ -275,8 +276,8 @@ void Connection::Kill(const absl::Status& status) {
   owner_.Changed();
 }
 
-void Connection::Silence() {
-  for (const auto& active : active_) active->Silence();
+void Connection::Mute() {
+  for (const auto& active : active_) active->Mute();
 }
 
 bool Connection::SendProbe() {

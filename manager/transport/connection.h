@@ -26,7 +26,7 @@ struct ConnectionContext {
   HttpStats& stats;
   const ClientCodecFactory& new_codec;
   // Called when a connection is in doubt: others may have the same fault.
-  std::function<void()> on_doubt = {};
+  std::function<void()> on_suspect = {};
 };
 
 // The number of requests that a connection takes at once, unless its server sets a lower limit.
@@ -57,21 +57,21 @@ class Connection : private ClientCodec::Observer, public std::enable_shared_from
   // Requests that are still on it get no call.
   ~Connection() override;
 
-  // Puts the request on the connection. Needs room() > 0.
+  // Puts the request on the connection. Needs free_capacity() > 0.
   void Start(std::shared_ptr<ActiveRequest> active);
   // Ends all requests on it, and the connection.
   void Kill(const absl::Status& status);
   // Streams get nothing more but their end.
-  void Silence();
+  void Mute();
   // Another connection is in doubt: probes this one, unless it has just brought something.
   void Probe();
 
   // Zero while it is in doubt: a request on it timed out in silence, and nothing came since.
-  size_t room() const { return doubtful_ ? 0 : limiter_.room(); }
+  size_t free_capacity() const { return is_suspect_ ? 0 : limiter_.free_capacity(); }
   StreamLimiter::State state() const { return limiter_.state(); }
   bool dead() const { return state() == StreamLimiter::State::kDead; }
   // Whether it is being made, and may soon have room.
-  bool promising() const { return phase_ == Phase::kConnecting && !dead(); }
+  bool is_connecting() const { return phase_ == Phase::kConnecting && !dead(); }
   // Whether it is open without a request.
   bool idle() const { return state() == StreamLimiter::State::kOpen && active() == 0; }
   // How many requests it takes at once, as far as known.
@@ -83,7 +83,7 @@ class Connection : private ClientCodec::Observer, public std::enable_shared_from
  private:
   // Each phase has one timer.
   enum class Phase {
-    kConnecting,  // others wait for it, at most for HttpOptions::patience
+    kConnecting,  // others wait for it, at most for HttpOptions::suspect_after
     kBusy,        // no timer
     kFull,        // a request was refused, and none accepted since: closed after drain_timeout
     kDraining,    // it takes no more requests: closed after drain_timeout
@@ -113,7 +113,7 @@ class Connection : private ClientCodec::Observer, public std::enable_shared_from
 
   // ClientCodec::Observer.
   void OnSent(ActiveRequest& active) override;
-  void OnHeard() override;
+  void OnReceived() override;
   void OnHead(bool multiplexed) override;
   void OnSettled(std::vector<ClientCodec::Completion> completions) override;
   void OnBroken(absl::Status status) override { Kill(status); }
@@ -128,7 +128,7 @@ class Connection : private ClientCodec::Observer, public std::enable_shared_from
   Phase phase_ = Phase::kConnecting;
   std::unique_ptr<Loop::Timer> phase_timer_;
   bool connected_ = false;  // it was, once
-  bool doubtful_ = false;
+  bool is_suspect_ = false;
   bool reap_scheduled_ = false;
   std::unique_ptr<ClientCodec> codec_;  // last: its requests are destroyed first
 };

@@ -18,8 +18,8 @@ absl::Status ConnectionBudget::Submit(std::shared_ptr<ActiveRequest> active) {
   return pool->Submit(std::move(active));
 }
 
-void ConnectionBudget::Silence() {
-  for (const auto& [key, pool] : pools_) pool->Silence();
+void ConnectionBudget::Mute() {
+  for (const auto& [key, pool] : pools_) pool->Mute();
 }
 
 void ConnectionBudget::Probe() {
@@ -55,7 +55,7 @@ bool ConnectionBudget::AcquireConnection(ConnectionPool& pool) {
   const auto at = std::find(queue_.begin(), queue_.end(), &pool);
   if (Grantable(pool) == 0) {
     if (at == queue_.end()) queue_.push_back(&pool);
-    MakeRoom(pool);
+    CloseIdleConnection(pool);
     return false;
   }
   if (at != queue_.end()) queue_.erase(at);
@@ -74,7 +74,7 @@ void ConnectionBudget::PumpWaiting() {
   }
 }
 
-void ConnectionBudget::MakeRoom(const ConnectionPool& pool) {
+void ConnectionBudget::CloseIdleConnection(const ConnectionPool& pool) {
   ConnectionPool* largest = nullptr;
   for (const auto& [key, other] : pools_) {
     if (!other->has_idle() || other->connections() <= pool.connections()) continue;

@@ -36,7 +36,7 @@ class ConnectionBudget : private ConnectionPool::Host {
   void Pump();
 
   // Streams get nothing more but their end.
-  void Silence();
+  void Mute();
   // Probes all connections that have been silent.
   void Probe();
   // Ends all requests and connections.
@@ -51,7 +51,7 @@ class ConnectionBudget : private ConnectionPool::Host {
   size_t Grantable(const ConnectionPool& pool) const override;
   bool AcquireConnection(ConnectionPool& pool) override;
   void ReleaseConnection() override;
-  void MakeRoom(const ConnectionPool& pool) override;
+  void CloseIdleConnection(const ConnectionPool& pool) override;
 
   // Called after connections became free: all that waits is looked at again.
   void PumpWaiting();

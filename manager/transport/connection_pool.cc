@@ -31,7 +31,7 @@ ConnectionPool::ConnectionPool(const ConnectionContext& context, Host& host)
     : context_(context), host_(host) {}
 
 ConnectionPool::~ConnectionPool() {
-  for (const Waiting& one : waiting_) one.active->SetCarrier(nullptr);
+  for (const Waiting& one : waiting_) one.active->SetOnDrop(nullptr);
 }
 
 absl::Status ConnectionPool::Submit(std::shared_ptr<ActiveRequest> active) {
@@ -51,7 +51,7 @@ absl::Status ConnectionPool::Submit(std::shared_ptr<ActiveRequest> active) {
 
 void ConnectionPool::Enqueue(std::shared_ptr<ActiveRequest> active, bool in_front) {
   // Pump() skips requests that have ended.
-  active->SetCarrier([this] { host_.WantsPump(*this); });
+  active->SetOnDrop([this] { host_.WantsPump(*this); });
   User& user = users_[active->request().user_agent];
   ++user.waiting;
   waiting_.insert(in_front ? waiting_.begin() : waiting_.end(), {std::move(active), &user});
@@ -93,7 +93,7 @@ void ConnectionPool::Pump() {
     } else if (Connection* const connection = Choose(it->active->request())) {
       ++it->user->active;
       connection->Start(Take(it++));
-    } else if (PromisedRoom() >= waiting_.size() - blocked || !AcquireConnection()) {
+    } else if (PendingCapacity() >= waiting_.size() - blocked || !AcquireConnection()) {
       return;
     } else if (absl::Status status = Connect(); !status.ok()) {
       Take(it++)->End(status);
@@ -111,10 +111,10 @@ std::shared_ptr<ActiveRequest> ConnectionPool::Take(std::list<Waiting>::iterator
 bool ConnectionPool::IsBlocked(const Waiting& waiting) {
   User& user = *waiting.user;
   if (!user.blocked) {
-    const size_t free = FreePlaces();
+    const size_t free = FreeCapacity();
     const size_t kept = std::min((free + Active()) / 8, kMostKept);
     user.blocked = free > 0 && !MayTakeShare(user.active, free, context_.options.share, kept);
-    if (user.blocked) host_.MakeRoom(*this);
+    if (user.blocked) host_.CloseIdleConnection(*this);
   }
   if (user.blocked && !std::exchange(waiting.active->exceeded_share, true)) {
     ++context_.stats.refused_share;
@@ -148,7 +148,7 @@ Connection* ConnectionPool::Choose(const HttpRequest& request) const {
   // The key does not have the token, which changes while the component stays the same.
   const uint64_t component = std::hash<std::string>()(request.user_agent);
   for (const auto& [id, connection] : connections_) {
-    if (connection->room() == 0) continue;
+    if (connection->free_capacity() == 0) continue;
     const uint64_t weight = Weight(component, id);
     if (best == nullptr || weight > best_weight) {
       best = connection.get();
@@ -158,20 +158,20 @@ Connection* ConnectionPool::Choose(const HttpRequest& request) const {
   return best;
 }
 
-size_t ConnectionPool::PromisedRoom() const {
+size_t ConnectionPool::PendingCapacity() const {
   if (!multiplexed_) return 0;
-  size_t room = 0;
+  size_t capacity = 0;
   for (const auto& [id, connection] : connections_) {
-    if (connection->promising()) room += connection->cap() - 1;
+    if (connection->is_connecting()) capacity += connection->cap() - 1;
   }
-  return room;
+  return capacity;
 }
 
-size_t ConnectionPool::FreePlaces() const {
-  size_t places = PromisedRoom();
+size_t ConnectionPool::FreeCapacity() const {
+  size_t places = PendingCapacity();
   size_t cap = 1;
   for (const auto& [id, connection] : connections_) {
-    places += connection->room();
+    places += connection->free_capacity();
     cap = std::max(cap, connection->cap());
   }
   if (connections_.empty()) cap = StreamCap(context_.options);
@@ -219,9 +219,9 @@ void ConnectionPool::Shutdown(const absl::Status& status) {
   for (const auto& [id, connection] : connections_) connection->Kill(status);
 }
 
-void ConnectionPool::Silence() {
-  for (const Waiting& one : waiting_) one.active->Silence();
-  for (const auto& [id, connection] : connections_) connection->Silence();
+void ConnectionPool::Mute() {
+  for (const Waiting& one : waiting_) one.active->Mute();
+  for (const auto& [id, connection] : connections_) connection->Mute();
 }
 
 void ConnectionPool::Probe() {

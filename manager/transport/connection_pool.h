@@ -35,7 +35,7 @@ class ConnectionPool : private Connection::Owner {
     virtual bool AcquireConnection(ConnectionPool& pool) = 0;
     virtual void ReleaseConnection() = 0;
     // Closes an idle connection of a pool that has more connections than this one.
-    virtual void MakeRoom(const ConnectionPool& pool) = 0;
+    virtual void CloseIdleConnection(const ConnectionPool& pool) = 0;
   };
 
   ConnectionPool(const ConnectionContext& context, Host& host);  // `host` outlives this
@@ -49,7 +49,7 @@ class ConnectionPool : private Connection::Owner {
 
   // Ends all requests and connections.
   void Shutdown(const absl::Status& status);
-  void Silence();
+  void Mute();
   // Connection::Probe() of each connection.
   void Probe();
 
@@ -93,9 +93,9 @@ class ConnectionPool : private Connection::Owner {
   // The connection for a request of this component; null if none has room.
   Connection* Choose(const HttpRequest& request) const;
   // How many waiting requests will fit on the connections that are being made.
-  size_t PromisedRoom() const;
+  size_t PendingCapacity() const;
   // How many more requests could be placed, on connections that can still be made too.
-  size_t FreePlaces() const;
+  size_t FreeCapacity() const;
   // Requests on connections.
   size_t Active() const;
   bool AcquireConnection();

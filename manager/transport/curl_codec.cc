@@ -166,7 +166,7 @@ TransferResult CurlCodec::ResultOf(Transfer& transfer, CURLcode code) {
   stats_.refused_too_large += transfer.header_too_large();
   return {.status = code == CURLE_OK ? absl::OkStatus() : transfer.StatusOf(code),
           .sent = transfer.sent(),
-          .heard = transfer.heard(),
+          .received = transfer.received(),
           .refused = transfer.refused(),
           .unserved = tested_ && transfer.unserved(),
           .lost = IsConnectionError(code)};

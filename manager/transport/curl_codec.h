@@ -51,7 +51,7 @@ class CurlCodec : public ClientCodec, private Transfer::Observer {
 
   // Transfer::Observer.
   void OnSent(const Transfer& transfer) override;
-  void OnHeard() override { observer_.OnHeard(); }
+  void OnReceived() override { observer_.OnReceived(); }
   void OnHead(bool multiplexed) override;
   bool MayOpenSocket() override { return !connected_; }
   void OnSocketOpened(curl_socket_t socket) override;

@@ -32,7 +32,7 @@ struct HttpOptions {
   // The longest that a call lasts, even if its context allows more.
   absl::Duration max_call_duration = absl::Minutes(5);
   // A connection with requests is probed if nothing has arrived on it for this time.
-  absl::Duration silence_limit = absl::Seconds(30);
+  absl::Duration read_idle_timeout = absl::Seconds(30);
   // It is closed, with all its requests, when nothing comes in this time either.
   absl::Duration probe_timeout = absl::Seconds(15);
   // How long the kernel tries to deliver data (TCP_USER_TIMEOUT).
@@ -40,7 +40,7 @@ struct HttpOptions {
   // When the first response on a connection takes longer than this, waiting requests get another
   // connection. When a request on a connection has timed out and nothing has come for longer than
   // this, new requests avoid the connection until something comes.
-  absl::Duration patience = absl::Seconds(1);
+  absl::Duration suspect_after = absl::Seconds(1);
   // A connection without requests is closed after this time.
   absl::Duration idle_timeout = absl::Seconds(60);
   // A connection that takes no more requests (GOAWAY) is closed after this time. Watches end by

@@ -25,8 +25,8 @@ absl::Status CheckOptions(const HttpOptions& options) {
   }
   for (const absl::Duration duration :
        {options.connect_timeout, options.time_to_headers, options.max_call_duration,
-        options.silence_limit, options.probe_timeout, options.tcp_user_timeout, options.patience,
-        options.idle_timeout, options.drain_timeout, options.ca_refresh}) {
+        options.read_idle_timeout, options.probe_timeout, options.tcp_user_timeout,
+        options.suspect_after, options.idle_timeout, options.drain_timeout, options.ca_refresh}) {
     if (duration < absl::Milliseconds(1) || duration > absl::Hours(24)) {
       return absl::InvalidArgumentError(
           absl::StrCat("the transport's durations must be between 1 ms and 24 h, but one is ",
@@ -82,9 +82,9 @@ class HttpTransport::Core : public std::enable_shared_from_this<Core> {
     return stats;
   }
 
-  void Silence() {
-    calls_.Silence();
-    streams_.Silence();
+  void Mute() {
+    calls_.Mute();
+    streams_.Mute();
   }
 
   void Shutdown() {
@@ -145,7 +145,7 @@ absl::StatusOr<std::unique_ptr<HttpTransport>> HttpTransport::CreateOn(
 HttpTransport::HttpTransport(std::shared_ptr<Core> core) : core_(std::move(core)) {}
 
 HttpTransport::~HttpTransport() {
-  core_->Silence();
+  core_->Mute();
   Loop& loop = core_->loop();
   // This may run inside libcurl.
   loop.Post([core = std::move(core_)] { core->Shutdown(); });

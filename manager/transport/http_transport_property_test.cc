@@ -115,12 +115,12 @@ class World {
       world_.Expect(head.code == 200, "a head that no server sent");
       asked_.open = true;
       asked_.headed = world_.loop_.clock().TimeNow();
-      return Heard();
+      return NoteReceived();
     }
     Flow OnData(std::string_view bytes) override {
       world_.Expect(asked_.open, "data before the head");
       world_.Expect(bytes == "x", "another's data");
-      return Heard();
+      return NoteReceived();
     }
     void OnClosed(absl::Status status) override {
       world_.Expect(!asked_.inside, "closed inside Open()");
@@ -128,7 +128,7 @@ class World {
     }
 
    private:
-    Flow Heard() {
+    Flow NoteReceived() {
       world_.Expect(asked_.times_ended == 0, "heard after its end");
       world_.Expect(!asked_.destroyed, "heard after its stream was destroyed");
       world_.Expect(!world_.destroyed_, "heard after the transport was destroyed");
@@ -286,9 +286,9 @@ class World {
     quiet_ = true;
     // Hanging connections are found: by then they were silent for long enough, and a probe got no
     // answer.
-    loop_.RunFor(3 * options_.silence_limit + options_.probe_timeout);
+    loop_.RunFor(3 * options_.read_idle_timeout + options_.probe_timeout);
     const size_t hanging = network_.HangingSince(
-        loop_.clock().TimeNow() - 2 * options_.silence_limit - options_.probe_timeout);
+        loop_.clock().TimeNow() - 2 * options_.read_idle_timeout - options_.probe_timeout);
     Expect(hanging == 0, absl::StrCat(hanging, " hang on a dead connection"));
     for (const auto& stream : streams_) Destroy(*stream);
     loop_.RunFor(options_.max_call_duration);

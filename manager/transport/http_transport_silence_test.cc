@@ -99,7 +99,7 @@ TEST_F(HttpTransportSilenceTest, TheHandshakeNeverEnds) {
 
 TEST_F(HttpTransportSilenceTest, NothingComesAfterTheHandshake) {
   // Not even SETTINGS come. For calls and watches only the probe finds this out in time.
-  Start({.time_to_headers = kLong, .silence_limit = kShort, .probe_timeout = kShort});
+  Start({.time_to_headers = kLong, .read_idle_timeout = kShort, .probe_timeout = kShort});
   server_->SetAccepting(H2Server::Accepting::kMute);
   EXPECT_THAT(BothFail(), HasSubstr("not even an answer to a probe"));
   EXPECT_EQ(Stats().connections_lost, 2u);
@@ -108,7 +108,7 @@ TEST_F(HttpTransportSilenceTest, NothingComesAfterTheHandshake) {
 }
 
 TEST_F(HttpTransportSilenceTest, TheBodyStalls) {
-  Start({.silence_limit = kShort, .probe_timeout = kShort});
+  Start({.read_idle_timeout = kShort, .probe_timeout = kShort});
   Watch watch = OpenOne();
   const auto call = StartCall(Request("/half"));
   ASSERT_TRUE(Eventually([this] { return CountOf("GET /half") == 1; }));
@@ -121,7 +121,9 @@ TEST_F(HttpTransportSilenceTest, TheBodyStalls) {
 // The connection is open, and no packet passes any more. The deadline of a call shows it long
 // before silence would.
 TEST_F(HttpTransportSilenceTest, ACallThatRunsOutOfTimeHasTheWatchesProbed) {
-  Start({.silence_limit = kLong, .probe_timeout = kShort, .patience = absl::Milliseconds(100)});
+  Start({.read_idle_timeout = kLong,
+         .probe_timeout = kShort,
+         .suspect_after = absl::Milliseconds(100)});
   Watch watch = OpenOne();
   ASSERT_TRUE(Call(Request("/")).ok());
   server_->SetStalled(true);
@@ -135,7 +137,7 @@ TEST_F(HttpTransportSilenceTest, ACallThatRunsOutOfTimeHasTheWatchesProbed) {
 }
 
 TEST_F(HttpTransportSilenceTest, OneBodyStallsAndTheOthersGoOn) {
-  Start({.silence_limit = kShort, .probe_timeout = kShort});
+  Start({.read_idle_timeout = kShort, .probe_timeout = kShort});
   const auto call = StartCall(Request("/half"), Within(absl::Seconds(1)));
   for (int i = 0; i < 5; ++i) EXPECT_TRUE(Call(Request("/")).ok());
   loop_->Await(call->done);
@@ -146,7 +148,7 @@ TEST_F(HttpTransportSilenceTest, OneBodyStallsAndTheOthersGoOn) {
 }
 
 TEST_F(HttpTransportSilenceTest, TheOtherEndIsGoneAndTheProbeFindsIt) {
-  Start({.silence_limit = kShort, .probe_timeout = kShort, .tcp_user_timeout = kLong});
+  Start({.read_idle_timeout = kShort, .probe_timeout = kShort, .tcp_user_timeout = kLong});
   Watch watch = OpenOne();
   if (!server_->BlackHole()) GTEST_SKIP() << "the kernel forbids it";
   EXPECT_EQ(EndOf(watch).code(), absl::StatusCode::kUnavailable);
@@ -155,7 +157,7 @@ TEST_F(HttpTransportSilenceTest, TheOtherEndIsGoneAndTheProbeFindsIt) {
 }
 
 TEST_F(HttpTransportSilenceTest, TheOtherEndIsGoneAndTheKernelFindsIt) {
-  Start({.silence_limit = kLong, .probe_timeout = kLong, .tcp_user_timeout = kShort});
+  Start({.read_idle_timeout = kLong, .probe_timeout = kLong, .tcp_user_timeout = kShort});
   Watch watch = OpenOne();
   if (!server_->BlackHole()) GTEST_SKIP() << "the kernel forbids it";
   // A request must be in flight that is not acknowledged. No byte of its answer came, so it is sent
@@ -170,7 +172,7 @@ TEST_F(HttpTransportSilenceTest, TheOtherEndIsGoneAndTheKernelFindsIt) {
 }
 
 TEST_F(HttpTransportSilenceTest, AnIdleConnectionWhoseOtherEndIsGone) {
-  Start({.silence_limit = kShort, .probe_timeout = kShort});
+  Start({.read_idle_timeout = kShort, .probe_timeout = kShort});
   EXPECT_TRUE(Call(Request("/")).ok());
   if (!server_->BlackHole()) GTEST_SKIP() << "the kernel forbids it";
   // It is unknown whether the request arrived.
@@ -181,8 +183,8 @@ TEST_F(HttpTransportSilenceTest, AnIdleConnectionWhoseOtherEndIsGone) {
 
 TEST_F(HttpTransportSilenceTest, ACallOverHttp1EndsByItsDeadline) {
   Start({.max_call_duration = absl::Milliseconds(500),
-         .silence_limit = absl::Milliseconds(50),
-         .patience = absl::Milliseconds(50)},
+         .read_idle_timeout = absl::Milliseconds(50),
+         .suspect_after = absl::Milliseconds(50)},
         {.http2 = false});
   const auto call = StartCall(Request("/hold"));
   EXPECT_TRUE(Call(Request("/")).ok());
@@ -191,7 +193,7 @@ TEST_F(HttpTransportSilenceTest, ACallOverHttp1EndsByItsDeadline) {
 
 using HttpTransportKeepaliveTest = TransportFixture;
 
-const HttpOptions kQuickProbes = {.silence_limit = absl::Milliseconds(100),
+const HttpOptions kQuickProbes = {.read_idle_timeout = absl::Milliseconds(100),
                                   .probe_timeout = kShort};
 
 TEST_F(HttpTransportKeepaliveTest, AServerThatHangsLosesAllItsStreams) {

@@ -9,8 +9,8 @@ Keepalive::Keepalive(Loop& loop, Options options, Actions actions)
 
 void Keepalive::Start() {
   if (timer_ != nullptr) return;
-  Heard();
-  SetTimer(heard_ + options_.silence_limit);
+  NoteReceived();
+  SetTimer(received_ + options_.read_idle_timeout);
 }
 
 void Keepalive::Stop() { timer_.reset(); }
@@ -27,18 +27,19 @@ void Keepalive::SetTimer(absl::Time when) {
 
 void Keepalive::Check() {
   const absl::Time now = loop_.clock().TimeNow();
-  if (heard_ < probed_) {
+  if (received_ < probed_) {
     timer_.reset();
     actions_.found_dead();
     return;
   }
   // The timer moves only when it fires, not at every byte.
-  if (now < heard_ + options_.silence_limit) return SetTimer(heard_ + options_.silence_limit);
+  if (now < received_ + options_.read_idle_timeout)
+    return SetTimer(received_ + options_.read_idle_timeout);
   if (!Probe()) ProbeNotSent();
 }
 
-void Keepalive::Doubt() {
-  if (timer_ != nullptr && heard_ >= probed_) Probe();
+void Keepalive::Suspect() {
+  if (timer_ != nullptr && received_ >= probed_) Probe();
 }
 
 bool Keepalive::Probe() {

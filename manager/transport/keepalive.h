@@ -14,7 +14,7 @@ namespace mandate {
 class Keepalive {
  public:
   struct Options {
-    absl::Duration silence_limit;
+    absl::Duration read_idle_timeout;
     absl::Duration probe_timeout;
   };
   struct Actions {
@@ -30,11 +30,11 @@ class Keepalive {
   void Start();
   // No request is on the connection any more.
   void Stop();
-  void Heard() { heard_ = loop_.clock().TimeNow(); }
+  void NoteReceived() { received_ = loop_.clock().TimeNow(); }
   // The connection is in doubt: asks for a probe at once, unless one is under way.
-  void Doubt();
+  void Suspect();
   // How long the connection has been silent. Valid while silence counts.
-  absl::Duration silence() const { return loop_.clock().TimeNow() - heard_; }
+  absl::Duration silence() const { return loop_.clock().TimeNow() - received_; }
   // The probe could not be sent: silence counts from now.
   void ProbeNotSent();
 
@@ -47,7 +47,7 @@ class Keepalive {
   Loop& loop_;
   const Options options_;
   const Actions actions_;
-  absl::Time heard_;
+  absl::Time received_;
   absl::Time probed_ = absl::InfinitePast();  // last probe; anything heard later shows life
   std::unique_ptr<Loop::Timer> timer_;        // null: stopped
 };

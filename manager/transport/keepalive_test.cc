@@ -13,7 +13,7 @@ class KeepaliveTest : public ::testing::Test {
   int probes_ = 0;
   int deaths_ = 0;
   Keepalive keepalive_{loop_,
-                       {.silence_limit = absl::Seconds(30), .probe_timeout = absl::Seconds(15)},
+                       {.read_idle_timeout = absl::Seconds(30), .probe_timeout = absl::Seconds(15)},
                        {.send_probe =
                             [this] {
                               probes_ += can_probe_;
@@ -38,15 +38,15 @@ TEST_F(KeepaliveTest, ProbesAfterSilenceThenReportsDeath) {
 }
 
 TEST_F(KeepaliveTest, DoubtDoesNotWaitForTheSilence) {
-  keepalive_.Doubt();  // nothing is on the connection
+  keepalive_.Suspect();  // nothing is on the connection
   EXPECT_EQ(probes_, 0);
   keepalive_.Start();
   loop_.RunFor(absl::Seconds(5));
   EXPECT_EQ(keepalive_.silence(), absl::Seconds(5));
-  keepalive_.Doubt();
+  keepalive_.Suspect();
   EXPECT_EQ(probes_, 1);
   loop_.RunFor(absl::Seconds(10));
-  keepalive_.Doubt();  // a probe is under way
+  keepalive_.Suspect();  // a probe is under way
   EXPECT_EQ(probes_, 1);
   loop_.RunFor(absl::Seconds(4));
   EXPECT_EQ(deaths_, 0);
@@ -58,7 +58,7 @@ TEST_F(KeepaliveTest, DoubtThatCannotProbeWaitsForTheSilence) {
   can_probe_ = false;
   keepalive_.Start();
   loop_.RunFor(absl::Seconds(20));
-  keepalive_.Doubt();
+  keepalive_.Suspect();
   can_probe_ = true;
   loop_.RunFor(absl::Seconds(10));
   EXPECT_EQ(probes_, 1);
@@ -68,7 +68,7 @@ TEST_F(KeepaliveTest, DataPostponesTheProbe) {
   keepalive_.Start();
   for (int i = 0; i < 10; ++i) {
     loop_.RunFor(absl::Seconds(20));
-    keepalive_.Heard();
+    keepalive_.NoteReceived();
   }
   EXPECT_EQ(probes_, 0);
   loop_.RunFor(absl::Seconds(30));
@@ -78,7 +78,7 @@ TEST_F(KeepaliveTest, DataPostponesTheProbe) {
 TEST_F(KeepaliveTest, AnAnsweredProbeIsFollowedByTheNext) {
   keepalive_.Start();
   loop_.RunFor(absl::Seconds(31));
-  keepalive_.Heard();  // at 31 s
+  keepalive_.NoteReceived();  // at 31 s
   EXPECT_EQ(probes_, 1);
   loop_.RunFor(absl::Seconds(29));
   EXPECT_EQ(probes_, 1);
@@ -105,7 +105,7 @@ TEST_F(KeepaliveTest, DataAtTheMomentOfTheProbeShowsLife) {
   keepalive_.Start();
   loop_.RunFor(absl::Seconds(30));
   EXPECT_EQ(probes_, 1);
-  keepalive_.Heard();
+  keepalive_.NoteReceived();
   loop_.RunFor(absl::Seconds(15));
   EXPECT_EQ(deaths_, 0);
 }

@@ -5,7 +5,7 @@
 
 namespace mandate {
 
-size_t StreamLimiter::room() const {
+size_t StreamLimiter::free_capacity() const {
   switch (state_) {
     case State::kConnecting:
       return active_ == 0 ? 1 : 0;
@@ -19,7 +19,7 @@ size_t StreamLimiter::room() const {
 }
 
 void StreamLimiter::Start() {
-  assert(room() > 0);
+  assert(free_capacity() > 0);
   ++active_;
 }
 

@@ -26,7 +26,7 @@ class StreamLimiter {
   bool multiplexed() const { return multiplexed_; }
 
   // How many transfers may start now.
-  size_t room() const;
+  size_t free_capacity() const;
 
   // The events of a transfer: it was started, it went out, it ended.
   void Start();

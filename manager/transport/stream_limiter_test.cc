@@ -21,7 +21,7 @@ struct Row {
   std::string events;
   State state;
   size_t active;
-  size_t room;
+  size_t capacity;
 };
 
 void Apply(StreamLimiter& limiter, char event) {
@@ -79,7 +79,7 @@ TEST(StreamLimiter, Table) {
     for (const char event : row.events) Apply(limiter, event);
     EXPECT_EQ(limiter.state(), row.state) << row.name;
     EXPECT_EQ(limiter.active(), row.active) << row.name;
-    EXPECT_EQ(limiter.room(), row.room) << row.name;
+    EXPECT_EQ(limiter.free_capacity(), row.capacity) << row.name;
   }
 }
 

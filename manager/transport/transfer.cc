@@ -177,7 +177,7 @@ bool Transfer::WasRefusedUnprocessed() const {
   // settings it sends nothing again for another reason that has no message, and CURLE_HTTP2 is the
   // end of the last stream of a connection that got GOAWAY. (A server that violates the protocol at
   // the same moment looks the same.)
-  return sent_ && !heard_ && error_[0] == 0 && AnsweredCode() == 0;
+  return sent_ && !received_ && error_[0] == 0 && AnsweredCode() == 0;
 }
 
 int Transfer::AnsweredCode() const {
@@ -201,7 +201,7 @@ void Transfer::Conclude(CURLcode code) {
   // yet. API servers reject a request so before they have read its body.
   lost_code_ = AnsweredCode();
   if (lost_code_ == 0) return;
-  heard_ = true;
+  received_ = true;
   if (lost_code_ < 400) return;
   HttpResponse head;
   head.code = lost_code_;
@@ -228,7 +228,7 @@ absl::Status Transfer::StatusOf(CURLcode code) const {
         absl::StrCat(server, " served the request (", lost_code_,
                      "), but its answer was lost: ", "the server reset the stream"));
   }
-  if (sent_ && !heard_ && IsConnectionError(code)) {
+  if (sent_ && !received_ && IsConnectionError(code)) {
     return absl::UnavailableError(absl::StrCat(
         server, ": the connection failed before an answer came; whether the request was served is ",
         "unknown (", error_[0] != 0 ? error_.data() : curl_easy_strerror(code), ")"));
@@ -240,8 +240,8 @@ absl::Status Transfer::StatusOf(CURLcode code) const {
 
 size_t Transfer::OnHeaderLine(char* data, size_t size, size_t count, void* self_pointer) {
   Transfer& self = *static_cast<Transfer*>(self_pointer);
-  self.heard_ = true;
-  self.observer_.OnHeard();
+  self.received_ = true;
+  self.observer_.OnReceived();
   if (self.parser_.done()) return size * count;
   switch (self.parser_.AddLine({data, size * count})) {
     case ResponseHeadParser::Result::kMore:
@@ -260,8 +260,8 @@ size_t Transfer::OnHeaderLine(char* data, size_t size, size_t count, void* self_
 
 size_t Transfer::OnBody(char* data, size_t size, size_t count, void* self_pointer) {
   Transfer& self = *static_cast<Transfer*>(self_pointer);
-  self.heard_ = true;
-  self.observer_.OnHeard();
+  self.received_ = true;
+  self.observer_.OnReceived();
   // libcurl takes any result but the size for an error.
   return self.active_->OnBody({data, size * count}) ? size * count : size * count + 1;
 }

@@ -26,7 +26,7 @@ class Transfer {
     // The request goes out now.
     virtual void OnSent(const Transfer& transfer) = 0;
     // Something came from the server.
-    virtual void OnHeard() = 0;
+    virtual void OnReceived() = 0;
     // A head came, over HTTP/2 or not.
     virtual void OnHead(bool multiplexed) = 0;
     // Whether libcurl may open a socket; then what happened to it. It is closed after its last use.
@@ -48,13 +48,13 @@ class Transfer {
   bool sent() const { return sent_; }
   // libcurl wanted another connection for the request.
   bool refused() const { return refused_; }
-  // Takes the result; call it before unserved() and heard(). If the server answered with an error
-  // and libcurl dropped the response, the request gets a head that has the code only.
+  // Takes the result; call it before unserved() and received(). If the server answered with an
+  // error and libcurl dropped the response, the request gets a head that has the code only.
   void Conclude(CURLcode code);
   // The server certainly did not act on the request.
   bool unserved() const { return !sent_ || unserved_; }
   // Part of the response came.
-  bool heard() const { return heard_; }
+  bool received() const { return received_; }
   bool header_too_large() const { return header_too_large_; }
 
   // Translates libcurl's result.
@@ -91,7 +91,7 @@ class Transfer {
   bool sent_ = false;
   bool refused_ = false;
   bool unserved_ = false;
-  bool heard_ = false;
+  bool received_ = false;
   int lost_code_ = 0;  // of a response that libcurl did not deliver
   bool header_too_large_ = false;
 };

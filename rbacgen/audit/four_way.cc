@@ -111,7 +111,7 @@ class Builder {
     std::map<Key, FourWayRow> rows = Rows(ledger);
     for (auto& [key, row] : rows) {
       row.compiled = Compiled(component, row.rule);
-      row.verdict = Judge(component, row, user);
+      row.verdict = Check(component, row, user);
       Report(component, row, silent);
       identity.rows.push_back(std::move(row));
     }
@@ -147,7 +147,7 @@ class Builder {
     return rows;
   }
 
-  Verdict Judge(const std::string& component, const FourWayRow& row,
+  Verdict Check(const std::string& component, const FourWayRow& row,
                 const rbac::UserInfo& user) const {
     // The first verdict that holds counts.
     const std::pair<bool, Verdict> verdicts[] = {

@@ -41,7 +41,7 @@ void InstanceBook::NoteBinding(const AuditEvent& event, const std::string& compo
                                     " at ", event.received, ", audit id ", event.audit_id));
 }
 
-void InstanceBook::Judge(const std::function<void(std::string text)>& find) const {
+void InstanceBook::Check(const std::function<void(std::string text)>& find) const {
   if (!has_list_ || has_gap_) return;
   for (const auto& [uid, words] : bindings_) {
     if (known_.contains(uid)) continue;

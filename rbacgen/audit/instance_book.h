@@ -11,7 +11,7 @@
 
 namespace mandate::rbacgen {
 
-// Judge() reports only if the log has the bindings' bodies (level Request), a list of all
+// Check() reports only if the log has the bindings' bodies (level Request), a list of all
 // ScopeInstances, and every later change of them (level RequestResponse). Memory is bounded. Not
 // thread-safe.
 class InstanceBook {
@@ -23,7 +23,7 @@ class InstanceBook {
   // Records a component's request that made a binding.
   void NoteBinding(const AuditEvent& event, const std::string& component);
 
-  void Judge(const std::function<void(std::string text)>& find) const;
+  void Check(const std::function<void(std::string text)>& find) const;
 
  private:
   const size_t max_instances_;

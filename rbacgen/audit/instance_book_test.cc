@@ -38,7 +38,7 @@ AuditEvent Binding(const std::string& uid, int code = 201) {
 
 std::vector<std::string> Judged(const InstanceBook& book) {
   std::vector<std::string> found;
-  book.Judge([&](std::string text) { found.push_back(std::move(text)); });
+  book.Check([&](std::string text) { found.push_back(std::move(text)); });
   return found;
 }
 

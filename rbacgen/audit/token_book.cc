@@ -138,7 +138,7 @@ bool TokenBook::IsElsewhere(const std::string& a, const std::string& b) const {
   return AreElsewhere(a, b, options_.addresses);
 }
 
-void TokenBook::Judge(const Find& find) const {
+void TokenBook::Check(const Find& find) const {
   for (const auto& [id, used] : used_) {
     if (used.component.empty() || used.component == kBaseComponent) continue;
     JudgeOrigin(id, used, find);

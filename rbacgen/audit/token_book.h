@@ -51,7 +51,7 @@ class TokenBook {
 
   // The components' tokens, sorted by component, time and id.
   std::vector<TokenOrigin> Tokens() const;
-  void Judge(const Find& find) const;
+  void Check(const Find& find) const;
 
   std::set<std::string> IssuedTo() const;  // the ServiceAccounts for which base made tokens
   int64_t unused() const;  // the number of tokens that base made and no request used

@@ -20,7 +20,7 @@ AuditEvent Issue(const std::string& id, const std::string& account = "mm-a") {
 
 std::vector<std::string> KindsFound(const TokenBook& book) {
   std::vector<std::string> kinds;
-  book.Judge([&](const char* kind, const std::string&) { kinds.emplace_back(kind); });
+  book.Check([&](const char* kind, const std::string&) { kinds.emplace_back(kind); });
   return kinds;
 }
 

@@ -307,9 +307,9 @@ TraceReport Trace::Finish() {
          StrCat(text, " (", finding.count, finding.count == 1 ? " time, " : " times, first at ",
                 finding.example, ")")});
   }
-  tokens_.Judge(
+  tokens_.Check(
       [&](const char* kind, std::string text) { FindAtEnd(kind, std::move(text), &report); });
-  instances_.Judge(
+  instances_.Check(
       [&](std::string text) { FindAtEnd("orphan-binding", std::move(text), &report); });
   if (findings_left_out_ > 0) {
     report.findings.push_back({"bound", StrCat("omitted findings: ", findings_left_out_)});

@@ -5,7 +5,7 @@
 #include <string>
 
 #include "gtest/gtest.h"
-#include "testing/rbac_fidelity/judge.h"
+#include "testing/rbac_fidelity/decide.h"
 #include "testing/rbac_fidelity/probes.h"
 #include "testing/rbac_fidelity/questions.h"
 #include "testing/rbac_fidelity/world.h"
@@ -65,11 +65,11 @@ TEST(GeneratedTest, EverySeededBugShows) {
     Questions questions(world, seed);
     for (int i = 0; i < kQuestions; ++i) {
       const Question q = questions.Next();
-      for (const auto& [name, judge] : SeededBugs()) {
-        mismatches[name] += judge(authorizer, q) != Allowed(authorizer, q);
+      for (const auto& [name, decide] : SeededBugs()) {
+        mismatches[name] += decide(authorizer, q) != Allowed(authorizer, q);
       }
     }
-    for (const auto& [name, judge] : SeededBugs()) {
+    for (const auto& [name, decide] : SeededBugs()) {
       EXPECT_GT(mismatches[name], 0) << name << " with seed " << seed;
     }
   }

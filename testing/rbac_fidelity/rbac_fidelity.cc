@@ -12,7 +12,7 @@
 #include "manager/core/strings.h"
 #include "manager/rbac/authorizer.h"
 #include "testing/conformance/cluster_target.h"
-#include "testing/rbac_fidelity/judge.h"
+#include "testing/rbac_fidelity/decide.h"
 #include "testing/rbac_fidelity/probes.h"
 #include "testing/rbac_fidelity/server.h"
 
@@ -85,7 +85,7 @@ void Compare(const Flags& flags, const std::vector<Question>& questions, const R
              Totals& totals) {
   const rbac::Authorizer authorizer(round.policy);
   const bool seeded = !flags.seed_bug.empty();
-  const Judge judge = seeded ? SeededBugs().at(flags.seed_bug) : Judge(Allowed);
+  const Decision decide = seeded ? SeededBugs().at(flags.seed_bug) : Decision(Allowed);
   for (size_t i = 0; i < questions.size(); ++i) {
     const Question& q = questions[i];
     const Answer& answer = round.answers[i];
@@ -95,7 +95,7 @@ void Compare(const Flags& flags, const std::vector<Question>& questions, const R
       ++totals.features[feature].asked;
       totals.features[feature].allowed += answer.allowed;
     }
-    const bool ours = judge(authorizer, q);
+    const bool ours = decide(authorizer, q);
     std::string why;
     if (ours != answer.allowed) {
       why = StrCat("the server ", answer.allowed ? "allows" : "refuses", " (", answer.reason,
@@ -232,7 +232,7 @@ absl::StatusOr<bool> Run(const Flags& flags) {
 int Main(int argc, char** argv) {
   Flags flags;
   std::string bugs;
-  for (const auto& [name, judge] : SeededBugs()) bugs += " " + name;
+  for (const auto& [name, decide] : SeededBugs()) bugs += " " + name;
   CLI::App app("Asks a real API server and manager/rbac the same generated questions.");
   app.add_option("--kubeconfig", flags.kubeconfig,
                  "the kubeconfig of an administrator with a client certificate")

@@ -48,7 +48,7 @@ class FaultRun {
     Mend();
     Write();
     world_.loop().RunFor(absl::Minutes(15));
-    Judge(totals);
+    Check(totals);
   }
 
  private:
@@ -127,7 +127,7 @@ class FaultRun {
   void Mend() {
     world_.server().core().faults().Clear();
     for (int i = 0; i < kComponents; ++i) world_.Grant(i, kScopes[Index(i)]);
-    world_.cache().Poke();
+    world_.cache().RetryNow();
   }
 
   int64_t Relists(int i) {
@@ -145,7 +145,7 @@ class FaultRun {
     return count;
   }
 
-  void Judge(Totals& totals) {
+  void Check(Totals& totals) {
     for (int i = 0; i < kComponents; ++i) {
       const Witness& witness = *witnesses_[Index(i)];
       EXPECT_EQ(witness.status().state, DemandState::kSynced)
@@ -153,7 +153,7 @@ class FaultRun {
       const int64_t relists = Relists(i);
       // A member that was denied for a while gets the difference, not each change.
       const bool unbroken = relists == 0 && gentle_;
-      for (const std::string& wrong : witness.Judge(world_.history(), unbroken)) {
+      for (const std::string& wrong : witness.Check(world_.history(), unbroken)) {
         ADD_FAILURE() << world_.name(i) << ": " << wrong;
       }
       totals.told += static_cast<int64_t>(witness.told());

@@ -78,7 +78,7 @@ TEST(Identities, FiftyWithTokensOfAMinute) {
     EXPECT_LE(count, 6 * 100) << account;
   }
   for (const auto& witness : witnesses) {
-    for (const std::string& wrong : witness->Judge(world.history(), true)) ADD_FAILURE() << wrong;
+    for (const std::string& wrong : witness->Check(world.history(), true)) ADD_FAILURE() << wrong;
   }
 }
 

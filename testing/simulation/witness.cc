@@ -50,7 +50,7 @@ std::vector<const Change*> Witness::Scoped(const std::vector<Change>& history) c
   return scoped;
 }
 
-std::vector<std::string> Witness::Judge(const std::vector<Change>& history, bool unbroken) const {
+std::vector<std::string> Witness::Check(const std::vector<Change>& history, bool unbroken) const {
   std::vector<std::string> wrong;
   const std::vector<const Change*> scoped = Scoped(history);
   std::set<std::pair<ObjectKey, int64_t>> written;  // objects as they were

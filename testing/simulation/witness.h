@@ -27,7 +27,7 @@ class Witness : public DemandSink {
   // the history; no object goes back to an older revision, is added twice, or changes before it is
   // added; and at the end the sink has the server's objects. If `unbroken`, no list came in
   // between, so the sink must have received every change once, in the order of revisions.
-  std::vector<std::string> Judge(const std::vector<apiserver::Change>& history,
+  std::vector<std::string> Check(const std::vector<apiserver::Change>& history,
                                  bool unbroken) const;
 
  private:

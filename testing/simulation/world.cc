@@ -64,7 +64,8 @@ World::World(Options options) {
   for (const char* ns : {kNamespace, "a", "b"}) {
     store().Put({"", "namespaces"}, Named("v1", "Namespace", "", ns, ++serial_));
   }
-  Json::Value minter = Named("rbac.authorization.k8s.io/v1", "Role", kNamespace, kBase, ++serial_);
+  Json::Value base_role =
+      Named("rbac.authorization.k8s.io/v1", "Role", kNamespace, kBase, ++serial_);
   Json::Value rule;
   rule["apiGroups"].append("");
   rule["resources"].append("serviceaccounts/token");
@@ -97,8 +98,8 @@ World::World(Options options) {
     PutAccount(account(i));
     rule["resourceNames"].append(account(i));
   }
-  minter["rules"].append(rule);
-  store().Put(Rbac("roles"), minter);
+  base_role["rules"].append(rule);
+  store().Put(Rbac("roles"), base_role);
   Json::Value binding =
       Named("rbac.authorization.k8s.io/v1", "RoleBinding", kNamespace, kBase, ++serial_);
   binding["roleRef"]["apiGroup"] = "rbac.authorization.k8s.io";
@@ -114,7 +115,7 @@ World::World(Options options) {
 
   Cache::Options cache{.loop = loop_, .metrics = metrics_};
   cache.seed = options.seed;
-  cache.t_revoke = options.t_revoke;
+  cache.proof_lifetime = options.proof_lifetime;
   cache_ = Must(Cache::Create(std::move(cache)));
   for (int i = 0; i < options.components; ++i) {
     ComponentClient::Options client;

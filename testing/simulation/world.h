@@ -42,7 +42,7 @@ class World {
     int components = 3;  // "c0", "c1", …
     // The lifetime that the server gives to tokens; a real server gives at least ten minutes.
     absl::Duration token_life = absl::Minutes(10);
-    absl::Duration t_revoke = absl::Minutes(5);
+    absl::Duration proof_lifetime = absl::Minutes(5);
   };
 
   explicit World(Options options);

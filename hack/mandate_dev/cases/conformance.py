@@ -17,7 +17,7 @@ from mandate_dev import bazel, processes, runner
 from mandate_dev.cases import ClusterCase, ClusterFixture
 from mandate_dev.paths import ROOT
 
-LYING_PROXY = os.path.join(ROOT, "testing", "conformance", "lying_proxy")
+LYING_PROXY = os.path.join(ROOT, "testing", "conformance", "faulty_proxy")
 PROXY_SECONDS = 300
 # Each lie, and the rows that must fail behind the proxy with this lie, and pass behind the proxy without it.
 LIES = {

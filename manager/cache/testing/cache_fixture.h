@@ -80,8 +80,8 @@ class CacheFixture : public ::testing::Test {
     demanded.handle.reset();
     Settle();
   }
-  void PokeAndSettle(std::string_view component = "") {
-    cache_->Poke(component);
+  void RetryAndSettle(std::string_view component = "") {
+    cache_->RetryNow(component);
     Settle();
   }
   // The server accepts no list and no watch, and ends open watches at their next event.

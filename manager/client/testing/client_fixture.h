@@ -69,10 +69,10 @@ struct ClientFixture : testing::Test {
 
   using Result = absl::StatusOr<HttpResponse>;
   CallContext In(absl::Duration d) { return {.deadline = loop.clock().TimeNow() + d, .stop = {}}; }
-  Result Send(RestRequest request, absl::Duration patience = absl::Seconds(20)) {
+  Result Send(RestRequest request, absl::Duration timeout = absl::Seconds(20)) {
     std::optional<Result> result;
     const absl::Time start = loop.clock().TimeNow();
-    client().Send(In(patience), std::move(request), [&](Result r) {
+    client().Send(In(timeout), std::move(request), [&](Result r) {
       EXPECT_FALSE(result.has_value());
       result = std::move(r);
     });

@@ -73,7 +73,7 @@ class ConnectionBudgetTest : public testing::Test {
     for (size_t i = 0; i < count; ++i) {
       Submit("/first/" + std::to_string(i));
       // A time after which others no longer wait for the connection.
-      loop_.RunFor(options_.patience);
+      loop_.RunFor(options_.suspect_after);
     }
     ASSERT_EQ(network_.size(), count);
     for (size_t i = 0; i < count; ++i) {
@@ -85,7 +85,7 @@ class ConnectionBudgetTest : public testing::Test {
 
   // The response to a request on this connection is complete.
   void Finish(size_t codec, const std::string& target) {
-    network_.codec(codec).End(target, {.status = absl::OkStatus(), .heard = true});
+    network_.codec(codec).End(target, {.status = absl::OkStatus(), .received = true});
   }
 
   size_t CodecOf(const std::string& target) {
@@ -97,7 +97,7 @@ class ConnectionBudgetTest : public testing::Test {
   }
 
   SimulatedLoop loop_;
-  HttpOptions options_ = {.streams_per_connection = 100, .silence_limit = absl::Hours(24)};
+  HttpOptions options_ = {.streams_per_connection = 100, .read_idle_timeout = absl::Hours(24)};
   HttpStats stats_;
   ScriptedNetwork network_;
   ClientCodecFactory new_codec_ = network_.NewCodec();

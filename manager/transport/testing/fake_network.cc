@@ -71,7 +71,7 @@ class FakeNetwork::FakeCodec : public ClientCodec {
     std::shared_ptr<ActiveRequest> active;
     bool sent = false;
     bool served = false;
-    bool heard = false;
+    bool received = false;
   };
 
   void Check(bool ok, const char* what) {
@@ -189,8 +189,10 @@ class FakeNetwork::FakeCodec : public ClientCodec {
       Soon([this, id, cut] {
         if (cut && requests_.contains(id)) {
           ++network_.counts_.resets;
-          End(id,
-              {.status = absl::UnavailableError("cut"), .sent = true, .heard = true, .lost = true});
+          End(id, {.status = absl::UnavailableError("cut"),
+                   .sent = true,
+                   .received = true,
+                   .lost = true});
           return;
         }
         Body(id);
@@ -203,17 +205,17 @@ class FakeNetwork::FakeCodec : public ClientCodec {
     if (at == requests_.end() || stalled_) return false;
     HttpResponse head;
     head.code = 200;
-    at->second.heard = true;
+    at->second.received = true;
     bool wanted = false;
     Inside([&] {
-      observer_.OnHeard();
+      observer_.OnReceived();
       observer_.OnHead(multiplexed_);
       wanted = at->second.active->OnHead(head);
     });
     if (wanted) {
       observer_.OnSettled({});
     } else {
-      GiveUp(id);
+      Fail(id);
     }
     return wanted;
   }
@@ -225,14 +227,14 @@ class FakeNetwork::FakeCodec : public ClientCodec {
     const bool watch = absl::StartsWith(target, "/watch");
     bool wanted = false;
     Inside([&] {
-      observer_.OnHeard();
+      observer_.OnReceived();
       wanted = at->second.active->OnBody(watch ? "x" : target);
       // More requests may have come already.
       if (wanted && watch && network_.Happens(50)) wanted = at->second.active->OnBody("x");
     });
-    if (!wanted) return GiveUp(id);
+    if (!wanted) return Fail(id);
     if (!watch || network_.Happens(network_.options_.watch_ends)) {
-      return End(id, {.status = absl::OkStatus(), .sent = true, .heard = true});
+      return End(id, {.status = absl::OkStatus(), .sent = true, .received = true});
     }
     Later(network_.Delay() * 10, [this, id] { Body(id); });
   }
@@ -270,7 +272,7 @@ class FakeNetwork::FakeCodec : public ClientCodec {
       over.push_back({request.active,
                       {.status = absl::UnavailableError("closed"),
                        .sent = true,
-                       .heard = request.heard,
+                       .received = request.received,
                        .lost = true}});
       it = requests_.erase(it);
     }
@@ -285,20 +287,20 @@ class FakeNetwork::FakeCodec : public ClientCodec {
     going_away_ = going_away_ || refused;
     return {.status = absl::UnavailableError("not served"),
             .sent = true,
-            .heard = request.heard,
+            .received = request.received,
             .refused = refused,
-            .unserved = !request.heard,
+            .unserved = !request.received,
             .lost = true};
   }
 
-  void GiveUp(uint64_t id) {
+  void Fail(uint64_t id) {
     const auto at = requests_.find(id);
     if (at == requests_.end()) return;
     absl::Status reason = at->second.active->reason();
     if (reason.ok()) reason = absl::CancelledError("given up");
     unflushed_ = true;
     if (!multiplexed_) state_ = State::kGone;
-    End(id, {.status = std::move(reason), .sent = true, .heard = true});
+    End(id, {.status = std::move(reason), .sent = true, .received = true});
   }
 
   void End(uint64_t id, TransferResult result) {

@@ -35,7 +35,7 @@ FakeStream::FakeStream(Loop& loop, HttpRequest request, std::shared_ptr<StreamSi
 }
 
 std::unique_ptr<Stream> FakeStream::NewHandle(absl::Duration time_to_headers) {
-  active_->SetCarrier([weak = weak_from_this()] {
+  active_->SetOnDrop([weak = weak_from_this()] {
     if (const auto self = weak.lock()) self->Drop();
   });
   return active_->Bind(time_to_headers);

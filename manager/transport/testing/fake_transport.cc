@@ -41,7 +41,7 @@ void FakeTransport::Call(const CallContext& context, HttpRequest request, Done d
   const uint64_t id = next_call_++;
   calls_.emplace(id, PendingCall{.active = active});
   active->NoteSent();
-  active->SetCarrier(weak_.Bind([this, id] { calls_.erase(id); }));
+  active->SetOnDrop(weak_.Bind([this, id] { calls_.erase(id); }));
   active->Bind(context);
   // The server does not see a call after its deadline.
   if (context.deadline <= loop_.clock().TimeNow()) return;

@@ -52,7 +52,7 @@ class ScriptedCodec : public ClientCodec {
     observer_.OnSettled({});
   }
   // Something comes that belongs to none of the requests.
-  void Hear() { observer_.OnHeard(); }
+  void Hear() { observer_.OnReceived(); }
   // The request ends with `result`, except that this sets `sent`.
   void End(const std::string& target, TransferResult result) {
     std::shared_ptr<ActiveRequest> active = Find(target);

@@ -6,7 +6,7 @@
 #include "controllers/scope/mandates.h"
 #include "manager/core/strings.h"
 #include "manager/object/json.h"
-#include "testing/simulation/scope/judge.h"
+#include "testing/simulation/scope/checker.h"
 
 namespace mandate::simulation {
 namespace {

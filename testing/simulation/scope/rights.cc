@@ -3,8 +3,8 @@
 #include <utility>
 
 #include "manager/core/strings.h"
+#include "testing/simulation/scope/checker.h"
 #include "testing/simulation/scope/cluster.h"
-#include "testing/simulation/scope/judge.h"
 
 namespace mandate::simulation {
 namespace {

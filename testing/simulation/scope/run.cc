@@ -48,7 +48,7 @@ Run::Run(const Options& options, Tally& tally)
       author_(options.author, cluster_, dice_, tally),
       strangers_({cluster_, dice_, tally, guardian_, held_}),
       troubles_({.prompt = options.prompt}, cluster_, dice_, tally),
-      judge_(cluster_, held_) {
+      checker_(cluster_, held_) {
   Spawn();
 }
 
@@ -74,7 +74,7 @@ void Run::Go() {
     Check();
   }
   if (wrong_.empty()) CheckSilence(kLongSilence);
-  tally_["roles and grants compared"] += judge_.compared();
+  tally_["roles and grants compared"] += checker_.compared();
   tally_["writes"] += guardian_.writes();
   tally_["requests judged"] += guardian_.requests();
 }
@@ -209,7 +209,7 @@ void Run::NarrowWhileBlind() {
 }
 
 void Run::Compare() {
-  for (std::string& wrong : judge_.Verdict()) wrong_.push_back(std::move(wrong));
+  for (std::string& wrong : checker_.Differences()) wrong_.push_back(std::move(wrong));
 }
 
 void Run::CheckSilence(absl::Duration span) {

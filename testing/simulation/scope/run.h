@@ -10,11 +10,11 @@
 #include "manager/core/testing/simulated_loop.h"
 #include "testing/simulation/scope/aggregator.h"
 #include "testing/simulation/scope/author.h"
+#include "testing/simulation/scope/checker.h"
 #include "testing/simulation/scope/cluster.h"
 #include "testing/simulation/scope/dice.h"
 #include "testing/simulation/scope/guardian.h"
 #include "testing/simulation/scope/hold.h"
-#include "testing/simulation/scope/judge.h"
 #include "testing/simulation/scope/process.h"
 #include "testing/simulation/scope/strangers.h"
 #include "testing/simulation/scope/tally.h"
@@ -78,7 +78,7 @@ class Run {
   Held held_;
   Strangers strangers_;
   Troubles troubles_;
-  Judge judge_;
+  Checker checker_;
   std::unique_ptr<Process> process_;
   std::vector<std::unique_ptr<Process>> dead_;
   std::vector<std::string> wrong_;

@@ -5,7 +5,7 @@
 
 #include "manager/core/strings.h"
 #include "manager/object/json.h"
-#include "testing/simulation/scope/judge.h"
+#include "testing/simulation/scope/checker.h"
 #include "testing/simulation/scope/not_yet.h"
 
 namespace mandate::simulation {

@@ -11,13 +11,13 @@
 
 namespace mandate::fidelity {
 
-using Judge = std::function<bool(const rbac::Authorizer& authorizer, const Question& question)>;
+using Decision = std::function<bool(const rbac::Authorizer& authorizer, const Question& question)>;
 
 // The decision of manager/rbac.
 bool Allowed(const rbac::Authorizer& authorizer, const Question& question);
 
 // Authorizers with typical mistakes, by the mistake's name.
-const std::map<std::string, Judge>& SeededBugs();
+const std::map<std::string, Decision>& SeededBugs();
 
 // OK if our authorizer could have given the server's reason. The server's caches determine which of
 // several grants it names, and the order of errors.

@@ -18,14 +18,14 @@ namespace mandate::simulation {
 Declared Declare(Cluster& cluster);
 
 // Compares the objects on the server with the expected ones. Single-threaded.
-class Judge {
+class Checker {
  public:
   // `cluster` and `held` outlive this.
-  Judge(Cluster& cluster, const Held& held) : cluster_(cluster), held_(held) {}
+  Checker(Cluster& cluster, const Held& held) : cluster_(cluster), held_(held) {}
 
   // Compares, and returns each difference as a sentence.
-  std::vector<std::string> Verdict();
-  // The number of roles and grants that all verdicts compared.
+  std::vector<std::string> Differences();
+  // The number of roles and grants that all comparisons covered.
   int64_t compared() const { return compared_; }
 
  private:
@@ -34,7 +34,7 @@ class Judge {
   bool Stays(const apiserver::GroupResource& kind, const std::string& uid) const;
   // Whether a stranger keeps the object from its owner, which is then marked as troubled.
   bool IsKept(const Json::Value& object, const std::string& owner_kind, bool wanted);
-  void JudgeRole(const Json::Value& role);
+  void CheckRole(const Json::Value& role);
   // A missing role is not created while it would revive a binding that is kept. An existing role
   // gets no new rules while a binding of a deleted instance would grant them. A later instance of
   // the same name may report objects that the deleted one left.
@@ -43,14 +43,14 @@ class Judge {
   void SpreadTrouble();
   RoleId AbsentRole(const std::string& instance, const std::string& role_name,
                     const std::string& ns) const;
-  void JudgeBinding(const Json::Value& binding);
+  void CheckBinding(const Json::Value& binding);
   // A binding of a deleted instance may exist; it must not grant anything.
-  void JudgeKept(const Json::Value& binding, const std::string& owner);
-  void JudgeMissing();
-  void JudgeCondition(const Json::Value& object, const std::string& type);
+  void CheckKept(const Json::Value& binding, const std::string& owner);
+  void CheckMissing();
+  void CheckCondition(const Json::Value& object, const std::string& type);
   // A wanted object without its owner reference gets it back. An unwanted one may stay, because we
   // delete only objects with our owner reference; if it still grants something, it is reported.
-  void JudgeOwnerless(const Json::Value& object, const char* label,
+  void CheckOwnerless(const Json::Value& object, const char* label,
                       const apiserver::GroupResource& owners);
   void Wrong(std::string what) { wrong_.push_back(std::move(what)); }
 
@@ -58,7 +58,7 @@ class Judge {
   const Held& held_;
   int64_t compared_ = 0;
 
-  // State of one verdict.
+  // State of one comparison.
   Expected expected_;
   std::map<std::string, RoleId> roles_;  // by the ClusterRole's name
   std::set<RoleId> role_seen_;

@@ -1,4 +1,4 @@
-#include "testing/simulation/scope/judge.h"
+#include "testing/simulation/scope/checker.h"
 
 #include <gtest/gtest.h>
 
@@ -16,7 +16,7 @@ constexpr char kOwner[] =
 
 class JudgeTest : public testing::Test {
  protected:
-  JudgeTest() : cluster_(loop_, 1), judge_(cluster_, held_) {
+  JudgeTest() : cluster_(loop_, 1), checker_(cluster_, held_) {
     Load(R"({"apiVersion":"v1","kind":"Namespace","metadata":{"name":"a"}})");
     Load(R"({"apiVersion":"operators.coreos.com/v1alpha1","kind":"ScopeTemplate",
         "metadata":{"name":"t","uid":"T","generation":1},"spec":{"clusterRoles":[
@@ -61,17 +61,17 @@ class JudgeTest : public testing::Test {
   SimulatedLoop loop_;
   Cluster cluster_;
   Held held_;
-  Judge judge_;
+  Checker checker_;
 };
 
 TEST_F(JudgeTest, WhatIsAsDeclaredIsRight) {
-  EXPECT_EQ(judge_.Verdict(), std::vector<std::string>{});
+  EXPECT_EQ(checker_.Differences(), std::vector<std::string>{});
 }
 
 TEST_F(JudgeTest, EveryDifferenceIsWrong) {
   const auto wrong_after = [&](const std::string& json) {
     Load(json);
-    return judge_.Verdict().size();
+    return checker_.Differences().size();
   };
   EXPECT_EQ(wrong_after(Role("scope-template:view-bcdfghjklm",
                              R"([{"apiGroups":[""],"resources":["pods"],"verbs":["get"]}])")),
@@ -84,14 +84,14 @@ TEST_F(JudgeTest, EveryDifferenceIsWrong) {
   EXPECT_EQ(wrong_after(Role("scope-template:edit-bcdfghjklm", "[]")), 1u);  // not wanted
   cluster_.store().Delete(ClusterRoles(), "", "scope-template:edit-bcdfghjklm");
   cluster_.store().Delete(RoleBindings(), "a", "view-mlkjhgfdcb");
-  EXPECT_EQ(judge_.Verdict().size(), 1u);  // missing
+  EXPECT_EQ(checker_.Differences().size(), 1u);  // missing
 }
 
 TEST_F(JudgeTest, SuccessIsALieWhileSomebodyKeepsWhatIsBeingDeleted) {
   Load(Binding("view-mlkjhgfdcb", "u",
                R"(,"uid":"B","deletionTimestamp":"2026-01-01T00:00:00Z","finalizers":["x.io/y"])"));
   held_["B"] = {"I"};
-  EXPECT_EQ(judge_.Verdict().size(), 1u);
+  EXPECT_EQ(checker_.Differences().size(), 1u);
 }
 
 TEST_F(JudgeTest, WhatIsHeldOfAnInstanceThatIsGoneGrantsNothing) {
@@ -102,9 +102,9 @@ TEST_F(JudgeTest, WhatIsHeldOfAnInstanceThatIsGoneGrantsNothing) {
   held_["B"] = {"I"};
   cluster_.store().Delete(Instances(), "", "i");
   cluster_.store().Delete(ClusterRoles(), "", "scope-template:view-bcdfghjklm");
-  EXPECT_EQ(judge_.Verdict().size(), 1u);
+  EXPECT_EQ(checker_.Differences().size(), 1u);
   Load(binding.erase(binding.find("\"subjects\"")) + "\"subjects\":[]}");
-  EXPECT_EQ(judge_.Verdict(), std::vector<std::string>{});
+  EXPECT_EQ(checker_.Differences(), std::vector<std::string>{});
 }
 
 // The binding's instance would have adopted it again, but was deleted before that.
@@ -114,7 +114,7 @@ TEST_F(JudgeTest, ARoleGetsNoNewRulesForALooseBindingOfAnInstanceThatIsGone) {
   loose.erase(owner, loose.find("]}", owner) + 1 - owner);
   Load(loose);
   held_["B"] = {.owner_uid = "I", .template_uid = "T", .owner_name = "i", .loose = true};
-  EXPECT_EQ(judge_.Verdict().size(), 2u) << "it lacks its owner, and its instance the grant";
+  EXPECT_EQ(checker_.Differences().size(), 2u) << "it lacks its owner, and its instance the grant";
   cluster_.store().Delete(Instances(), "", "i");
   cluster_.store().Delete(Templates(), "", "t");
   Load(R"({"apiVersion":"operators.coreos.com/v1alpha1","kind":"ScopeTemplate",
@@ -126,7 +126,7 @@ TEST_F(JudgeTest, ARoleGetsNoNewRulesForALooseBindingOfAnInstanceThatIsGone) {
   Load(R"({"apiVersion":"operators.coreos.com/v1alpha1","kind":"ScopeInstance",
       "metadata":{"name":"j","uid":"J","generation":1},
       "spec":{"scopeTemplateName":"t","namespaces":["a"]}})");
-  EXPECT_EQ(judge_.Verdict(), std::vector<std::string>{});
+  EXPECT_EQ(checker_.Differences(), std::vector<std::string>{});
   // A foreign finalizer keeps the binding's instance, which is terminating nevertheless.
   Load(R"({"apiVersion":"operators.coreos.com/v1alpha1","kind":"ScopeInstance",
       "metadata":{"name":"i","uid":"I","generation":2,"finalizers":["x.io/y"],
@@ -134,10 +134,10 @@ TEST_F(JudgeTest, ARoleGetsNoNewRulesForALooseBindingOfAnInstanceThatIsGone) {
       "spec":{"scopeTemplateName":"t","namespaces":["a"]},
       "status":{"conditions":[{"type":"Scoped","status":"False","observedGeneration":2,
       "reason":"RevocationPending","message":"","lastTransitionTime":"2026-01-01T00:00:00Z"}]}})");
-  EXPECT_EQ(judge_.Verdict(), std::vector<std::string>{});
+  EXPECT_EQ(checker_.Differences(), std::vector<std::string>{});
   held_["B"].loose = false;
   held_.erase("B");
-  EXPECT_FALSE(judge_.Verdict().empty()) << "nothing stands in the way";
+  EXPECT_FALSE(checker_.Differences().empty()) << "nothing stands in the way";
 }
 
 TEST(GenerateNameOfTest, TakesTheSuffixOff) {

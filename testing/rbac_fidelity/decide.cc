@@ -1,4 +1,4 @@
-#include "testing/rbac_fidelity/judge.h"
+#include "testing/rbac_fidelity/decide.h"
 
 #include <algorithm>
 #include <set>
@@ -25,7 +25,7 @@ bool IsMaster(const Question& q) {
 
 // An authorizer that uses `matches` to compare rules with a request.
 template <class Matches>
-Judge WithMatcher(Matches matches) {
+Decision WithMatcher(Matches matches) {
   return [matches](const Authorizer& authorizer, const Question& q) {
     bool allowed = IsMaster(q);
     authorizer.VisitRules(q.user, q.request.ns, [&](const Grant& grant) {
@@ -100,8 +100,8 @@ bool Allowed(const Authorizer& authorizer, const Question& q) {
   return authorizer.Authorize(q.user, q.request).allowed;
 }
 
-const std::map<std::string, Judge>& SeededBugs() {
-  static const auto& bugs = *new std::map<std::string, Judge>{
+const std::map<std::string, Decision>& SeededBugs() {
+  static const auto& bugs = *new std::map<std::string, Decision>{
       {"star-skips-subresources", WithMatcher(StarSkipsSubresources)},
       {"names-match-empty", WithMatcher(NamesMatchEmpty)},
       {"resource-holds-subresources", WithMatcher(ResourceHoldsSubresources)},

@@ -11,11 +11,11 @@
 namespace mandate {
 
 // A bounded set of the warnings that were reported. Single-threaded.
-class SeenWarnings {
+class ReportedWarnings {
  public:
   // The set has at most `most` texts. A further text replaces the oldest one, which is new again
   // the next time.
-  explicit SeenWarnings(size_t most) : most_(most) {}
+  explicit ReportedWarnings(size_t most) : most_(most) {}
 
   // Whether `text` is not in the set. Adds it.
   bool IsNew(std::string_view text) {

@@ -1,4 +1,4 @@
-#include "testing/simulation/scope/judge.h"
+#include "testing/simulation/scope/checker.h"
 
 #include <algorithm>
 #include <utility>
@@ -70,7 +70,7 @@ Declared Declare(Cluster& cluster) {
   return {cluster.List(Templates()), cluster.List(Instances()), cluster.List(Namespaces())};
 }
 
-std::vector<std::string> Judge::Verdict() {
+std::vector<std::string> Checker::Differences() {
   expected_ = Expect(Declare(cluster_));
   roles_.clear();
   role_seen_.clear();
@@ -84,17 +84,17 @@ std::vector<std::string> Judge::Verdict() {
   for (const auto& kind : {RoleBindings(), ClusterRoleBindings()}) {
     for (const auto& binding : cluster_.List(kind)) NoteKept(binding);
   }
-  for (const auto& role : cluster_.List(ClusterRoles())) JudgeRole(role);
+  for (const auto& role : cluster_.List(ClusterRoles())) CheckRole(role);
   SpreadTrouble();
-  for (const auto& binding : cluster_.List(RoleBindings())) JudgeBinding(binding);
-  for (const auto& binding : cluster_.List(ClusterRoleBindings())) JudgeBinding(binding);
-  JudgeMissing();
-  for (const auto& one : cluster_.List(Templates())) JudgeCondition(one, "Templated");
-  for (const auto& one : cluster_.List(Instances())) JudgeCondition(one, "Scoped");
+  for (const auto& binding : cluster_.List(RoleBindings())) CheckBinding(binding);
+  for (const auto& binding : cluster_.List(ClusterRoleBindings())) CheckBinding(binding);
+  CheckMissing();
+  for (const auto& one : cluster_.List(Templates())) CheckCondition(one, "Templated");
+  for (const auto& one : cluster_.List(Instances())) CheckCondition(one, "Scoped");
   return std::exchange(wrong_, {});
 }
 
-bool Judge::IsKept(const Json::Value& object, const std::string& owner_kind, bool wanted) {
+bool Checker::IsKept(const Json::Value& object, const std::string& owner_kind, bool wanted) {
   const auto held = held_.find(Uid(object));
   if (held == held_.end() || held->second.loose) return false;
   if (held->second.impostor) {
@@ -109,7 +109,7 @@ bool Judge::IsKept(const Json::Value& object, const std::string& owner_kind, boo
   return kept;
 }
 
-void Judge::NoteKept(const Json::Value& binding) {
+void Checker::NoteKept(const Json::Value& binding) {
   const auto held = held_.find(Uid(binding));
   if (held == held_.end()) return;
   // Its instance adopted it again.
@@ -133,7 +133,7 @@ void Judge::NoteKept(const Json::Value& binding) {
   if (is.isNull()) unsure_.insert(held->second.template_uid);
 }
 
-void Judge::SpreadTrouble() {
+void Checker::SpreadTrouble() {
   for (const auto& scope_template : cluster_.List(Templates())) {
     const bool unsure = unsure_.contains(Uid(scope_template));
     if (!unsure && !troubled_.contains(Uid(scope_template))) continue;
@@ -152,20 +152,20 @@ void Judge::SpreadTrouble() {
   }
 }
 
-bool Judge::Stays(const apiserver::GroupResource& kind, const std::string& uid) const {
+bool Checker::Stays(const apiserver::GroupResource& kind, const std::string& uid) const {
   const auto all = cluster_.List(kind);
   return std::any_of(all.begin(), all.end(), [&](const Json::Value& one) {
     return Uid(one) == uid && !one["metadata"].isMember("deletionTimestamp");
   });
 }
 
-bool Judge::Exists(const apiserver::GroupResource& kind, const std::string& uid) const {
+bool Checker::Exists(const apiserver::GroupResource& kind, const std::string& uid) const {
   const auto all = cluster_.store().List(kind);
   return std::any_of(all.begin(), all.end(), [&](const auto& one) { return one->uid == uid; });
 }
 
-void Judge::JudgeOwnerless(const Json::Value& object, const char* label,
-                           const apiserver::GroupResource& owners) {
+void Checker::CheckOwnerless(const Json::Value& object, const char* label,
+                             const apiserver::GroupResource& owners) {
   const std::string uid = object["metadata"]["labels"][label].asString();
   if (!Exists(owners, uid)) return;
   if (owners == Templates()) {
@@ -184,7 +184,7 @@ void Judge::JudgeOwnerless(const Json::Value& object, const char* label,
   }
 }
 
-void Judge::JudgeRole(const Json::Value& role) {
+void Checker::CheckRole(const Json::Value& role) {
   const std::string owner = ControllerOf(role, "ScopeTemplate");
   if (const auto held = held_.find(Uid(role)); held != held_.end()) {
     const RoleId id{held->second.owner_uid, GenerateNameOf(Name(role))};
@@ -195,7 +195,7 @@ void Judge::JudgeRole(const Json::Value& role) {
     if (IsKept(role, "ScopeTemplate", wanted)) return;
   }
   if (owner.empty()) {
-    if (!held_.contains(Uid(role))) JudgeOwnerless(role, kTemplateLabel, Templates());
+    if (!held_.contains(Uid(role))) CheckOwnerless(role, kTemplateLabel, Templates());
     return;
   }
   ++compared_;
@@ -230,8 +230,8 @@ void Judge::JudgeRole(const Json::Value& role) {
 }
 
 // The role of an invalid template, which does not create it; its bindings wait for the role.
-RoleId Judge::AbsentRole(const std::string& instance, const std::string& role_name,
-                         const std::string& ns) const {
+RoleId Checker::AbsentRole(const std::string& instance, const std::string& role_name,
+                           const std::string& ns) const {
   for (const auto& [grant, subjects] : expected_.grants_at_most) {
     if (grant.instance_uid == instance && grant.ns == ns &&
         grant.role.generate_name == GenerateNameOf(role_name)) {
@@ -241,11 +241,11 @@ RoleId Judge::AbsentRole(const std::string& instance, const std::string& role_na
   return {"?", role_name};
 }
 
-void Judge::JudgeBinding(const Json::Value& binding) {
+void Checker::CheckBinding(const Json::Value& binding) {
   const std::string owner = ControllerOf(binding, "ScopeInstance");
-  if (IsKept(binding, "ScopeInstance", true)) return JudgeKept(binding, owner);
+  if (IsKept(binding, "ScopeInstance", true)) return CheckKept(binding, owner);
   if (owner.empty()) {
-    return JudgeOwnerless(binding, kInstanceLabel, Instances());
+    return CheckOwnerless(binding, kInstanceLabel, Instances());
   }
   ++compared_;
   const auto role = roles_.find(binding["roleRef"]["name"].asString());
@@ -288,12 +288,12 @@ void Judge::JudgeBinding(const Json::Value& binding) {
   }
 }
 
-void Judge::JudgeKept(const Json::Value& binding, const std::string& owner) {
+void Checker::CheckKept(const Json::Value& binding, const std::string& owner) {
   if (owner.empty() || binding["subjects"].empty() || Exists(Instances(), owner)) return;
   Wrong(StrCat(Where(binding), " still grants, and its instance is gone"));
 }
 
-void Judge::JudgeMissing() {
+void Checker::CheckMissing() {
   for (const auto& [id, rules] : expected_.roles) {
     if (!role_seen_.contains(id) && !lacking_.contains(id.template_uid) &&
         !unsure_.contains(id.template_uid)) {
@@ -309,7 +309,7 @@ void Judge::JudgeMissing() {
   }
 }
 
-void Judge::JudgeCondition(const Json::Value& object, const std::string& type) {
+void Checker::CheckCondition(const Json::Value& object, const std::string& type) {
   const auto reason = expected_.reasons.find(Uid(object));
   if (reason == expected_.reasons.end() || unsure_.contains(Uid(object))) return;
   for (const auto& condition : object["status"]["conditions"]) {

@@ -16,15 +16,15 @@ TEST_F(ConnectionBudgetTest, AConnectionInDoubtGetsNoNewRequests) {
     bool probed;
     size_t connections;  // then; /next is on the last
   };
-  const absl::Duration patience = options_.patience;
+  const absl::Duration suspect_after = options_.suspect_after;
   const Row rows[] = {
-      {"a request ran out of time in silence", patience,
+      {"a request ran out of time in silence", suspect_after,
        [](NotingRequest& late, ScriptedCodec&) { late.RunOutOfTime(); }, true, 2},
-      {"others were answered meanwhile", patience - absl::Milliseconds(1),
+      {"others were answered meanwhile", suspect_after - absl::Milliseconds(1),
        [](NotingRequest& late, ScriptedCodec&) { late.RunOutOfTime(); }, false, 1},
-      {"nobody waits for it any more", patience,
+      {"nobody waits for it any more", suspect_after,
        [](NotingRequest& late, ScriptedCodec&) { late.Cancel(); }, false, 1},
-      {"something came afterwards", patience,
+      {"something came afterwards", suspect_after,
        [this](NotingRequest& late, ScriptedCodec& codec) {
          late.RunOutOfTime();
          loop_.RunReady();
@@ -49,7 +49,7 @@ TEST_F(ConnectionBudgetTest, AConnectionInDoubtGetsNoNewRequests) {
     Submit("/next");
     EXPECT_EQ(network_.size(), codecs + row.connections);
     EXPECT_TRUE(network_.codec(network_.size() - 1).Has("/next"));
-    // It does not wait for silence_limit.
+    // It does not wait for read_idle_timeout.
     EXPECT_EQ(codec.Has("/livez"), row.probed);
     EXPECT_TRUE(codec.Has("/slow"));
     codecs = network_.size();
@@ -65,7 +65,7 @@ TEST_F(ConnectionBudgetTest, SilentConnectionsAreProbedWhenOneIsInDoubt) {
   network_.codec(CodecOf("/quiet")).Answer("/quiet");
   network_.codec(CodecOf("/busy")).Answer("/busy");
   network_.codec(CodecOf("/late")).Send("/late");
-  loop_.RunFor(options_.patience);
+  loop_.RunFor(options_.suspect_after);
   network_.codec(CodecOf("/busy")).Hear();
   EXPECT_EQ(doubts, 0);
   late->RunOutOfTime();
@@ -81,11 +81,11 @@ TEST_F(ConnectionBudgetTest, AProbeThatCannotBeSentIsNotWaitedFor) {
   Submit("/slow");
   network_.codec(0).Send("/slow");
   network_.RefuseRequests(absl::InternalError("no memory"));
-  loop_.RunFor(options_.silence_limit + options_.probe_timeout);
+  loop_.RunFor(options_.read_idle_timeout + options_.probe_timeout);
   EXPECT_EQ(budget_->connections(), 1u);
   EXPECT_EQ(stats_.probes, 0u);
   network_.RefuseRequests(absl::OkStatus());
-  loop_.RunFor(options_.silence_limit - options_.probe_timeout);
+  loop_.RunFor(options_.read_idle_timeout - options_.probe_timeout);
   EXPECT_TRUE(network_.codec(0).Has("/livez"));
   loop_.RunFor(options_.probe_timeout);
   EXPECT_EQ(budget_->connections(), 0u);
@@ -96,7 +96,7 @@ TEST_F(ConnectionBudgetTest, AConnectionInDoubtIsClosedAfterItsLastRequest) {
   Connect(1);
   const auto late = Submit("/late");
   network_.codec(0).Send("/late");
-  loop_.RunFor(options_.patience);
+  loop_.RunFor(options_.suspect_after);
   late->RunOutOfTime();
   loop_.RunReady();
   EXPECT_EQ(budget_->connections(), 0u);
@@ -106,14 +106,14 @@ TEST_F(ConnectionBudgetTest, AConnectionInDoubtIsClosedAfterItsLastRequest) {
 }
 
 TEST_F(ConnectionBudgetTest, AProbeUsesTheCredentialOfARemainingRequest) {
-  options_.silence_limit = absl::Seconds(30);
+  options_.read_idle_timeout = absl::Seconds(30);
   Connect(1);
   Submit("/stays", "stays");
   Submit("/revoked", "revoked");
   network_.codec(0).Send("/stays");
   network_.codec(0).Send("/revoked");
   Finish(0, "/revoked");
-  loop_.RunFor(options_.silence_limit);
+  loop_.RunFor(options_.read_idle_timeout);
   const ActiveRequest* const probe = network_.codec(0).Get("/livez");
   ASSERT_NE(probe, nullptr);
   EXPECT_EQ(probe->request().user_agent, "stays");
