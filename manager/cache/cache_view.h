@@ -10,6 +10,7 @@
 #include <memory>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "absl/status/status.h"
@@ -29,6 +30,10 @@ struct DemandSpec {
   std::string name;  // empty: every object
 
   bool operator==(const DemandSpec&) const = default;
+  template <class H>
+  friend H AbslHashValue(H h, const DemandSpec& spec) {
+    return H::combine(std::move(h), spec.kind.group, spec.kind.plural, spec.ns, spec.name);
+  }
   // "rolebindings.rbac.authorization.k8s.io in namespace foo"; for messages.
   std::string ToString() const;
 };

@@ -18,47 +18,25 @@
 
 #include "absl/status/statusor.h"
 #include "manager/controller/controller.h"
+#include "manager/controller/demand_scope.h"
+#include "manager/controller/demand_set.h"
 #include "manager/controller/handlers.h"
 #include "manager/controller/predicates.h"
 #include "manager/controller/reconciler.h"
 
 namespace mandate {
 
-// The scope of a demand: every object in a namespace, or one object. `ns` is empty for kinds
-// without namespaces.
-struct InNamespace {
-  std::string ns;
-};
-struct OneObject {
-  std::string ns;
-  std::string name;
-};
-template <class T>
-concept DemandScope = std::same_as<T, InNamespace> || std::same_as<T, OneObject>;
-
 // The part of a builder that does not depend on types. Not thread-safe.
 class UntypedBuilder {
  protected:
   explicit UntypedBuilder(ControllerRuntime runtime)
-      : options_{"", std::move(runtime), {}, nullptr, {}} {}
+      : options_{"", std::move(runtime), {}, nullptr, {}, nullptr} {}
 
   void AddFor(DemandSpec demand, std::vector<Predicate> predicates);
   void AddOwned(DemandSpec demand, std::vector<Predicate> predicates);
   void AddSource(DemandSpec demand, EventHandler handler, std::vector<Predicate> predicates);
   absl::StatusOr<std::unique_ptr<Controller>> Build(std::unique_ptr<Reconciler> reconciler);
 
-  template <class T>
-  static DemandSpec Everywhere() {
-    return {KindOf<T>::value, "", ""};
-  }
-  template <class T>
-  static DemandSpec Scoped(InNamespace scope) {
-    return {KindOf<T>::value, std::move(scope.ns), ""};
-  }
-  template <class T>
-  static DemandSpec Scoped(OneObject scope) {
-    return {KindOf<T>::value, std::move(scope.ns), std::move(scope.name)};
-  }
   template <class T, class Map>
   static EventHandler HandlerOf(Map map) {
     if constexpr (std::is_invocable_r_v<std::vector<Request>, Map&, const T&>) {
@@ -114,13 +92,13 @@ class BasicBuilder : private UntypedBuilder {
   template <Object T, class... Predicates>
   requires(!DemandScope<Predicates> && ...) WatchedEverywhere<T> For(Predicates... predicates) {
     Checks::template RecordWatch<T>();
-    AddFor(Everywhere<T>(), {std::move(predicates)...});
+    AddFor(DemandOf<T>(), {std::move(predicates)...});
     return *this;
   }
   template <Object T, DemandScope S, class... Predicates>
   Watched<T> For(S scope, Predicates... predicates) {
     Checks::template RecordWatch<T>();
-    AddFor(Scoped<T>(std::move(scope)), {std::move(predicates)...});
+    AddFor(DemandOf<T>(std::move(scope)), {std::move(predicates)...});
     return *this;
   }
 
@@ -128,13 +106,13 @@ class BasicBuilder : private UntypedBuilder {
   template <Object T, class... Predicates>
   requires(!DemandScope<Predicates> && ...) WatchedEverywhere<T> Owns(Predicates... predicates) {
     Checks::template RecordWatch<T>();
-    AddOwned(Everywhere<T>(), {std::move(predicates)...});
+    AddOwned(DemandOf<T>(), {std::move(predicates)...});
     return *this;
   }
   template <Object T, DemandScope S, class... Predicates>
   Watched<T> Owns(S scope, Predicates... predicates) {
     Checks::template RecordWatch<T>();
-    AddOwned(Scoped<T>(std::move(scope)), {std::move(predicates)...});
+    AddOwned(DemandOf<T>(std::move(scope)), {std::move(predicates)...});
     return *this;
   }
 
@@ -144,13 +122,13 @@ class BasicBuilder : private UntypedBuilder {
   template <Object T, class Map, class... Predicates>
   requires(!DemandScope<Map>) WatchedEverywhere<T> Watches(Map map, Predicates... predicates) {
     Checks::template RecordWatch<T>();
-    AddSource(Everywhere<T>(), HandlerOf<T>(std::move(map)), {std::move(predicates)...});
+    AddSource(DemandOf<T>(), HandlerOf<T>(std::move(map)), {std::move(predicates)...});
     return *this;
   }
   template <Object T, DemandScope S, class Map, class... Predicates>
   Watched<T> Watches(S scope, Map map, Predicates... predicates) {
     Checks::template RecordWatch<T>();
-    AddSource(Scoped<T>(std::move(scope)), HandlerOf<T>(std::move(map)),
+    AddSource(DemandOf<T>(std::move(scope)), HandlerOf<T>(std::move(map)),
               {std::move(predicates)...});
     return *this;
   }
@@ -169,6 +147,13 @@ class BasicBuilder : private UntypedBuilder {
   }
   BasicBuilder& With(ControllerOptions options) {
     options_.controller = options;
+    return *this;
+  }
+
+  // The demands that the reconciler makes while it runs: their events are requests of this
+  // controller. At most once.
+  BasicBuilder& With(std::shared_ptr<DemandSet> demands) {
+    options_.demands = std::move(demands);
     return *this;
   }
 

@@ -121,16 +121,19 @@ struct TooWide {
 template <const rbac::Mandate& kMandate>
 struct MandateDemand {
   template <class T, class Result>
-  using Watched =
-      IfDeclared<kMandate, T, "list", "", IfDeclared<kMandate, T, "watch", "", Result&>>;
+  using Declared =
+      IfDeclared<kMandate, T, "list", "", IfDeclared<kMandate, T, "watch", "", Result>>;
+  template <class T, class Result>
+  using Watched = Declared<T, Result&>;
   template <class T, class Result>
   using Everywhere = typename permission_internal::If<
       builder_internal::PermitsEverywhere(kMandate, "list", KindOf<T>::value) &&
           builder_internal::PermitsEverywhere(kMandate, "watch", KindOf<T>::value),
-      Result&, builder_internal::TooWide<kMandate, T>>::type;
+      Result, builder_internal::TooWide<kMandate, T>>::type;
   template <class T, class Result>
-  using WatchedEverywhere = IfDeclared<kMandate, T, "list", "",
-                                       IfDeclared<kMandate, T, "watch", "", Everywhere<T, Result>>>;
+  using DeclaredEverywhere = Declared<T, Everywhere<T, Result>>;
+  template <class T, class Result>
+  using WatchedEverywhere = DeclaredEverywhere<T, Result&>;
 
   template <class T>
   [[gnu::always_inline]] static inline void RecordWatch() {

@@ -1,5 +1,6 @@
 // It is compiled once for each case (client/compile_fail.bzl), and never runs.
 #include "manager/controller/builder_for.h"
+#include "manager/controller/demand_for.h"
 #include "manager/object/kinds/coordination_v1.h"
 #include "manager/object/kinds/core_v1.h"
 #include "manager/object/kinds/rbac_v1.h"
@@ -37,6 +38,12 @@ void Test(BuilderFor<kAuditor>& builder) {
   const InNamespace in{"default"};
   builder.For<coordinationv1::Lease>(in, GenerationChanged()).Owns<coordinationv1::Lease>(in);
   builder.Watches<corev1::ConfigMap>(OneObject{"default", "settings"}, map, GenerationChanged());
+  (void)DemandFor<kAuditor, coordinationv1::Lease>(in);
+  (void)DemandFor<kAuditor, rbacv1::Role>();
+#elif defined(DEMAND_UNDECLARED)
+  (void)DemandFor<kAuditor, rbacv1::RoleBinding>(InNamespace{"default"});
+#elif defined(DEMAND_A_NAMESPACE)
+  (void)DemandFor<kAuditor, coordinationv1::Lease>();
 #elif defined(FOR_UNDECLARED)
   builder.For<rbacv1::RoleBinding>();
 #elif defined(OWNS_WITHOUT_WATCH)

@@ -33,12 +33,20 @@ void Controller::Core::StartOnLoop() {
     MutexLock lock(mutex_);
     watched_[i].handle = std::move(handle);
   }
+  if (demands_ == nullptr) return;
+  demands_->Connect(name, [weak = weak_from_this()](const std::vector<Request>& requests) {
+    if (auto core = weak.lock()) core->OnDemanded(requests);
+  });
 }
 
 void Controller::Core::OnEvent(size_t source, const ObjectEvent& event) {
   if (phase_ == Phase::kStopped) return;
   if (mapper_.OnEvent(source, event)) MapSoon();
   ArmMetricsTimer();
+  if (demands_ != nullptr && event.type == ObjectEvent::Type::kDelete &&
+      mapper_.sources()[source].reconciled) {
+    demands_->Release({event.object->Key(), std::string(event.object->uid())});
+  }
   Watched& watched = watched_[source];
   if (watched.paused || event.initial || !mapper_.IsFull()) return;
   watched.paused = true;
@@ -50,6 +58,16 @@ void Controller::Core::OnEvent(size_t source, const ObjectEvent& event) {
   ++paused_;
   // The maps may have caught up before they saw the pause. Then nothing else would end it.
   if (mapper_.HasCapacity()) PostToLoop(&Core::ResumeSources);
+}
+
+void Controller::Core::OnDemanded(const std::vector<Request>& requests) {
+  if (phase_ == Phase::kStopped) return;
+  bool rejected = false;
+  for (const Request& request : requests) rejected |= !queue_.Add(request, {}, Now());
+  ArmMetricsTimer();
+  workers_.Pump();
+  // The queue is full. The pass waits for room, and covers each object that is reconciled.
+  if (rejected && mapper_.Replay()) MapSoon();
 }
 
 void Controller::Core::ResumeSources() {
@@ -284,6 +302,7 @@ void Controller::Core::StopOnLoop(absl::Time deadline) {
     MutexLock lock(mutex_);
     handle.swap(watched.handle);
   }
+  if (demands_ != nullptr) demands_->Close();
   retry_timer_.reset();
   replay_timer_.reset();
   metrics_timer_.reset();

@@ -2,7 +2,6 @@
 // (builder.h) usually makes it.
 #pragma once
 
-#include <cstdint>
 #include <memory>
 #include <string>
 #include <vector>
@@ -11,32 +10,13 @@
 #include "absl/status/statusor.h"
 #include "absl/time/time.h"
 #include "manager/cache/cache_view.h"
+#include "manager/controller/controller_runtime.h"
+#include "manager/controller/demand_set.h"
 #include "manager/controller/reconciler.h"
 #include "manager/controller/source.h"
 #include "manager/controller/work_queue.h"
-#include "manager/core/executor.h"
-#include "manager/core/log.h"
-#include "manager/core/metrics.h"
-#include "manager/core/strand.h"
 
 namespace mandate {
-
-// The objects that the controllers of a component share. They outlive the controllers.
-struct ControllerRuntime {
-  std::string component;  // `cache` reads with its identity; metrics and logs name it
-  Loop& loop;
-  // Reconcilers and the strand run here. A blocked reconciler keeps a thread: a pool needs more
-  // threads than the sum of max_concurrent_reconciles, or stuck reconcilers hold up the strand. The
-  // Manager gives each component a pool of its own, with one thread more.
-  Executor& pool;
-  CacheView& cache;
-  Metrics& metrics;
-  Logger log;
-  uint64_t seed = 0;  // of reconcile IDs
-  // Predicates, handlers and maps of all controllers of the component run here; null: the
-  // controller makes one of its own on the pool.
-  std::shared_ptr<Strand> strand = nullptr;
-};
 
 struct ControllerOptions {
   // How many requests are reconciled in parallel.
@@ -77,6 +57,7 @@ class Controller {
     std::vector<Source> sources;
     std::unique_ptr<Reconciler> reconciler;
     ControllerOptions controller;
+    std::shared_ptr<DemandSet> demands = nullptr;  // of this controller alone; null: none
 
     absl::Status Validate() const;  // kInvalidArgument names the option
   };

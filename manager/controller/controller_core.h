@@ -12,6 +12,7 @@
 
 #include "manager/controller/controller.h"
 #include "manager/controller/controller_metrics.h"
+#include "manager/controller/demand_set.h"
 #include "manager/controller/event_mapper.h"
 #include "manager/controller/queue_metrics.h"
 #include "manager/controller/reconcile_runner.h"
@@ -52,6 +53,7 @@ class Controller::Core : public std::enable_shared_from_this<Core> {
                  .log = log_,
                  .max_requests = options_.queue.max_items,
                  .max_events = options_.max_waiting_events}),
+        demands_(std::move(options.demands)),
         watched_(mapper_.sources().size()) {
     metrics_.max_concurrent.Set(options_.max_concurrent_reconciles);
     queue_.UpdateMetrics(queue_metrics_, Now());
@@ -125,6 +127,7 @@ class Controller::Core : public std::enable_shared_from_this<Core> {
   void StopOnLoop(absl::Time deadline);
   void StartWorkers();
   void OnEvent(size_t source, const ObjectEvent& event);
+  void OnDemanded(const std::vector<Request>& requests);
   void OnState(size_t source, const DemandStatus& status);
   void OnSynced(size_t source, bool again);
   void OnUnsynced(size_t source);
@@ -171,7 +174,8 @@ class Controller::Core : public std::enable_shared_from_this<Core> {
   Latch mapped_;   // the strand has no task of this controller, or the time to stop is over
   std::atomic<int> paused_ = 0;
 
-  std::vector<Watched> watched_;  // by source
+  const std::shared_ptr<DemandSet> demands_;  // may be null
+  std::vector<Watched> watched_;              // by source
   std::unique_ptr<Loop::Timer> retry_timer_, replay_timer_, metrics_timer_, deadline_timer_;
   absl::Time retry_timer_at_ = absl::InfiniteFuture();
 

@@ -1,0 +1,221 @@
+#include "manager/cache/demand_table.h"
+
+#include <algorithm>
+#include <iterator>
+#include <utility>
+
+#include "absl/container/flat_hash_set.h"
+
+namespace mandate {
+
+// A selector that demands use.
+struct DemandTable::Selector {
+  LabelSelector selector;
+  std::string text;
+  // The label by which the selector is indexed: the first one that must have one value. Null: no
+  // label must.
+  const LabelRequirement* term = nullptr;
+  size_t uses = 0;
+};
+
+// The owners of one watch. Each entry of an owner is in exactly one of the three sets.
+struct DemandTable::Stream {
+  using Selecting = std::pair<const Owner*, const Selector*>;
+  using Label = std::pair<std::string, std::string>;
+
+  bool IsEmpty() const { return everything.empty() && by_label.empty() && others.empty(); }
+
+  DemandSpec spec;
+  absl::flat_hash_set<const Owner*> everything;  // without a selector
+  absl::flat_hash_map<Label, absl::flat_hash_set<Selecting>> by_label;
+  absl::flat_hash_set<Selecting> others;  // selectors without a term
+};
+
+struct DemandTable::Owner {
+  DemandOwner name;
+  std::vector<Entry> entries;  // sorted, each once
+};
+
+namespace {
+
+const LabelRequirement* TermOf(const LabelSelector& selector) {
+  for (const LabelRequirement& requirement : selector.requirements()) {
+    const bool has_values = requirement.op == LabelRequirement::Operator::kEquals ||
+                            requirement.op == LabelRequirement::Operator::kIn;
+    if (has_values && requirement.values.size() == 1) return &requirement;
+  }
+  return nullptr;
+}
+
+}  // namespace
+
+DemandTable::DemandTable() = default;
+DemandTable::~DemandTable() = default;
+
+DemandTable::Owner& DemandTable::OwnerFor(const DemandOwner& owner) {
+  auto& slot = owners_[owner.key];
+  if (slot == nullptr) slot = std::make_unique<Owner>();
+  slot->name = owner;
+  return *slot;
+}
+
+DemandTable::Entry DemandTable::Intern(const SelectedDemand& demand) {
+  auto& stream = streams_[demand.spec];
+  if (stream == nullptr) {
+    stream = std::make_unique<Stream>();
+    stream->spec = demand.spec;
+  }
+  if (demand.selector.MatchesEverything()) return {stream.get(), nullptr};
+  std::string text = demand.selector.ToString();
+  auto& selector = selectors_[text];
+  if (selector == nullptr) {
+    selector = std::make_unique<Selector>();
+    selector->selector = demand.selector;
+    selector->text = std::move(text);
+    selector->term = TermOf(selector->selector);
+  }
+  return {stream.get(), selector.get()};
+}
+
+void DemandTable::Link(const Owner& owner, const Entry& entry, Change& change) {
+  Stream& stream = *entry.stream;
+  if (stream.IsEmpty()) change.opened.push_back(stream.spec);
+  ++demands_;
+  Selector* selector = entry.selector;
+  if (selector == nullptr) {
+    stream.everything.insert(&owner);
+    return;
+  }
+  ++selector->uses;
+  auto& selecting = selector->term == nullptr
+                        ? stream.others
+                        : stream.by_label[{selector->term->key, selector->term->values.front()}];
+  selecting.insert({&owner, selector});
+}
+
+void DemandTable::Unlink(const Owner& owner, const Entry& entry, Change& change) {
+  Stream& stream = *entry.stream;
+  --demands_;
+  Selector* selector = entry.selector;
+  if (selector == nullptr) {
+    stream.everything.erase(&owner);
+  } else if (selector->term == nullptr) {
+    stream.others.erase({&owner, selector});
+  } else {
+    const auto selecting =
+        stream.by_label.find({selector->term->key, selector->term->values.front()});
+    selecting->second.erase({&owner, selector});
+    if (selecting->second.empty()) stream.by_label.erase(selecting);
+  }
+  if (selector != nullptr && --selector->uses == 0) {
+    const std::string text = std::move(selector->text);
+    selectors_.erase(text);
+  }
+  if (!stream.IsEmpty()) return;
+  change.closed.push_back(stream.spec);
+  streams_.erase(change.closed.back());
+}
+
+DemandTable::Change DemandTable::Replace(const DemandOwner& owner,
+                                         const std::vector<SelectedDemand>& demands) {
+  if (demands.empty()) return Release(owner.key);
+  Change change;
+  std::vector<Entry> wanted;
+  wanted.reserve(demands.size());
+  for (const SelectedDemand& demand : demands) wanted.push_back(Intern(demand));
+  std::sort(wanted.begin(), wanted.end());
+  wanted.erase(std::unique(wanted.begin(), wanted.end()), wanted.end());
+  Owner& entry_owner = OwnerFor(owner);
+  const std::vector<Entry> before = std::exchange(entry_owner.entries, wanted);
+  std::vector<Entry> added, removed;
+  std::set_difference(wanted.begin(), wanted.end(), before.begin(), before.end(),
+                      std::back_inserter(added));
+  std::set_difference(before.begin(), before.end(), wanted.begin(), wanted.end(),
+                      std::back_inserter(removed));
+  // A stream whose demand only changes its selector stays open.
+  for (const Entry& entry : added) Link(entry_owner, entry, change);
+  for (const Entry& entry : removed) Unlink(entry_owner, entry, change);
+  return change;
+}
+
+DemandTable::Change DemandTable::Add(const DemandOwner& owner, const SelectedDemand& demand) {
+  const auto found = owners_.find(owner.key);
+  if (found == owners_.end() || found->second->name.uid != owner.uid) {
+    return Replace(owner, {demand});
+  }
+  Change change;
+  std::vector<Entry>& entries = found->second->entries;
+  const Entry entry = Intern(demand);
+  const auto at = std::lower_bound(entries.begin(), entries.end(), entry);
+  if (at != entries.end() && *at == entry) return change;
+  entries.insert(at, entry);
+  Link(*found->second, entry, change);
+  return change;
+}
+
+DemandTable::Change DemandTable::Release(const ObjectKey& key, std::string_view uid) {
+  Change change;
+  const auto found = owners_.find(key);
+  if (found == owners_.end() || (!uid.empty() && found->second->name.uid != uid)) return change;
+  for (const Entry& entry : found->second->entries) Unlink(*found->second, entry, change);
+  owners_.erase(found);
+  return change;
+}
+
+DemandTable::Change DemandTable::ReleaseAll() {
+  Change change;
+  for (const auto& [spec, stream] : streams_) change.closed.push_back(spec);
+  owners_.clear();
+  streams_.clear();
+  selectors_.clear();
+  demands_ = 0;
+  return change;
+}
+
+void DemandTable::ForEachOwner(const DemandSpec& stream,
+                               absl::FunctionRef<void(const ObjectKey&)> found) const {
+  const auto at = streams_.find(stream);
+  if (at == streams_.end()) return;
+  for (const Owner* owner : at->second->everything) found(owner->name.key);
+  for (const auto& [label, selecting] : at->second->by_label) {
+    for (const auto& [owner, selector] : selecting) found(owner->name.key);
+  }
+  for (const auto& [owner, selector] : at->second->others) found(owner->name.key);
+}
+
+void DemandTable::ForEachOwner(const DemandSpec& stream, const Labels& labels,
+                               absl::FunctionRef<void(const ObjectKey&)> found) const {
+  const auto at = streams_.find(stream);
+  if (at == streams_.end()) return;
+  const auto find_in = [&](const absl::flat_hash_set<Stream::Selecting>& selecting) {
+    for (const auto& [owner, selector] : selecting) {
+      if (selector->selector.Matches(labels)) found(owner->name.key);
+    }
+  };
+  for (const Owner* owner : at->second->everything) found(owner->name.key);
+  if (!at->second->by_label.empty()) {
+    for (const auto& label : labels) {
+      const auto selecting = at->second->by_label.find({label.first, label.second});
+      if (selecting != at->second->by_label.end()) find_in(selecting->second);
+    }
+  }
+  find_in(at->second->others);
+}
+
+bool DemandTable::HasSelectors(const DemandSpec& stream) const {
+  const auto at = streams_.find(stream);
+  return at != streams_.end() && !(at->second->by_label.empty() && at->second->others.empty());
+}
+
+std::vector<DemandSpec> DemandTable::StreamsOf(const ObjectKey& key) const {
+  std::vector<DemandSpec> streams;
+  const auto found = owners_.find(key);
+  if (found == owners_.end()) return streams;
+  const Stream* last = nullptr;  // entries are sorted by stream
+  for (const Entry& entry : found->second->entries) {
+    if (std::exchange(last, entry.stream) != entry.stream) streams.push_back(entry.stream->spec);
+  }
+  return streams;
+}
+
+}  // namespace mandate

@@ -1,0 +1,30 @@
+// Demands that are checked against a mandate when they are compiled.
+#pragma once
+
+#include <utility>
+
+#include "manager/cache/demand_table.h"
+#include "manager/controller/builder_for.h"
+#include "manager/controller/demand_scope.h"
+
+namespace mandate {
+
+// A demand for the objects of kind T in a scope (InNamespace or OneObject) whose labels match. Does
+// not compile if the mandate does not let the component list and watch the kind; leaves a record of
+// the watch in the binary.
+template <const rbac::Mandate& kMandate, Object T, DemandScope S>
+typename MandateDemand<kMandate>::template Declared<T, SelectedDemand> DemandFor(
+    S scope, LabelSelector selector = {}) {
+  MandateDemand<kMandate>::template RecordWatch<T>();
+  return {DemandOf<T>(std::move(scope)), std::move(selector)};
+}
+
+// The same in the whole cluster.
+template <const rbac::Mandate& kMandate, Object T>
+typename MandateDemand<kMandate>::template DeclaredEverywhere<T, SelectedDemand> DemandFor(
+    LabelSelector selector = {}) {
+  MandateDemand<kMandate>::template RecordWatch<T>();
+  return {DemandOf<T>(), std::move(selector)};
+}
+
+}  // namespace mandate

@@ -1,0 +1,39 @@
+// How a controller names the part of a kind that it demands.
+#pragma once
+
+#include <concepts>
+#include <string>
+#include <utility>
+
+#include "manager/cache/cache_view.h"
+#include "manager/object/kind.h"
+
+namespace mandate {
+
+// The scope of a demand: every object in a namespace, or one object. `ns` is empty for kinds
+// without namespaces.
+struct InNamespace {
+  std::string ns;
+};
+struct OneObject {
+  std::string ns;
+  std::string name;
+};
+template <class T>
+concept DemandScope = std::same_as<T, InNamespace> || std::same_as<T, OneObject>;
+
+// The demand for the objects of T in a scope; without one, in the whole cluster.
+template <Object T>
+DemandSpec DemandOf() {
+  return {KindOf<T>::value, "", ""};
+}
+template <Object T>
+DemandSpec DemandOf(InNamespace scope) {
+  return {KindOf<T>::value, std::move(scope.ns), ""};
+}
+template <Object T>
+DemandSpec DemandOf(OneObject scope) {
+  return {KindOf<T>::value, std::move(scope.ns), std::move(scope.name)};
+}
+
+}  // namespace mandate

@@ -1,0 +1,273 @@
+#include "manager/controller/demand_set.h"
+
+#include <algorithm>
+#include <memory>
+#include <string>
+#include <utility>
+
+#include "absl/container/flat_hash_map.h"
+#include "absl/functional/function_ref.h"
+#include "manager/cache/wait_set.h"
+#include "manager/core/mutex.h"
+#include "manager/core/strings.h"
+
+namespace mandate {
+
+class DemandSet::Core : public std::enable_shared_from_this<Core> {
+ public:
+  explicit Core(const ControllerRuntime& runtime)
+      : cache_(runtime.cache),
+        loop_(runtime.loop),
+        metrics_(runtime.metrics),
+        component_(runtime.component),
+        waits_(std::make_shared<WaitSet>(runtime.loop)) {}
+
+  void Connect(std::string_view controller, Enqueue enqueue) {
+    const Labels labels = {{"controller", std::string(controller)}, {"identity", component_}};
+    MutexLock lock(mutex_);
+    gauges_ = {
+        &metrics_.Gauge("mandate_demands",
+                        "Demands that reconciled objects make while the program runs", labels),
+        &metrics_.Gauge("mandate_demand_owners", "Reconciled objects that demand others", labels),
+        &metrics_.Gauge("mandate_demand_scopes",
+                        "Distinct kinds and scopes that reconciled objects demand", labels)};
+    enqueue_ = std::move(enqueue);
+  }
+
+  // Applies `change`, which runs under the lock.
+  void Apply(absl::FunctionRef<DemandTable::Change(DemandTable&)> change) {
+    std::vector<std::pair<DemandSpec, std::shared_ptr<Watched>>> opened;
+    std::vector<std::shared_ptr<Watched>> closed;  // destroyed without the lock
+    DemandTable::Change changed;
+    {
+      MutexLock lock(mutex_);
+      if (closed_) return;
+      changed = change(table_);
+      for (const DemandSpec& spec : changed.opened) {
+        opened.emplace_back(spec, watched_[spec] = std::make_shared<Watched>());
+      }
+      for (const DemandSpec& spec : changed.closed) closed.push_back(Extract(spec));
+      UpdateGauges();
+    }
+    // The cache may call a sink inside Demand().
+    for (const auto& [spec, watched] : opened) Open(spec, watched);
+    EndWaits(changed.closed);
+  }
+
+  void Close() {
+    std::vector<std::shared_ptr<Watched>> closed;
+    DemandTable::Change changed;
+    {
+      MutexLock lock(mutex_);
+      closed_ = true;
+      enqueue_ = nullptr;
+      changed = table_.ReleaseAll();
+      for (const DemandSpec& spec : changed.closed) closed.push_back(Extract(spec));
+      UpdateGauges();
+    }
+    EndWaits(changed.closed);
+  }
+
+  absl::Status Check(const ObjectKey& owner) const {
+    absl::Status worst;
+    MutexLock lock(mutex_);
+    for (const DemandSpec& spec : table_.StreamsOf(owner)) {
+      const DemandStatus& status = watched_.at(spec)->status;
+      if (status.state == DemandState::kSynced) continue;
+      // A denial does not end by waiting: it is reported first.
+      if (absl::Status why = ErrorOf(spec, status);
+          worst.ok() || absl::IsUnavailable(worst) || absl::IsPermissionDenied(why)) {
+        worst = std::move(why);
+      }
+      if (absl::IsPermissionDenied(worst)) break;
+    }
+    return worst;
+  }
+
+  std::optional<DemandStatus> StatusOf(const DemandSpec& spec) const {
+    MutexLock lock(mutex_);
+    const auto watched = watched_.find(spec);
+    if (watched == watched_.end()) return std::nullopt;
+    return watched->second->status;
+  }
+
+  absl::Status Await(const CallContext& context, const DemandSpec& spec) {
+    return waits_->Wait(
+        context, spec.kind, spec.ToString(), [this, spec]() -> std::optional<absl::Status> {
+          const auto status = StatusOf(spec);
+          if (!status) return absl::CancelledError("the demand was released");
+          if (status->state == DemandState::kPending) return std::nullopt;
+          return status->state == DemandState::kSynced ? absl::OkStatus() : ErrorOf(spec, *status);
+        });
+  }
+
+ private:
+  // One open demand of the cache.
+  struct Watched {
+    std::unique_ptr<DemandHandle> handle;  // null until the cache has returned it
+    DemandStatus status;
+  };
+
+  class Sink : public DemandSink {
+   public:
+    Sink(std::weak_ptr<Core> core, DemandSpec spec, std::weak_ptr<Watched> watched)
+        : core_(std::move(core)), spec_(std::move(spec)), watched_(std::move(watched)) {}
+    void OnEvent(const ObjectEvent& event) override {
+      // The owners of initial objects are reconciled when the state becomes kSynced.
+      if (event.initial) return;
+      if (auto core = core_.lock()) core->OnEvent(spec_, event);
+    }
+    void OnState(const DemandStatus& status) override {
+      auto core = core_.lock();
+      if (auto watched = watched_.lock(); core != nullptr && watched != nullptr) {
+        core->OnState(spec_, *watched, status);
+      }
+    }
+
+   private:
+    const std::weak_ptr<Core> core_;
+    const DemandSpec spec_;
+    const std::weak_ptr<Watched> watched_;
+  };
+
+  static absl::Status ErrorOf(const DemandSpec& spec, const DemandStatus& status) {
+    const std::string why = StrCat(spec.ToString(), " is ", ToString(status.state), ": ",
+                                   AsStd(status.reason.message()));
+    switch (status.state) {
+      case DemandState::kForbidden:
+        return absl::PermissionDeniedError(status.reason.message());
+      case DemandState::kKindAbsent:
+        return absl::NotFoundError(why);
+      default:
+        return absl::UnavailableError(why);
+    }
+  }
+
+  std::shared_ptr<Watched> Extract(const DemandSpec& spec) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_) {
+    const auto at = watched_.find(spec);
+    auto watched = std::move(at->second);
+    watched_.erase(at);
+    return watched;
+  }
+
+  void Open(const DemandSpec& spec, const std::shared_ptr<Watched>& watched) {
+    auto handle = cache_.Demand(spec, std::make_shared<Sink>(weak_from_this(), spec, watched));
+    MutexLock lock(mutex_);
+    const auto current = watched_.find(spec);
+    // Else another thread has released the demand meanwhile, and the handle ends it here.
+    if (current != watched_.end() && current->second == watched) watched->handle.swap(handle);
+  }
+
+  // Ends the waits for demands that were released.
+  void EndWaits(const std::vector<DemandSpec>& released) {
+    if (released.empty()) return;
+    loop_.Post([waits = waits_, released] {
+      for (const DemandSpec& spec : released) waits->Evaluate(spec.kind);
+    });
+  }
+
+  void OnEvent(const DemandSpec& spec, const ObjectEvent& event) {
+    std::vector<Request> requests;
+    Enqueue enqueue;
+    {
+      MutexLock lock(mutex_);
+      const auto add = [&](const ObjectKey& owner) { requests.push_back({owner}); };
+      if (!table_.HasSelectors(spec)) {
+        table_.ForEachOwner(spec, add);
+      } else {
+        table_.ForEachOwner(spec, event.object->Header().labels, add);
+        // An owner that loses the object learns of it, too.
+        if (event.old != nullptr) table_.ForEachOwner(spec, event.old->Header().labels, add);
+      }
+      enqueue = enqueue_;
+    }
+    Send(std::move(requests), enqueue);
+  }
+
+  void OnState(const DemandSpec& spec, Watched& watched, const DemandStatus& status) {
+    std::vector<Request> requests;
+    Enqueue enqueue;
+    {
+      MutexLock lock(mutex_);
+      const DemandState before = std::exchange(watched.status, status).state;
+      const auto current = watched_.find(spec);
+      if (current == watched_.end() || current->second.get() != &watched) return;
+      if (status.state != before) {
+        table_.ForEachOwner(spec, [&](const ObjectKey& owner) { requests.push_back({owner}); });
+      }
+      enqueue = enqueue_;
+    }
+    waits_->Evaluate(spec.kind);
+    Send(std::move(requests), enqueue);
+  }
+
+  static void Send(std::vector<Request> requests, const Enqueue& enqueue) {
+    if (requests.empty() || enqueue == nullptr) return;
+    std::sort(requests.begin(), requests.end());
+    requests.erase(std::unique(requests.begin(), requests.end()), requests.end());
+    enqueue(requests);
+  }
+
+  void UpdateGauges() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_) {
+    if (gauges_.demands == nullptr) return;
+    gauges_.demands->Set(static_cast<double>(table_.demands()));
+    gauges_.owners->Set(static_cast<double>(table_.owners()));
+    gauges_.scopes->Set(static_cast<double>(table_.streams()));
+  }
+
+  struct Gauges {
+    prometheus::Gauge* demands = nullptr;
+    prometheus::Gauge* owners = nullptr;
+    prometheus::Gauge* scopes = nullptr;
+  };
+
+  CacheView& cache_;
+  Loop& loop_;
+  Metrics& metrics_;
+  const std::string component_;
+  const std::shared_ptr<WaitSet> waits_;
+
+  mutable Mutex mutex_;
+  DemandTable table_ ABSL_GUARDED_BY(mutex_);
+  absl::flat_hash_map<DemandSpec, std::shared_ptr<Watched>> watched_ ABSL_GUARDED_BY(mutex_);
+  Enqueue enqueue_ ABSL_GUARDED_BY(mutex_);
+  Gauges gauges_ ABSL_GUARDED_BY(mutex_);
+  bool closed_ ABSL_GUARDED_BY(mutex_) = false;
+};
+
+DemandSet::DemandSet(const ControllerRuntime& runtime)
+    : cache_(runtime.cache), core_(std::make_shared<Core>(runtime)) {}
+
+DemandSet::~DemandSet() { core_->Close(); }
+
+void DemandSet::Replace(const DemandOwner& owner, const std::vector<SelectedDemand>& demands) {
+  core_->Apply([&](DemandTable& table) { return table.Replace(owner, demands); });
+}
+
+void DemandSet::Release(const DemandOwner& owner) {
+  core_->Apply([&](DemandTable& table) { return table.Release(owner.key, owner.uid); });
+}
+
+void DemandSet::Release(const ObjectKey& owner) {
+  core_->Apply([&](DemandTable& table) { return table.Release(owner); });
+}
+
+absl::Status DemandSet::Check(const DemandOwner& owner) const { return core_->Check(owner.key); }
+
+std::optional<DemandStatus> DemandSet::StatusOf(const DemandSpec& spec) const {
+  return core_->StatusOf(spec);
+}
+
+absl::Status DemandSet::Await(const CallContext& context, const DemandOwner& owner,
+                              const DemandSpec& spec) {
+  core_->Apply([&](DemandTable& table) { return table.Add(owner, {spec, {}}); });
+  return core_->Await(context, spec);
+}
+
+void DemandSet::Connect(std::string_view controller, Enqueue enqueue) {
+  core_->Connect(controller, std::move(enqueue));
+}
+
+void DemandSet::Close() { core_->Close(); }
+
+}  // namespace mandate

@@ -1,0 +1,93 @@
+// Demands that a reconciler makes while it runs: what each object needs to be watched, for as long
+// as that object needs it.
+//
+//   auto demands = std::make_shared<DemandSet>(component.runtime);
+//   BuilderFor<kMemcached>(component.runtime)
+//       .For<Memcached>()
+//       .With(demands)
+//       .Complete(std::make_unique<MemcachedReconciler>(…, demands));
+//
+//   // In Reconcile():
+//   const DemandOwner owner = OwnerOf(memcached);
+//   demands->Replace(owner, {
+//       DemandFor<kMemcached, Deployment>(InNamespace{ns}, selector),
+//       DemandFor<kMemcached, Pod>(InNamespace{ns}, selector),
+//   });
+//   RETURN_IF_ERROR(demands->Check(owner));  // kPermissionDenied: the server denies one of them
+//   … cache.Get<Deployment>(context, key) …
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string_view>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "manager/cache/cache_view.h"
+#include "manager/cache/demand_table.h"
+#include "manager/controller/controller_runtime.h"
+#include "manager/controller/request.h"
+#include "manager/core/call_context.h"
+
+namespace mandate {
+
+// The demands of one controller's objects. An event of a demanded object, and a change of a
+// demand's state (synced, forbidden, …), is a request for each object that demands it. Objects that
+// demand the same scope share one watch. Thread-safe.
+class DemandSet {
+ public:
+  explicit DemandSet(const ControllerRuntime& runtime);  // its parts outlive this
+  ~DemandSet();                                          // releases all demands
+
+  // Makes `demands` the demands of the owner, in one step. Does not block: a demand that is new
+  // opens its watch later, and the owner is reconciled again when the demand is synced or denied. A
+  // demand that the mandate does not cover is denied, and nothing is sent.
+  void Replace(const DemandOwner& owner, const std::vector<SelectedDemand>& demands);
+
+  // Releases the demands of the owner, without any request to the server. A deleted owner is also
+  // released by the controller.
+  void Release(const DemandOwner& owner);
+  void Release(const ObjectKey& owner);  // whatever its UID is
+
+  // OK if all demands of the owner are synced. kPermissionDenied: one of them is forbidden; the
+  // message has the server's. kNotFound: the server does not serve its kind. kUnavailable: it is
+  // not synced yet, or stale.
+  absl::Status Check(const DemandOwner& owner) const;
+  // The state of a demand; nullopt: no owner demands exactly this scope.
+  std::optional<DemandStatus> StatusOf(const DemandSpec& spec) const;
+
+  // Adds a demand for the object to those of the owner, waits until it is synced or denied, and
+  // reads the object. Blocks within `context`; not for the loop. Errors: those of Check() and of
+  // CacheView::Get().
+  template <Object T>
+  absl::StatusOr<T> Get(const CallContext& context, const DemandOwner& owner,
+                        const ObjectKey& key) {
+    absl::Status status = Await(context, owner, {KindOf<T>::value, key.ns, key.name});
+    if (!status.ok()) return status;
+    return cache_.Get<T>(context, key);
+  }
+
+  // For the controller. `enqueue` is called on the loop, and not after Close(), which releases all
+  // demands and lets no new ones in.
+  using Enqueue = std::function<void(const std::vector<Request>&)>;
+  void Connect(std::string_view controller, Enqueue enqueue);
+  void Close();
+
+ private:
+  class Core;
+
+  absl::Status Await(const CallContext& context, const DemandOwner& owner, const DemandSpec& spec);
+
+  CacheView& cache_;
+  const std::shared_ptr<Core> core_;  // shared with the cache's sinks
+};
+
+// The object as the owner of demands.
+template <Object T>
+DemandOwner OwnerOf(const T& object) {
+  return {KeyOf(object), object.metadata().uid()};
+}
+
+}  // namespace mandate

@@ -1,0 +1,260 @@
+#include "manager/controller/demand_set.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <functional>
+#include <map>
+#include <memory>
+#include <optional>
+#include <stop_token>
+#include <string>
+#include <vector>
+
+#include "manager/controller/testing/controller_fixture.h"
+
+namespace mandate {
+namespace {
+
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::IsEmpty;
+using testing::UnorderedElementsAre;
+
+LabelSelector Selector(std::string_view text) { return *LabelSelector::Parse(text); }
+
+// Leases are reconciled, and demand Roles of namespaces.
+class DemandSetTest : public ControllerTest {
+ protected:
+  void StartWithDemands() {
+    demands_ = std::make_shared<DemandSet>(Runtime());
+    Controller::Options options = OptionsOf({Reconciled(kLease)});
+    options.demands = demands_;
+    Start(Controller::Create(std::move(options)));
+    (void)SettleAndTake();
+  }
+  static DemandOwner Owner(const std::string& name, const std::string& uid = "1") {
+    return {{"", name}, uid};
+  }
+  static DemandSpec RolesOf(const std::string& ns) { return {kRole, ns, ""}; }
+  void PutRole(const std::string& ns, const std::string& name,
+               const std::map<std::string, std::string>& labels = {}) {
+    Role role;
+    role.mutable_metadata()->set_namespace_(ns);
+    role.mutable_metadata()->set_name(name);
+    role.mutable_metadata()->mutable_labels()->insert(labels.begin(), labels.end());
+    cache_.Put(role);
+  }
+  // Runs `get` on a thread of the pool.
+  void GetInBackground(const CallContext& context, const std::string& ns, const std::string& name) {
+    got_.reset();
+    pool_.Post([=, this] { got_ = demands_->Get<Role>(context, Owner("a"), {ns, name}).status(); });
+  }
+  CallContext Within(absl::Duration time) {
+    return {.deadline = loop_.clock().TimeNow() + time, .stop = {}};
+  }
+
+  std::shared_ptr<DemandSet> demands_;
+  std::optional<absl::Status> got_;
+};
+
+TEST_F(DemandSetTest, AnOwnerIsReconciledWhenItsDemandIsSynced) {
+  StartWithDemands();
+  PutRole("foo", "r");
+  demands_->Replace(Owner("a"), {{RolesOf("foo")}});
+  EXPECT_EQ(demands_->Check(Owner("a")).code(), absl::StatusCode::kUnavailable);
+  EXPECT_THAT(SettleAndTake(), ElementsAre("a"));
+  EXPECT_TRUE(demands_->Check(Owner("a")).ok()) << demands_->Check(Owner("a"));
+  EXPECT_THAT(cache_.demands(), UnorderedElementsAre(DemandSpec{kLease, "", ""}, RolesOf("foo")));
+
+  // The next owner shares it, and may read at once.
+  demands_->Replace(Owner("b"), {{RolesOf("foo")}});
+  EXPECT_TRUE(demands_->Check(Owner("b")).ok());
+  EXPECT_EQ(cache_.demands().size(), 2);
+  EXPECT_EQ(Gauge("mandate_demands"), 2);
+  EXPECT_EQ(Gauge("mandate_demand_owners"), 2);
+  EXPECT_EQ(Gauge("mandate_demand_scopes"), 1);
+
+  demands_->Release(Owner("a"));
+  demands_->Release(Owner("b").key);
+  EXPECT_THAT(cache_.demands(), ElementsAre(DemandSpec{kLease, "", ""}));
+  EXPECT_THAT(SettleAndTake(), IsEmpty());
+  EXPECT_EQ(Gauge("mandate_demand_scopes"), 0);
+}
+
+TEST_F(DemandSetTest, AnEventIsARequestForEachOwnerThatDemandsTheObject) {
+  StartWithDemands();
+  demands_->Replace(Owner("all"), {{RolesOf("foo")}});
+  demands_->Replace(Owner("a"), {{RolesOf("foo"), Selector("app=a")}, {RolesOf("bar")}});
+  demands_->Replace(Owner("b"), {{RolesOf("foo"), Selector("app=b")}});
+  (void)SettleAndTake();
+
+  PutRole("foo", "x", {{"app", "a"}});
+  EXPECT_THAT(TakeDistinctNames(), IsEmpty());
+  loop_.RunFor(absl::Seconds(1));
+  EXPECT_THAT(TakeDistinctNames(), UnorderedElementsAre("all", "a"));
+  PutRole("foo", "x", {{"app", "b"}});
+  loop_.RunFor(absl::Seconds(1));
+  EXPECT_THAT(TakeDistinctNames(), UnorderedElementsAre("all", "a", "b"))
+      << "the owner that loses it learns of it";
+  cache_.Remove(kRole, {"foo", "x"});
+  loop_.RunFor(absl::Seconds(1));
+  EXPECT_THAT(TakeDistinctNames(), UnorderedElementsAre("all", "b"));
+  PutRole("bar", "y");
+  EXPECT_THAT(SettleAndTake(), ElementsAre("a"));
+  PutRole("elsewhere", "z");
+  EXPECT_THAT(SettleAndTake(), IsEmpty());
+}
+
+TEST_F(DemandSetTest, ALossOfAccessConcernsItsOwnersOnly) {
+  StartWithDemands();
+  demands_->Replace(Owner("a"), {{RolesOf("foo")}, {RolesOf("bar")}});
+  demands_->Replace(Owner("b"), {{RolesOf("bar")}});
+  (void)SettleAndTake();
+
+  cache_.SetState(RolesOf("foo"), DemandState::kForbidden,
+                  absl::PermissionDeniedError("roles is forbidden: no"));
+  EXPECT_THAT(SettleAndTake(), ElementsAre("a")) << "once";
+  const absl::Status denied = demands_->Check(Owner("a"));
+  EXPECT_TRUE(absl::IsPermissionDenied(denied));
+  EXPECT_EQ(denied.message(), "roles is forbidden: no");
+  EXPECT_TRUE(demands_->Check(Owner("b")).ok());
+  cache_.SetState(RolesOf("foo"), DemandState::kForbidden,
+                  absl::PermissionDeniedError("roles is forbidden: still"));
+  EXPECT_THAT(SettleAndTake(), IsEmpty()) << "only the text is another";
+
+  cache_.SetState(RolesOf("foo"), DemandState::kSynced);
+  EXPECT_THAT(SettleAndTake(), ElementsAre("a"));
+  EXPECT_TRUE(demands_->Check(Owner("a")).ok());
+}
+
+TEST_F(DemandSetTest, CheckReportsADenialBeforeWhatWillPass) {
+  StartWithDemands();
+  cache_.SetState(RolesOf("stale"), DemandState::kStale, absl::UnavailableError("down"));
+  cache_.SetState(RolesOf("absent"), DemandState::kKindAbsent, absl::NotFoundError("no kind"));
+  cache_.SetState(RolesOf("denied"), DemandState::kForbidden, absl::PermissionDeniedError("no"));
+  struct Row {
+    std::vector<std::string> namespaces;
+    absl::StatusCode code;
+    const char* message;
+  };
+  const Row rows[] = {
+      {{}, absl::StatusCode::kOk, ""},
+      {{"foo"}, absl::StatusCode::kOk, ""},
+      {{"foo", "stale"},
+       absl::StatusCode::kUnavailable,
+       "roles.rbac.authorization.k8s.io in namespace stale is Stale: down"},
+      {{"absent", "foo"}, absl::StatusCode::kNotFound, "is KindAbsent: no kind"},
+      {{"absent", "stale"}, absl::StatusCode::kNotFound, "no kind"},
+      {{"stale", "denied", "foo", "absent"}, absl::StatusCode::kPermissionDenied, "no"},
+  };
+  for (const Row& row : rows) {
+    std::vector<SelectedDemand> demands;
+    for (const std::string& ns : row.namespaces) demands.push_back({RolesOf(ns)});
+    demands_->Replace(Owner("a"), demands);
+    (void)SettleAndTake();
+    const absl::Status status = demands_->Check(Owner("a"));
+    EXPECT_EQ(status.code(), row.code) << status;
+    EXPECT_THAT(std::string(status.message()), HasSubstr(row.message));
+  }
+  EXPECT_EQ(demands_->StatusOf(RolesOf("denied"))->state, DemandState::kForbidden);
+  EXPECT_EQ(demands_->StatusOf(RolesOf("never")), std::nullopt);
+}
+
+TEST_F(DemandSetTest, ADeletedOwnerIsReleased) {
+  Lease lease = PutLease("a");
+  StartWithDemands();
+  demands_->Replace(OwnerOf(lease), {{RolesOf("foo")}});
+  (void)SettleAndTake();
+  cache_.Remove(kLease, {"", "a"});
+  EXPECT_THAT(SettleAndTake(), ElementsAre("a"));
+  EXPECT_THAT(cache_.demands(), ElementsAre(DemandSpec{kLease, "", ""}));
+
+  // The new owner of that name is not released by the end of the old one.
+  demands_->Replace(Owner("a", "new"), {{RolesOf("foo")}});
+  demands_->Release(OwnerOf(lease));
+  EXPECT_EQ(cache_.demands().size(), 2);
+}
+
+TEST_F(DemandSetTest, GetDeclaresWaitsAndReads) {
+  StartWithDemands();
+  PutRole("foo", "r");
+  demands_->Replace(Owner("a"), {{RolesOf("bar")}});
+  (void)SettleAndTake();
+  GetInBackground(Within(absl::Seconds(5)), "foo", "r");
+  (void)SettleAndTake();
+  ASSERT_TRUE(got_.has_value());
+  EXPECT_TRUE(got_->ok()) << *got_;
+  EXPECT_THAT(cache_.demands(), UnorderedElementsAre(DemandSpec{kLease, "", ""}, RolesOf("bar"),
+                                                     DemandSpec{kRole, "foo", "r"}));
+  GetInBackground(Within(absl::Seconds(5)), "foo", "absent");
+  (void)SettleAndTake();
+  EXPECT_TRUE(absl::IsNotFound(*got_)) << *got_;
+  // A change of the object is a request for the owner.
+  PutRole("foo", "r", {{"changed", ""}});
+  EXPECT_THAT(SettleAndTake(), ElementsAre("a"));
+}
+
+TEST_F(DemandSetTest, GetEndsByDenialByTimeByReleaseAndByStop) {
+  StartWithDemands();
+  const DemandSpec spec = {kRole, "foo", "r"};
+  std::stop_source stop;
+  struct Row {
+    const char* name;
+    absl::StatusCode code;
+    std::function<void()> after_a_second;
+    absl::Duration takes;
+  };
+  const Row rows[] = {
+      {"time", absl::StatusCode::kDeadlineExceeded, [] {}, absl::Seconds(5)},
+      {"release", absl::StatusCode::kCancelled, [&] { demands_->Release(Owner("a")); },
+       absl::Seconds(1)},
+      {"stop", absl::StatusCode::kCancelled, [&] { stop.request_stop(); }, absl::Seconds(1)},
+      {"denial", absl::StatusCode::kPermissionDenied,
+       [&] { cache_.SetState(spec, DemandState::kForbidden, absl::PermissionDeniedError("no")); },
+       absl::Seconds(1)},
+  };
+  for (const Row& row : rows) {
+    cache_.SetState(spec, DemandState::kPending);
+    const absl::Time start = loop_.clock().TimeNow();
+    loop_.PostAt(start + absl::Seconds(1), row.after_a_second);
+    CallContext context = Within(absl::Seconds(5));
+    stop = std::stop_source();
+    context.stop = stop.get_token();
+    GetInBackground(context, "foo", "r");
+    ASSERT_TRUE(loop_.RunUntil([&] { return got_.has_value(); }, absl::Minutes(1))) << row.name;
+    EXPECT_EQ(got_->code(), row.code) << row.name << ": " << *got_;
+    EXPECT_NEAR(absl::ToDoubleSeconds(loop_.clock().TimeNow() - start),
+                absl::ToDoubleSeconds(row.takes), 0.1)
+        << row.name;
+    demands_->Release(Owner("a"));
+    loop_.RunFor(absl::Seconds(10));
+  }
+}
+
+TEST_F(DemandSetTest, AStoppedControllerHasNoDemands) {
+  StartWithDemands();
+  demands_->Replace(Owner("a"), {{RolesOf("foo")}});
+  (void)SettleAndTake();
+  Stop();
+  loop_.RunFor(absl::Seconds(1));
+  demands_->Replace(Owner("b"), {{RolesOf("foo")}});  // of a reconciler that still runs
+  loop_.RunFor(absl::Seconds(1));
+  EXPECT_THAT(cache_.demands(), IsEmpty());
+}
+
+TEST_F(DemandSetTest, RequestsBeyondTheQueueAreMadeLater) {
+  controller_options_.queue.max_items = 2;
+  for (const char* name : {"a", "b", "c", "d"}) PutLease(name);
+  StartWithDemands();
+  loop_.RunFor(absl::Minutes(1));
+  (void)TakeDistinctNames();
+  for (const char* name : {"a", "b", "c", "d"}) {
+    demands_->Replace(Owner(name), {{RolesOf("foo")}});
+  }
+  loop_.RunFor(absl::Minutes(1));
+  EXPECT_THAT(TakeDistinctNames(), UnorderedElementsAre("a", "b", "c", "d"));
+}
+
+}  // namespace
+}  // namespace mandate
