@@ -120,6 +120,7 @@ class Cache::Registry : public WatchRegistry, public std::enable_shared_from_thi
     if (watch == nullptr) {
       watch = std::make_unique<SharedWatch>(
           SharedWatch::Config{.spec = spec,
+                              .store = StoreOf(spec.kind),
                               .reflector = options_.reflector,
                               .access = options_.access,
                               .random = random_,
@@ -134,16 +135,27 @@ class Cache::Registry : public WatchRegistry, public std::enable_shared_from_thi
     return *watch;
   }
 
+  KindStore& StoreOf(const KindInfo& kind) {
+    auto& store = stores_[DemandSpec{kind, "", ""}];
+    if (store == nullptr) store = std::make_unique<KindStore>();
+    return *store;
+  }
+
   void EraseLater(const DemandSpec& spec) {
     Post([spec](Registry& self) {
       const auto it = self.watches_.find(spec);
-      if (it != self.watches_.end() && it->second->empty()) self.watches_.erase(it);
+      if (it == self.watches_.end() || !it->second->empty()) return;
+      self.watches_.erase(it);
+      const DemandSpec kind = {spec.kind, "", ""};
+      const auto next = self.watches_.lower_bound(kind);
+      if (next == self.watches_.end() || next->first.kind != spec.kind) self.stores_.erase(kind);
     });
   }
 
   Options options_;
   std::mt19937_64 random_;
   WatchBudget budget_;
+  std::map<DemandSpec, std::unique_ptr<KindStore>, DemandLess> stores_;  // by the widest scope
   Watches watches_;
   bool closed_ = false;
 };

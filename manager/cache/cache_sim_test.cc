@@ -62,6 +62,7 @@ struct Totals {
   int reviews = 0;
   int demands = 0;
   int reads = 0;
+  int newer = 0;  // objects that were read at a newer version than before
 };
 
 class Simulation {
@@ -102,6 +103,7 @@ class Simulation {
       Step(totals);
       loop_.RunFor(absl::Milliseconds(die_() % (die_() % 8 == 0 ? 300'000 : 3000)));
       CheckReads(totals);
+      CheckVersions(totals);
     }
     server_.faults() = {};
     for (const char* name : kNames) Grant(name, "");
@@ -226,6 +228,26 @@ class Simulation {
     }
   }
 
+  // No object goes back to an older version for a component, whichever of its demands answers, and
+  // a deleted one does not return.
+  void CheckVersions(Totals& totals) {
+    for (size_t i = 0; i < kNames.size(); ++i) {
+      for (const char* ns : {"foo", "bar"}) {
+        for (int name = 0; name < 6; ++name) {
+          auto& [newest, is_gone] = versions_[{i, StrCat(ns, "/", name)}];
+          const auto object = views_[i]->GetRaw({}, kWidget, {ns, StrCat(name)});
+          if (absl::IsNotFound(object.status())) is_gone = true;
+          if (!object.ok()) continue;
+          const uint64_t version = *ParseResourceVersion((*object)->resource_version());
+          EXPECT_GE(version, newest + is_gone) << kNames[i] << " " << ns << "/" << name;
+          totals.newer += version > newest;
+          newest = version;
+          is_gone = false;
+        }
+      }
+    }
+  }
+
   static std::vector<std::string> NameOf(const RawObject& object) {
     return {std::string(object.name())};
   }
@@ -297,6 +319,9 @@ class Simulation {
   std::array<std::unique_ptr<RevocableClient>, 3> clients_;
   std::unique_ptr<Cache> cache_;
   std::array<CacheView*, 3> views_;
+  // By component and key: the newest version that was read, and whether the object was absent
+  // since.
+  std::map<std::pair<size_t, std::string>, std::pair<uint64_t, bool>> versions_;
   std::array<std::unique_ptr<Live>, 10> demands_;
   // The time since which a component may not read a namespace ("": everything).
   std::map<std::pair<std::string, std::string>, absl::Time> revoked_;
@@ -308,6 +333,7 @@ TEST(CacheSimulation, SharesWithoutLossDoublesOrLeaks) {
   if (ran < 100) return;
   // The intended faults did happen.
   EXPECT_GT(totals.revoked, ran);
+  EXPECT_GT(totals.newer, 30 * ran);
   EXPECT_GT(totals.demands, 3 * ran);
   EXPECT_GT(totals.reads, 30 * ran);
   EXPECT_GT(totals.forbidden, ran);

@@ -23,7 +23,7 @@ class InitialState {
 
   size_t bytes() const { return store_.bytes(); }
   // Returns the objects, and keeps none.
-  ObjectStore::Content Release() { return store_.Release(); }
+  ReflectorTarget::Content Release() { return store_.Release(); }
 
  private:
   void Listen();

@@ -9,7 +9,7 @@
 #include "absl/functional/any_invocable.h"
 #include "absl/status/statusor.h"
 #include "absl/time/time.h"
-#include "manager/cache/store.h"
+#include "manager/cache/reflector_target.h"
 #include "manager/cache/watch_request.h"
 #include "manager/client/rest_client.h"
 #include "manager/core/weak_self.h"
@@ -34,7 +34,7 @@ class ListPager {
   };
   struct Result {
     std::string resource_version;
-    ObjectStore::Content content;
+    ReflectorTarget::Content content;
   };
   // Not called inside Start(), nor after the pager was destroyed.
   using Done = absl::AnyInvocable<void(absl::StatusOr<Result>) &&>;

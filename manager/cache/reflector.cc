@@ -10,7 +10,7 @@
 
 namespace mandate {
 
-Reflector::Reflector(Config config, RestClient& client, ObjectStore& store, Owner& owner)
+Reflector::Reflector(Config config, RestClient& client, ReflectorTarget& store, Owner& owner)
     : spec_(std::move(config.spec)),
       options_(config.options),
       most_events_(config.most_events),

@@ -50,7 +50,7 @@
 #include "manager/cache/loop_timer.h"
 #include "manager/cache/reflector_backoff.h"
 #include "manager/cache/reflector_options.h"
-#include "manager/cache/store.h"
+#include "manager/cache/reflector_target.h"
 #include "manager/cache/watch_budget.h"
 #include "manager/cache/watch_stream.h"
 #include "manager/client/rest_client.h"
@@ -101,8 +101,8 @@ class Reflector : private WatchStream::Observer {
     size_t most_events = 256;  // of one OnObjects()
   };
 
-  // All but `config` outlive this; `store` is empty and only this writes to it.
-  Reflector(Config config, RestClient& client, ObjectStore& store, Owner& owner);
+  // All but `config` outlive this; `store` is empty, and of its watch only this writes to it.
+  Reflector(Config config, RestClient& client, ReflectorTarget& store, Owner& owner);
   ~Reflector() override;
 
   void Start();
@@ -159,7 +159,7 @@ class Reflector : private WatchStream::Observer {
   // The watch is open. Starts a new pass if it has no data for max_watch_silence.
   void AwaitEvents();
   void OnQuietWatch();
-  void Replace(ObjectStore::Content content, std::string resource_version);
+  void Replace(ReflectorTarget::Content content, std::string resource_version);
   // An event of a running watch is in the store, with these changes.
   void OnApplied(WatchEventType type, std::string resource_version,
                  const std::vector<ObjectEvent>& changes);
@@ -172,7 +172,7 @@ class Reflector : private WatchStream::Observer {
   std::mt19937_64& random_;
   Metrics& metrics_;
   const Logger log_;
-  ObjectStore& store_;
+  ReflectorTarget& store_;
   Owner& owner_;
   RestClient* client_;
   Loop& loop_;

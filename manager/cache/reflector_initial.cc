@@ -34,7 +34,7 @@ void Reflector::OnInitialEvent(WatchEvent event) {
 }
 
 void Reflector::OnInitialEventsEnd(std::string resource_version) {
-  ObjectStore::Content content = initial_->Release();
+  ReflectorTarget::Content content = initial_->Release();
   initial_.reset();
   AwaitEvents();
   bookmarks_seen_ = true;  // the end was one
@@ -84,12 +84,12 @@ void Reflector::OnList(absl::StatusOr<ListPager::Result> result) {
   StartWatch();
 }
 
-void Reflector::Replace(ObjectStore::Content content, std::string resource_version) {
+void Reflector::Replace(ReflectorTarget::Content content, std::string resource_version) {
   version_unavailable_ = false;
   streaming_cuts_ = 0;
   version_ = resource_version;
   filled_ = true;
-  const ObjectStore::Replaced replaced =
+  const ReflectorTarget::Replaced replaced =
       store_.Replace(std::move(content), std::move(resource_version), most_events_);
   counts_->SetStore(store_.size(), store_.bytes());
   account_.Set(store_.bytes()).IgnoreError();  // was admitted as it came

@@ -31,16 +31,18 @@ void SharedWatch::Join(WatchComponent& component, std::shared_ptr<ReadGrant> gra
     // A member without demands cannot be the sponsor; now it can.
     return Rebalance();
   }
-  if (reflector_ == nullptr) store_ = std::make_shared<ObjectStore>();
+  if (stream_ == nullptr) {
+    stream_ = config_.store.Open(config_.spec, *this, config_.events_per_turn);
+  }
   // The proof's callback does not outlive the member or the watch.
   auto slot = std::make_shared<WatchMember*>(nullptr);
   members_.push_back(std::make_unique<WatchMember>(WatchMember::Config{
       .component = component,
       .grant = std::move(grant),
-      .store = store_,
+      .store = stream_->store(),
       .slice = config_.events_per_turn,
       .proof = {.spec = config_.spec,
-                .version = [store = store_] { return store->resource_version(); },
+                .version = [store = stream_->store()] { return store->resource_version(); },
                 .options = config_.access,
                 .random = config_.random,
                 .counts = component.counts,
@@ -54,15 +56,15 @@ void SharedWatch::Join(WatchComponent& component, std::shared_ptr<ReadGrant> gra
     return;
   }
   sponsor_ = member;
-  reflector_ =
-      std::make_unique<Reflector>(Reflector::Config{.spec = config_.spec,
-                                                    .options = config_.reflector,
-                                                    .random = config_.random,
-                                                    .metrics = config_.metrics,
-                                                    .budget = config_.budget,
-                                                    .log = config_.log,
-                                                    .most_events = config_.events_per_turn},
-                                  member->client(), *store_, static_cast<Reflector::Owner&>(*this));
+  reflector_ = std::make_unique<Reflector>(
+      Reflector::Config{.spec = config_.spec,
+                        .options = config_.reflector,
+                        .random = config_.random,
+                        .metrics = config_.metrics,
+                        .budget = config_.budget,
+                        .log = config_.log,
+                        .most_events = config_.events_per_turn},
+      member->client(), *stream_, static_cast<Reflector::Owner&>(*this));
   reflector_->Start();
   Update(*member);
 }
@@ -89,6 +91,7 @@ void SharedWatch::Retire(WatchMember& member) {
     }
     if (successor == nullptr) {
       reflector_.reset();
+      stream_.reset();
       sponsor_ = nullptr;
     } else {
       HandOverTo(*successor);

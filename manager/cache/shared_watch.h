@@ -7,6 +7,7 @@
 #include <string_view>
 #include <vector>
 
+#include "manager/cache/kind_store.h"
 #include "manager/cache/reflector.h"
 #include "manager/cache/watch_member.h"
 
@@ -15,10 +16,11 @@ namespace mandate {
 // The first component to join is the sponsor: the watch runs under its identity, and its success is
 // its proof. When the sponsor leaves, or loses its access or its identity, a member that has proved
 // its access becomes sponsor, and the watch goes on from where it is. Loop thread only.
-class SharedWatch : private Reflector::Owner {
+class SharedWatch : private Reflector::Owner, private KindStore::Listener {
  public:
   struct Config {
     DemandSpec spec;
+    KindStore& store;  // of the kind; outlives the watch
     ReflectorOptions reflector;
     AccessProof::Options access;
     std::mt19937_64& random;
@@ -54,6 +56,7 @@ class SharedWatch : private Reflector::Owner {
   const DemandSpec& spec() const { return config_.spec; }
 
  private:
+  // Of this watch, or of another one that covers the same objects.
   void OnObjects(const std::vector<ObjectEvent>& events) override;
   void OnReplaced(const DemandFeed::Content& before) override;
   void OnProgress() override;
@@ -82,7 +85,7 @@ class SharedWatch : private Reflector::Owner {
   void Update(WatchMember& member);
 
   const Config config_;
-  std::shared_ptr<ObjectStore> store_;
+  std::unique_ptr<KindStore::Stream> stream_;  // while there is a member
   prometheus::Counter& handovers_;
   std::vector<std::unique_ptr<WatchMember>> members_;
   WatchMember* sponsor_ = nullptr;

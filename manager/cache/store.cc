@@ -68,19 +68,6 @@ void AppendChange(const ObjectPtr& old, const ObjectPtr& now, std::vector<Object
   }
 }
 
-void ObjectStore::Content::Put(ObjectPtr object) {
-  bytes += object->bytes().size();
-  // Lists are in order.
-  const bool last = objects.empty() || ObjectLess()(*std::prev(objects.end()), object);
-  const auto place = last ? objects.end() : objects.lower_bound(object);
-  if (place == objects.end() || ObjectLess()(object, *place)) {
-    objects.insert(place, std::move(object));
-    return;
-  }
-  bytes -= place->object->bytes().size();
-  place->object = std::move(object);
-}
-
 ObjectPtr ObjectStore::Get(std::string_view ns, std::string_view name) const {
   MutexLock lock(mutex_);
   auto it = objects_.find(ObjectLess::Key(ns, name));
@@ -136,6 +123,11 @@ bool ObjectStore::HasReached(std::string_view resource_version) const {
 
 ObjectStore::Replaced ObjectStore::Replace(Content content, std::string resource_version,
                                            size_t most_events) {
+  return ReplaceAnd(std::move(content), std::move(resource_version), most_events, [] {});
+}
+
+ObjectStore::Replaced ObjectStore::ReplaceAnd(Content content, std::string resource_version,
+                                              size_t most_events, absl::FunctionRef<void()> also) {
   const ObjectLess less;
   const ObjectSet& before = OwnObjects();
   const bool is_first = before.empty();
@@ -174,6 +166,7 @@ ObjectStore::Replaced ObjectStore::Replace(Content content, std::string resource
     objects_.swap(content.objects);
     bytes_ = content.bytes;
     resource_version_ = std::move(resource_version);
+    also();
   }
   if (many) {
     replaced.events.clear();
@@ -190,8 +183,17 @@ ObjectSet::iterator ObjectStore::Find(const ObjectPtr& object) {
 }
 
 std::vector<ObjectEvent> ObjectStore::Put(ObjectPtr object) {
-  std::vector<ObjectEvent> events;
   MutexLock lock(mutex_);
+  return PutLocked(std::move(object));
+}
+
+std::vector<ObjectEvent> ObjectStore::Remove(ObjectPtr object) {
+  MutexLock lock(mutex_);
+  return RemoveLocked(std::move(object));
+}
+
+std::vector<ObjectEvent> ObjectStore::PutLocked(ObjectPtr object) {
+  std::vector<ObjectEvent> events;
   const auto it = Find(object);
   if (it == objects_.end() || ObjectLess()(object, *it)) {
     bytes_ += object->bytes().size();
@@ -211,9 +213,8 @@ std::vector<ObjectEvent> ObjectStore::Put(ObjectPtr object) {
   return events;
 }
 
-std::vector<ObjectEvent> ObjectStore::Remove(ObjectPtr object) {
+std::vector<ObjectEvent> ObjectStore::RemoveLocked(ObjectPtr object) {
   std::vector<ObjectEvent> events;
-  MutexLock lock(mutex_);
   const auto it = Find(object);
   if (it == objects_.end() || ObjectLess()(object, *it)) return events;
   if (IsOlder(object->resource_version(), it->object->resource_version())) return events;

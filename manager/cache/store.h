@@ -10,11 +10,13 @@
 #include <vector>
 
 #include "absl/container/flat_hash_map.h"
+#include "absl/functional/function_ref.h"
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "manager/cache/cache_view.h"
 #include "manager/cache/field_index.h"
 #include "manager/cache/index.h"
+#include "manager/cache/reflector_target.h"
 #include "manager/core/mutex.h"
 
 namespace mandate {
@@ -33,21 +35,14 @@ void AppendChange(const ObjectPtr& old, const ObjectPtr& now, std::vector<Object
 
 // The objects of one watch, as undecoded bytes. Thread-safe; locks are held for the copy of
 // pointers only. One thread writes, so that its events have one order.
-class ObjectStore {
+class ObjectStore : public ReflectorTarget {
  public:
-  struct Content {
-    // If two objects have the same key, the last one counts.
-    void Put(ObjectPtr object);
+  using Content = ReflectorTarget::Content;
+  using Replaced = ReflectorTarget::Replaced;
 
-    ObjectSet objects;
-    size_t bytes = 0;  // of the objects' encoded forms
-  };
-  // The changes that a new content made.
-  struct Replaced {
-    std::vector<ObjectEvent> events;
-    // Set if there are more events than requested: the former content, instead of the events.
-    std::shared_ptr<const ObjectSet> before;
-  };
+  // Stores that share a mutex can be changed in one step (kind_store.h).
+  explicit ObjectStore(std::shared_ptr<Mutex> mutex = std::make_shared<Mutex>())
+      : keep_(std::move(mutex)), mutex_(*keep_) {}
 
   // Null: the store does not have it.
   ObjectPtr Get(std::string_view ns, std::string_view name) const;
@@ -70,27 +65,30 @@ class ObjectStore {
                                                 std::string_view value, std::string_view ns) const;
   std::vector<ObjectPtr> ListBy(const IndexDefinition& definition, std::string_view value,
                                 std::string_view ns) const;
-  size_t size() const;
-  size_t bytes() const;  // of the objects' encoded forms
+  size_t size() const override;
+  size_t bytes() const override;
   // The version up to which the objects are known; "" before the first Replace().
   std::string resource_version() const;
   // Whether the content is certainly no older than `resource_version`.
   bool HasReached(std::string_view resource_version) const;
 
-  // Makes `objects` the content, as of `resource_version`, and returns the changes, including
-  // deletes that no watch reported. An unchanged object stays the same copy. The first content
-  // needs no comparison; each later one needs a comparison for each object.
   Replaced Replace(Content content, std::string resource_version,
-                   size_t most_events = std::numeric_limits<size_t>::max());
-  // A watch's ADDED or MODIFIED. No event for an object that is known already, or newer here.
-  std::vector<ObjectEvent> Put(ObjectPtr object);
-  // A watch's DELETED. No event for an object that is not here, or is newer here.
-  std::vector<ObjectEvent> Remove(ObjectPtr object);
-  void SetResourceVersion(std::string resource_version);
+                   size_t most_events = std::numeric_limits<size_t>::max()) override;
+  std::vector<ObjectEvent> Put(ObjectPtr object) override;
+  std::vector<ObjectEvent> Remove(ObjectPtr object) override;
+  void SetResourceVersion(std::string resource_version) override;
   // Returns the content, and leaves the store empty.
   Content Release();
 
  private:
+  friend class KindStore;
+
+  // As the functions without Locked. `also` runs under the lock, in the same step.
+  Replaced ReplaceAnd(Content content, std::string resource_version, size_t most_events,
+                      absl::FunctionRef<void()> also);
+  std::vector<ObjectEvent> PutLocked(ObjectPtr object) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  std::vector<ObjectEvent> RemoveLocked(ObjectPtr object) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+
   struct Index {
     std::shared_ptr<const IndexDefinition> definition;
     FieldIndex values;
@@ -103,7 +101,8 @@ class ObjectStore {
   // The position of the object, or the position at which it would be inserted.
   ObjectSet::iterator Find(const ObjectPtr& object) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
 
-  mutable Mutex mutex_;
+  const std::shared_ptr<Mutex> keep_;
+  Mutex& mutex_;
   ObjectSet objects_ ABSL_GUARDED_BY(mutex_);
   // Readers fill them.
   mutable absl::flat_hash_map<const IndexDefinition*, Index> indexes_ ABSL_GUARDED_BY(mutex_);

@@ -1,0 +1,121 @@
+// The objects of one kind in one cluster, as all watches of the kind know them.
+#pragma once
+
+#include <map>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "absl/functional/function_ref.h"
+#include "manager/cache/cache_view.h"
+#include "manager/cache/store.h"
+
+namespace mandate {
+
+// The stores of one kind: one for each scope that is watched. An object that several scopes cover
+// is held once, and has the same version in each of their stores: a change that one watch delivers
+// is made in all of them, in one step. So a reader never sees an object go back to an older
+// version, whichever scope answers, and a watch that lags behind another one brings no old version
+// back.
+//
+// A store covers an object if the watch of its scope would deliver it, and the store has been
+// filled. Let r be the version up to which a store knows its objects. Then an object that the store
+// covers and does not have was deleted, if the object's version is r or less.
+//
+// A store that was closed stays in use until the watches that overlap it have caught up with it.
+//
+// Versions that cannot be compared (aggregated APIs may use such) are never passed on: then each
+// store has what its own watch delivers.
+//
+// Loop thread only, except for the stores that readers hold.
+class KindStore {
+ public:
+  // Gets the changes that another watch has made in the store.
+  class Listener {
+   public:
+    virtual ~Listener() = default;
+    virtual void OnObjects(const std::vector<ObjectEvent>& events) = 0;
+    // More changes than `most_events`; `before` is the former content.
+    virtual void OnReplaced(const std::shared_ptr<const ObjectSet>& before) = 0;
+  };
+  class Stream;
+
+  KindStore() : mutex_(std::make_shared<Mutex>()) {}
+  KindStore(const KindStore&) = delete;
+  KindStore& operator=(const KindStore&) = delete;
+
+  // Opens an empty store for the watch of a scope that has none. `listener` outlives the stream,
+  // and this does, too.
+  std::unique_ptr<Stream> Open(const DemandSpec& scope, Listener& listener, size_t most_events);
+
+ private:
+  // Namespace and name of the scope.
+  using Scope = std::pair<std::string, std::string>;
+  struct ScopeLess {
+    using is_transparent = void;
+    using View = std::pair<std::string_view, std::string_view>;
+    bool operator()(const View& a, const View& b) const { return a < b; }
+  };
+  // A store, and up to which version it is known.
+  struct Known {
+    bool Covers(const RawObject& object) const;
+    bool Overlaps(const Known& other) const;
+    // Whether the object was deleted at or before `version`.
+    bool IsGone(const RawObject& object) const;
+
+    const Scope scope;
+    const std::shared_ptr<ObjectStore> store;
+    Listener* listener;  // null: the watch was closed
+    const size_t most_events;
+    std::string version = {};  // "": not filled
+  };
+  using Events = std::vector<ObjectEvent>;
+  using Changes = std::vector<std::pair<Known*, Events>>;
+
+  // Calls `other` for each filled store that covers the object, except `self`.
+  void ForEachCovering(const Known& self, const RawObject& object,
+                       absl::FunctionRef<void(Known&)> other) const;
+  // Calls `other` for each filled store whose scope overlaps that of `self`.
+  void ForEachOverlapping(const Known& self, absl::FunctionRef<void(Known&)> other) const;
+  bool IsAlone() const { return watched_.size() == 1 && closed_.empty(); }
+  // Changes `content`, a list as of `version`, to what is known since. Returns the changes that it
+  // makes in other stores.
+  std::map<Known*, Events> Merge(const Known& self, const std::string& version,
+                                 ReflectorTarget::Content& content) const;
+  void Close(std::shared_ptr<Known> known);
+  // Forgets the closed stores with which all others have caught up.
+  void Sweep();
+
+  const std::shared_ptr<Mutex> mutex_;  // of all stores
+  std::map<Scope, Known*, ScopeLess> watched_;
+  std::vector<std::shared_ptr<Known>> closed_;
+};
+
+// The store of one watch. Its reflector writes here. Loop thread only.
+class KindStore::Stream : public ReflectorTarget {
+ public:
+  // Closes the store; other stores keep the objects that they cover.
+  ~Stream() override;
+
+  // For readers. It outlives the stream if they hold it.
+  const std::shared_ptr<ObjectStore>& store() const { return known_->store; }
+
+  Replaced Replace(Content content, std::string resource_version, size_t most_events) override;
+  std::vector<ObjectEvent> Put(ObjectPtr object) override;
+  std::vector<ObjectEvent> Remove(ObjectPtr object) override;
+  void SetResourceVersion(std::string resource_version) override;
+  size_t size() const override { return store()->size(); }
+  size_t bytes() const override { return store()->bytes(); }
+
+ private:
+  friend class KindStore;
+
+  Stream(KindStore& kind, std::shared_ptr<Known> known) : kind_(kind), known_(std::move(known)) {}
+
+  KindStore& kind_;
+  const std::shared_ptr<Known> known_;
+};
+
+}  // namespace mandate

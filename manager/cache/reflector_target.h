@@ -1,0 +1,48 @@
+// What a reflector writes to.
+#pragma once
+
+#include <cstddef>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "manager/cache/cache_view.h"
+#include "manager/cache/field_index.h"
+
+namespace mandate {
+
+// The objects of one watch, as its reflector knows them. One thread writes.
+class ReflectorTarget {
+ public:
+  struct Content {
+    // If two objects have the same key, the last one counts.
+    void Put(ObjectPtr object);
+
+    ObjectSet objects;
+    size_t bytes = 0;  // of the objects' encoded forms
+  };
+  // The changes that a new content made.
+  struct Replaced {
+    std::vector<ObjectEvent> events;
+    // Set if there are more events than requested: the former content, instead of the events.
+    std::shared_ptr<const ObjectSet> before;
+  };
+
+  virtual ~ReflectorTarget() = default;
+
+  // Makes `content` the content, as of `resource_version`, and returns the changes, including
+  // deletes that no watch reported. An unchanged object stays the same copy. The first content
+  // needs no comparison; each later one needs a comparison for each object.
+  virtual Replaced Replace(Content content, std::string resource_version, size_t most_events) = 0;
+  // A watch's ADDED or MODIFIED. No event for an object that is known already, or newer here.
+  virtual std::vector<ObjectEvent> Put(ObjectPtr object) = 0;
+  // A watch's DELETED. No event for an object that is not here, or is newer here.
+  virtual std::vector<ObjectEvent> Remove(ObjectPtr object) = 0;
+  // The version up to which the objects are known.
+  virtual void SetResourceVersion(std::string resource_version) = 0;
+
+  virtual size_t size() const = 0;
+  virtual size_t bytes() const = 0;  // of the objects' encoded forms
+};
+
+}  // namespace mandate
