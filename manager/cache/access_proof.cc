@@ -29,6 +29,7 @@ AccessProof::AccessProof(Config config, RestClient& client)
       options_(config.options),
       random_(config.random),
       counts_(config.counts),
+      probes_(config.probes),
       on_change_(std::move(config.on_change)),
       client_(client),
       reason_(absl::UnavailableError(StrCat("the access of ", client.component(), " to ",
@@ -42,6 +43,7 @@ AccessProof::~AccessProof() { DropQuestions(); }
 
 void AccessProof::DropQuestions() {
   again_ = false;
+  probe_.reset();
   renewal_.reset();
   if (const auto round = std::move(round_)) round->stop.request_stop();
 }
@@ -71,7 +73,13 @@ void AccessProof::OnWatchEnd(const WatchStream::End&) {
   Check();
 }
 
+void AccessProof::CheckSoon() {
+  denied_backoff_.Reset();
+  probe_ = probes_.Ask(client_.component(), ProbeBudget::Urgency::kHint, [this] { Check(); });
+}
+
 void AccessProof::Check() {
+  probe_.reset();
   if (round_ != nullptr) {
     again_ = true;
     return;
@@ -169,7 +177,9 @@ void AccessProof::NoteDenied(absl::Status why) {
 }
 
 void AccessProof::RetryLater() {
-  next_check_.SetAfter(denied_backoff_.Next(random_), [this] { Check(); });
+  next_check_.SetAfter(denied_backoff_.Next(random_), [this] {
+    probe_ = probes_.Ask(client_.component(), ProbeBudget::Urgency::kPeriodic, [this] { Check(); });
+  });
 }
 
 void AccessProof::NoteLost(const absl::Status& why) {
@@ -187,7 +197,7 @@ void AccessProof::NoteLost(const absl::Status& why) {
 
 void AccessProof::Proven() {
   error_backoff_.Reset();
-  denied_backoff_.Granted();
+  denied_backoff_.Reset();
   // It is early enough for a few retries, and differs between proofs, so that not all are renewed
   // at once.
   next_check_.SetAfter(

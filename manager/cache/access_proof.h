@@ -11,10 +11,10 @@
 
 #include "absl/status/status.h"
 #include "absl/time/time.h"
-#include "manager/cache/access_backoff.h"
 #include "manager/cache/cache_metrics.h"
 #include "manager/cache/cache_view.h"
 #include "manager/cache/loop_timer.h"
+#include "manager/cache/probe_budget.h"
 #include "manager/cache/watch_stream.h"
 #include "manager/client/rest_client.h"
 #include "manager/core/backoff.h"
@@ -29,12 +29,12 @@ namespace mandate {
 //
 //   state      on                                    then
 //   any        both reviews allow                    kProven
-//   any        one does not                          kDenied; reviewed again after 30 s … 5 min,
-//                                                    if it was proven before after 1 s, 2 s … 30 s
+//   any        one does not                          kDenied; reviewed again after 1 s, 2 s … 60 s,
+//                                                    when the ProbeBudget allows
 //   any        no answer                             as it was; reviewed again after 0.8 s … 30 s
-//   kProven    70 to 85 % of its lifetime; accepted      kProven, for another lifetime
-//   kProven    70 to 85 % of its lifetime; not accepted  as it was; reviewed at once
-//   kProven    the lifetime since the last proof         kExpired
+//   kProven    70 to 85 % of its lifetime; accepted  kProven, for another lifetime
+//   kProven    the same; not accepted                as it was; reviewed at once
+//   kProven    the lifetime since the last proof     kExpired
 //   any        NoteProven(), NoteDenied()           kProven, kDenied
 //   kProven    NoteLost()                            kExpired; reviewed after 0.8 s … 30 s
 //   any        NoteLost(), a review is under way     as it was; reviewed after 0.8 s … 30 s
@@ -48,7 +48,8 @@ class AccessProof : private WatchStream::Observer {
     absl::Duration proof_lifetime = absl::Minutes(5);
     absl::Duration review_timeout = absl::Seconds(10);
     Backoff::Options error_backoff;
-    AccessBackoff::Options denied_backoff;
+    Backoff::Options denied_backoff = {
+        .initial = absl::Seconds(1), .factor = 2, .max = absl::Seconds(60), .jitter = 0.2};
     absl::Duration min_interval = absl::Seconds(1);  // between two checks
   };
   struct Config {
@@ -58,6 +59,7 @@ class AccessProof : private WatchStream::Observer {
     Options options;
     std::mt19937_64& random;
     AccessMetrics& counts;
+    ProbeBudget& probes;  // outlives the proof
     // At each change of state or reason. Must not destroy the proof; may call its functions.
     std::function<void()> on_change;
   };
@@ -68,6 +70,8 @@ class AccessProof : private WatchStream::Observer {
 
   // Reviews now, or right after the review under way, whose answer may be outdated.
   void Check();
+  // The access may have changed: reviews when the budget allows, before the periodic probes.
+  void CheckSoon();
   // The server has accepted a watch of this component.
   void NoteProven();
   // The server has denied one. No more requests are sent until Check() or RetryLater().
@@ -106,18 +110,20 @@ class AccessProof : private WatchStream::Observer {
   const Options options_;
   std::mt19937_64& random_;
   AccessMetrics& counts_;
+  ProbeBudget& probes_;
   const std::function<void()> on_change_;
   RestClient& client_;
   State state_ = State::kUnknown;
   absl::Status reason_;
-  std::shared_ptr<Round> round_;          // under way
-  std::unique_ptr<WatchStream> renewal_;  // under way
+  std::shared_ptr<Round> round_;                // under way
+  std::unique_ptr<WatchStream> renewal_;        // under way
+  std::unique_ptr<ProbeBudget::Ticket> probe_;  // a check that waits for the budget
   bool again_ = false;  // another check follows: after the current round, or after min_interval
   absl::Time last_check_ = absl::InfinitePast();
   LoopTimer next_check_;
   LoopTimer expiry_;
   Backoff error_backoff_;
-  AccessBackoff denied_backoff_;
+  Backoff denied_backoff_;
 };
 
 }  // namespace mandate

@@ -46,6 +46,7 @@ class AccessProofTest : public ::testing::Test {
                                                           .options = options_,
                                                           .random = random_,
                                                           .counts = counts_,
+                                                          .probes = probes_,
                                                           .on_change = [this] { ++changes_; }},
                                       client_);
     return *proof_;
@@ -78,6 +79,7 @@ class AccessProofTest : public ::testing::Test {
   FakeRestClient client_{loop_, "reader"};
   Metrics metrics_;
   AccessMetrics counts_{metrics_, "reader"};
+  ProbeBudget probes_{{}, loop_, metrics_};
   std::mt19937_64 random_{1};
   AccessProof::Options options_;
   std::map<std::string, bool> allowed_ = {{"list", true}, {"watch", true}};
@@ -256,7 +258,7 @@ TEST_F(AccessProofTest, ErrorsBackOff) {
 
 TEST_F(AccessProofTest, RetriesARefusedProofSlowly) {
   AccessProof& proof = MakeChecked(false, false);
-  for (const double seconds : {30, 60, 120, 240, 300, 300}) {
+  for (const double seconds : {1, 2, 4, 8, 16, 32, 60, 60}) {
     const size_t before = reviews();
     const absl::Time start = loop_.clock().TimeNow();
     ASSERT_TRUE(loop_.RunUntil([&] { return reviews() > before; }));
@@ -268,6 +270,20 @@ TEST_F(AccessProofTest, RetriesARefusedProofSlowly) {
   proof.Check();
   loop_.RunFor(absl::Seconds(1));
   EXPECT_EQ(proof.state(), State::kProven) << "a hint asks at once";
+}
+
+TEST_F(AccessProofTest, AHintWaitsForTheBudget) {
+  std::vector<std::unique_ptr<ProbeBudget::Ticket>> others;
+  for (int i = 0; i < 20 + 5; ++i) {
+    others.push_back(probes_.Ask(client_.component(), ProbeBudget::Urgency::kHint, [] {}));
+  }
+  Allow(true, true);
+  Make().CheckSoon();
+  loop_.RunFor(absl::Seconds(0.9));
+  EXPECT_EQ(reviews(), 0u);
+  loop_.RunFor(absl::Seconds(0.5));
+  EXPECT_EQ(reviews(), 2u);
+  EXPECT_EQ(proof_->state(), State::kProven);
 }
 
 TEST_F(AccessProofTest, AnAcceptedWatchIsAProof) {

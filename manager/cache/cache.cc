@@ -27,6 +27,8 @@ absl::Status Check(const Cache::Options& options) {
   status.Update(positive("own_write_wait", options.own_write_wait, absl::ZeroDuration()));
   status.Update(positive("max_own_writes", options.max_own_writes, 0));
   status.Update(positive("max_watch_bytes", options.max_watch_bytes, 0u));
+  status.Update(positive("probes.per_second", options.probes.per_second, 0.0));
+  status.Update(positive("probes.burst", options.probes.burst, 0));
   status.Update(positive("events_per_turn", options.events_per_turn, 0));
   status.Update(positive("watches_per_turn", options.watches_per_turn, 0));
   status.Update(positive("reflector.page_size", options.reflector.page_size, 0));
@@ -49,7 +51,8 @@ class Cache::Registry : public WatchRegistry, public std::enable_shared_from_thi
   explicit Registry(const Options& options)
       : options_(options),
         random_(options.seed),
-        budget_(options.max_watch_bytes, options.metrics) {
+        budget_(options.max_watch_bytes, options.metrics),
+        probes_(options.probes, options.loop, options.metrics) {
     options_.access.proof_lifetime = options_.proof_lifetime;
   }
 
@@ -104,7 +107,7 @@ class Cache::Registry : public WatchRegistry, public std::enable_shared_from_thi
 
   using Watches = std::map<DemandSpec, std::unique_ptr<SharedWatch>, DemandLess>;
 
-  // Pokes from `it` on. Each watch sends requests, so thousands of them take a while.
+  // Retries from `it` on. Each watch sends requests, so thousands of them take a while.
   void RetrySlice(const std::string& component, Watches::const_iterator it) {
     for (int i = 0; i < options_.watches_per_turn && it != watches_.end(); ++i, ++it) {
       it->second->RetryNow(component);
@@ -126,6 +129,7 @@ class Cache::Registry : public WatchRegistry, public std::enable_shared_from_thi
                               .random = random_,
                               .metrics = options_.metrics,
                               .budget = budget_,
+                              .probes = probes_,
                               .log = options_.log,
                               .events_per_turn = static_cast<size_t>(options_.events_per_turn),
                               .linger = options_.linger,
@@ -155,6 +159,7 @@ class Cache::Registry : public WatchRegistry, public std::enable_shared_from_thi
   Options options_;
   std::mt19937_64 random_;
   WatchBudget budget_;
+  ProbeBudget probes_;
   std::map<DemandSpec, std::unique_ptr<KindStore>, DemandLess> stores_;  // by the widest scope
   Watches watches_;
   bool closed_ = false;

@@ -18,6 +18,7 @@
 #include "manager/cache/access_proof.h"
 #include "manager/cache/cache_view.h"
 #include "manager/cache/component_view.h"
+#include "manager/cache/probe_budget.h"
 #include "manager/cache/reflector_options.h"
 #include "manager/client/rest_client.h"
 #include "manager/core/executor.h"
@@ -57,6 +58,8 @@ class Cache {
     // One half is divided equally among the components; the other half is for any of them. A watch
     // that exceeds its limit cannot be read (kResourceExhausted).
     size_t max_watch_bytes = size_t{1} << 30;
+    // How often a component asks whether denied access has come back, for all its scopes together.
+    ProbeBudget::Options probes = {};
     ReflectorOptions reflector = {};
     // proof_lifetime here is overridden by the above.
     AccessProof::Options access = {};

@@ -25,6 +25,7 @@ Reflector::Reflector(Config config, RestClient& client, ReflectorTarget& store, 
       counts_(std::make_unique<WatchMetrics>(metrics_, spec_, client.component())),
       budget_(config.budget),
       account_(budget_, client.component()),
+      probes_(config.probes),
       status_{DemandState::kPending, absl::UnavailableError("the first list is not complete yet")},
       timer_(loop_),
       answer_timer_(loop_),
@@ -71,7 +72,7 @@ void Reflector::RetryNow() {
   backoff_.ResetAccess();
   WaitFor(std::max(absl::ZeroDuration(),
                    last_attempt_ + options_.retry_now_interval - loop_.clock().TimeNow()),
-          next_);
+          next_, /*hinted=*/true);
 }
 
 void Reflector::Stop() {
@@ -81,6 +82,7 @@ void Reflector::Stop() {
   initial_.reset();
   account_.Set(store_.bytes()).IgnoreError();  // no more than it had
   timer_.Cancel();
+  probe_.reset();
   answer_timer_.Cancel();
   counts_->SetOpen(false);
   phase_ = Phase::kIdle;
@@ -88,6 +90,7 @@ void Reflector::Stop() {
 
 void Reflector::StartWatch() {
   timer_.Cancel();
+  probe_.reset();
   phase_ = Phase::kOpening;
   OpenWatch({.resource_version = version_, .initial_events = false, .timeout = {}});
 }
@@ -269,10 +272,16 @@ bool Reflector::IsLong(const absl::Status& why) const {
   return IsTooManyRequests(why) || asked > options_.answer_grace || over_budget_;
 }
 
-void Reflector::WaitFor(absl::Duration delay, Next next) {
+void Reflector::WaitFor(absl::Duration delay, Next next, bool hinted) {
   phase_ = Phase::kWaiting;
   next_ = next;
-  timer_.SetAfter(delay, [this] { next_ == Next::kPass ? StartPass() : StartWatch(); });
+  probe_.reset();
+  timer_.SetAfter(delay, [this, hinted] {
+    const auto go_on = [this] { next_ == Next::kPass ? StartPass() : StartWatch(); };
+    if (status_.state != DemandState::kForbidden) return go_on();
+    const auto urgency = hinted ? ProbeBudget::Urgency::kHint : ProbeBudget::Urgency::kPeriodic;
+    probe_ = probes_.Ask(client_->component(), urgency, go_on);
+  });
 }
 
 void Reflector::AwaitAnswer(std::string_view verb) {

@@ -6,16 +6,17 @@
 //   StreamingList  bookmark initial-events-end     store := what came               Watching
 //    (a watch with 429, refused, 401               wait                             StreamingList
 //    initial       410, version too large          forget the version               StreamingList
-//    events)       closed after some events, once  wait (client-go: at once)        StreamingList
+//    events)       403                             Forbidden; wait (client-go: list) a new pass
+//                  closed after some events, once  wait (client-go: at once)        StreamingList
 //                  the same again                                                   Listing
 //                  anything else; silence (client-go warns)                         Listing
 //   Listing        the last page                   store := the list                Opening
-//    (consistent,  403                             Forbidden; wait (AccessBackoff)  a new pass
+//    (consistent,  403                             Forbidden; wait (ProbeBudget)  a new pass
 //    in pages)     404                             KindAbsent; wait, slowly         a new pass
 //                  anything else                   wait                             a new pass
 //   Opening        accepted                        Synced                           Watching
 //    (a watch from 429, refused, 401               wait                             Opening
-//    the version)  403                             Forbidden; wait (AccessBackoff)  a new pass
+//    the version)  403                             Forbidden; wait (ProbeBudget)  a new pass
 //                  anything else, also 410         wait                             a new pass
 //   Watching       ADDED, MODIFIED, DELETED        change the store                 Watching
 //                  BOOKMARK                        move the version                 Watching
@@ -48,6 +49,7 @@
 #include "manager/cache/initial_state.h"
 #include "manager/cache/list_pager.h"
 #include "manager/cache/loop_timer.h"
+#include "manager/cache/probe_budget.h"
 #include "manager/cache/reflector_backoff.h"
 #include "manager/cache/reflector_options.h"
 #include "manager/cache/reflector_target.h"
@@ -97,6 +99,7 @@ class Reflector : private WatchStream::Observer {
     std::mt19937_64& random;
     Metrics& metrics;
     WatchBudget& budget;  // outlives the reflector
+    ProbeBudget& probes;  // outlives the reflector
     Logger log;
     size_t most_events = 256;  // of one OnObjects()
   };
@@ -146,7 +149,7 @@ class Reflector : private WatchStream::Observer {
   // Waits for the delay that belongs to `why`, then does `next`.
   void Fail(const absl::Status& why, Next next);
   bool IsLong(const absl::Status& why) const;
-  void WaitFor(absl::Duration delay, Next next);
+  void WaitFor(absl::Duration delay, Next next, bool hinted = false);
   // Ends all requests and timers.
   void Stop();
   void SetStatus(DemandState state, absl::Status reason, bool failed = false);
@@ -179,6 +182,8 @@ class Reflector : private WatchStream::Observer {
   std::unique_ptr<WatchMetrics> counts_;
   WatchBudget& budget_;
   WatchBudget::Account account_;
+  ProbeBudget& probes_;
+  std::unique_ptr<ProbeBudget::Ticket> probe_;  // kWaiting for the budget
 
   Phase phase_ = Phase::kIdle;
   Next next_ = Next::kPass;  // kWaiting

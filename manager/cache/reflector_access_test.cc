@@ -23,6 +23,9 @@ class ReflectorAccessTest : public ReflectorFixture {
     }
   }
 
+  // Then only a hint causes a request soon.
+  void AskSlowly() { options_.forbidden_backoff.initial = absl::Seconds(30); }
+
   FakeRestClient* successor_ = nullptr;  // takes over at the next failure
 };
 
@@ -30,8 +33,29 @@ TEST_F(ReflectorAccessTest, ForbiddenIsAskedAgainSlowly) {
   StartWithList(403, StatusJson(403, "Forbidden", "User x cannot list"), /*times=*/20);
   EXPECT_EQ(TakeStates(), "Forbidden");
   EXPECT_EQ(reflector_->status().reason.code(), absl::StatusCode::kPermissionDenied);
-  ExpectWaits({30, 60, 120, 240, 300, 300}, /*jitter=*/0.2);
+  ExpectWaits({1, 2, 4, 8, 16, 32, 60, 60}, /*jitter=*/0.2);
   EXPECT_EQ(TakeStates(), "") << "one report per transition";
+}
+
+TEST_F(ReflectorAccessTest, ADeniedStreamingListIsNotListed) {
+  Start();
+  Refuse(403, StatusJson(403, "Forbidden", "User x cannot watch"));
+  EXPECT_EQ(TakeStates(), "Forbidden");
+  EXPECT_EQ(lists(), 0u) << "reads need the right to watch, too";
+}
+
+// With many denied watches, each waits for the component's budget.
+TEST_F(ReflectorAccessTest, ADeniedRequestWaitsForTheBudget) {
+  std::vector<std::unique_ptr<ProbeBudget::Ticket>> others;
+  for (int i = 0; i < 20 + 5 * 30; ++i) {
+    others.push_back(probes_.Ask(client_.component(), ProbeBudget::Urgency::kPeriodic, [] {}));
+  }
+  StartWithList(403, StatusJson(403, "Forbidden"), /*times=*/5);
+  client_.ForgetRequests();
+  loop_.RunFor(absl::Seconds(29));
+  EXPECT_EQ(lists(), 0u);
+  loop_.RunFor(absl::Seconds(3));
+  EXPECT_EQ(lists(), 1u);
 }
 
 TEST_F(ReflectorAccessTest, GuardRefusalIsForbidden) {
@@ -44,6 +68,7 @@ TEST_F(ReflectorAccessTest, GuardRefusalIsForbidden) {
 }
 
 TEST_F(ReflectorAccessTest, AfterAHintAForbiddenListIsRepeatedAtOnce) {
+  AskSlowly();
   StartWithList(403, StatusJson(403, "Forbidden"));
   loop_.RunFor(absl::Seconds(5));
   AddList(200, ListJson("10", {WidgetJson("a/x", 5)}));
@@ -64,6 +89,7 @@ TEST_F(ReflectorAccessTest, HintsAreBounded) {
 }
 
 TEST_F(ReflectorAccessTest, AHintDuringARequestIsNotLost) {
+  AskSlowly();
   StartWithList(403, StatusJson(403, "Forbidden"));
   loop_.RunFor(absl::Seconds(5));
   // The next answer is already on its way when the grant comes.
@@ -204,6 +230,7 @@ TEST_F(ReflectorAccessTest, AnotherIdentityDoesNotUseAnExpiredVersion) {
 }
 
 TEST_F(ReflectorAccessTest, AHintCountsForOneIdentityOnly) {
+  AskSlowly();
   options_.watch_list = false;
   other_.Handle(
       [](const RestRequest&) { return FakeRestClient::Json(403, StatusJson(403, "Forbidden")); });

@@ -26,7 +26,7 @@ absl::Duration ReflectorBackoff::AfterFailure(const absl::Status& why, absl::Tim
 }
 
 void ReflectorBackoff::Granted() {
-  forbidden_.Granted();
+  forbidden_.Reset();
   absent_.Reset();
 }
 
@@ -37,7 +37,7 @@ void ReflectorBackoff::AfterWatch(absl::Duration open) {
 }
 
 void ReflectorBackoff::ResetAccess() {
-  forbidden_.Hint();
+  forbidden_.Reset();
   absent_.Reset();
 }
 

@@ -35,7 +35,7 @@ class ReflectorBackoff {
   // After 410. It is often the first response after an outage; the list that follows must not wait
   // for as long as the last attempt of the outage.
   Backoff expired_;
-  AccessBackoff forbidden_;
+  Backoff forbidden_;
   Backoff absent_;
   absl::Time last_ = absl::InfinitePast();
 };

@@ -16,8 +16,8 @@ class ReflectorBackoffTest : public ::testing::Test {
   ReflectorBackoffTest() {
     options_.backoff = {
         .initial = absl::Seconds(1), .factor = 2, .max = absl::Seconds(8), .jitter = 0};
-    options_.forbidden_backoff.denied = {
-        .initial = absl::Seconds(30), .factor = 2, .max = absl::Minutes(5), .jitter = 0};
+    options_.forbidden_backoff = {
+        .initial = absl::Seconds(1), .factor = 2, .max = absl::Seconds(60), .jitter = 0};
     options_.absent_backoff = {
         .initial = absl::Seconds(2), .factor = 2, .max = absl::Seconds(30), .jitter = 0};
     options_.backoff_reset = absl::Minutes(2);
@@ -83,17 +83,17 @@ TEST_F(ReflectorBackoffTest, ExpiredVersionsHaveTheirOwnBackoff) {
 }
 
 TEST_F(ReflectorBackoffTest, DenialsAndAbsentKindsHaveTheirOwnBackoffs) {
-  EXPECT_EQ(backoff().WhileForbidden(), absl::Seconds(30));
-  EXPECT_EQ(backoff().WhileForbidden(), absl::Seconds(60));
+  EXPECT_EQ(backoff().WhileForbidden(), absl::Seconds(1));
+  EXPECT_EQ(backoff().WhileForbidden(), absl::Seconds(2));
   EXPECT_EQ(backoff().WhileAbsent(), absl::Seconds(2));
   EXPECT_EQ(Fail(absl::ZeroDuration()), absl::Seconds(1));
   EXPECT_EQ(backoff().WhileAbsent(), absl::Seconds(4));
   for (int i = 0; i < 10; ++i) {
-    EXPECT_LE(backoff().WhileForbidden(), absl::Minutes(5));
+    EXPECT_LE(backoff().WhileForbidden(), absl::Seconds(60));
     EXPECT_LE(backoff().WhileAbsent(), absl::Seconds(30));
   }
   backoff().ResetAccess();
-  EXPECT_EQ(backoff().WhileForbidden(), absl::Seconds(30));
+  EXPECT_EQ(backoff().WhileForbidden(), absl::Seconds(1));
   EXPECT_EQ(backoff().WhileAbsent(), absl::Seconds(2));
   EXPECT_EQ(Fail(absl::Seconds(1)), absl::Seconds(2)) << "a failure is none of access";
 }

@@ -47,7 +47,8 @@ void Reflector::OnInitialEventsEnd(std::string resource_version) {
 void Reflector::OnStreamingListFailed(const absl::Status& why) {
   Stop();
   log_.Debug(2, "Streaming list failed", {{"error", why}});
-  if (IsWorthRepeating(why)) return Fail(why, Next::kPass);
+  // A list would not help: reads need the right to watch, too.
+  if (IsWorthRepeating(why) || absl::IsPermissionDenied(why)) return Fail(why, Next::kPass);
   // One more try, without a resourceVersion. If the server gives the same answer, a list follows.
   if (IsExpired(why) && !std::exchange(version_unavailable_, true)) return StartStreamingList();
   StartList();

@@ -63,9 +63,11 @@ TEST_F(ReflectorListTest, ScopesAreInTheRequest) {
 }
 
 TEST_F(ReflectorListTest, WatchListFallback) {
-  const std::pair<int, const char*> answers[] = {
-      {400, "BadRequest"}, {403, "Forbidden"},     {404, "NotFound"},
-      {422, "Invalid"},    {500, "InternalError"}, {503, "ServiceUnavailable"}};
+  const std::pair<int, const char*> answers[] = {{400, "BadRequest"},
+                                                 {404, "NotFound"},
+                                                 {422, "Invalid"},
+                                                 {500, "InternalError"},
+                                                 {503, "ServiceUnavailable"}};
   for (const auto& [code, reason] : answers) {
     SCOPED_TRACE(code);
     AddList(200, ListJson("10", {WidgetJson("a/x", 5)}));

@@ -4,7 +4,6 @@
 #include <cstddef>
 
 #include "absl/time/time.h"
-#include "manager/cache/access_backoff.h"
 #include "manager/core/backoff.h"
 
 namespace mandate {
@@ -61,7 +60,8 @@ struct ReflectorOptions {
   absl::Duration backoff_reset = absl::Minutes(2);
 
   // After a 403.
-  AccessBackoff::Options forbidden_backoff;
+  Backoff::Options forbidden_backoff = {
+      .initial = absl::Seconds(1), .factor = 2, .max = absl::Seconds(60), .jitter = 0.2};
   Backoff::Options absent_backoff = {
       .initial = absl::Seconds(2), .factor = 2, .max = absl::Seconds(30), .jitter = 0.2};
   // The minimum interval between requests that hints cause.

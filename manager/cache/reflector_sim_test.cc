@@ -67,6 +67,7 @@ void RunSeed(uint64_t seed, Totals& totals) {
   const DemandSpec spec{kWidget, die() % 2 == 0 ? "" : "a", ""};
   Metrics metrics;
   WatchBudget budget(size_t{1} << 40, metrics);
+  ProbeBudget probes({}, loop, metrics);
   std::mt19937_64 jitter(seed);
   ObjectStore store;
   Told told;
@@ -75,6 +76,7 @@ void RunSeed(uint64_t seed, Totals& totals) {
                                         .random = jitter,
                                         .metrics = metrics,
                                         .budget = budget,
+                                        .probes = probes,
                                         .log = {}},
                       first, store, told);
   reflector.Start();

@@ -46,6 +46,7 @@ void SharedWatch::Join(WatchComponent& component, std::shared_ptr<ReadGrant> gra
                 .options = config_.access,
                 .random = config_.random,
                 .counts = component.counts,
+                .probes = config_.probes,
                 .on_change = [this, slot] { OnProofChanged(**slot); }},
       .log = config_.log.With("watch", config_.spec.ToString())}));
   member = *slot = members_.back().get();
@@ -62,6 +63,7 @@ void SharedWatch::Join(WatchComponent& component, std::shared_ptr<ReadGrant> gra
                         .random = config_.random,
                         .metrics = config_.metrics,
                         .budget = config_.budget,
+                        .probes = config_.probes,
                         .log = config_.log,
                         .most_events = config_.events_per_turn},
       member->client(), *stream_, static_cast<Reflector::Owner&>(*this));
@@ -109,7 +111,7 @@ void SharedWatch::RetryNow(std::string_view component) {
     const AccessProof::State state = member->proof().state();
     if (member.get() != sponsor_ || state == AccessProof::State::kProven ||
         state == AccessProof::State::kExpired) {
-      member->proof().Check();
+      member->proof().CheckSoon();
     }
   }
 }

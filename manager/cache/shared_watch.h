@@ -26,6 +26,7 @@ class SharedWatch : private Reflector::Owner, private KindStore::Listener {
     std::mt19937_64& random;
     Metrics& metrics;
     WatchBudget& budget;  // outlives the watch
+    ProbeBudget& probes;  // outlives the watch
     Logger log;
     // The most events that a demand is delivered in one turn of the loop.
     size_t events_per_turn;

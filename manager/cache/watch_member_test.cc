@@ -28,6 +28,7 @@ class WatchMemberTest : public testing::Test {
                                       .options = {},
                                       .random = random_,
                                       .counts = component_.counts,
+                                      .probes = probes_,
                                       .on_change = [] {}},
                             .log = Logger(log_, loop_.clock())});
   }
@@ -39,6 +40,7 @@ class WatchMemberTest : public testing::Test {
   WatchComponent component_{client_, AccessMetrics(metrics_, "a"),
                             std::make_shared<WaitSet>(loop_)};
   std::mt19937_64 random_{1};
+  ProbeBudget probes_{{}, loop_, metrics_};
   std::shared_ptr<ObjectStore> store_ = std::make_shared<ObjectStore>();
   std::shared_ptr<LogCapture> log_ = std::make_shared<LogCapture>();
 };

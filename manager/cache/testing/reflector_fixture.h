@@ -53,6 +53,7 @@ class ReflectorFixture : public ::testing::Test, protected Reflector::Owner {
                                                       .random = random_,
                                                       .metrics = metrics_,
                                                       .budget = budget_,
+                                                      .probes = probes_,
                                                       .log = {}},
                                     client_, store_, static_cast<Reflector::Owner&>(*this));
     reflector_->Start();
@@ -152,6 +153,7 @@ class ReflectorFixture : public ::testing::Test, protected Reflector::Owner {
   FakeRestClient other_{loop_, "other"};
   Metrics metrics_;
   WatchBudget budget_{size_t{1} << 40, metrics_};
+  ProbeBudget probes_{{}, loop_, metrics_};
   std::mt19937_64 random_{1};
   ObjectStore store_;
   DemandSpec spec_{kWidget, "", ""};

@@ -1,0 +1,65 @@
+// Bounds how often a component asks whether denied access has come back.
+#pragma once
+
+#include <deque>
+#include <functional>
+#include <map>
+#include <memory>
+#include <string>
+#include <string_view>
+
+#include "absl/time/time.h"
+#include "manager/cache/loop_timer.h"
+#include "manager/core/executor.h"
+#include "manager/core/metrics.h"
+
+namespace mandate {
+
+// The probes of all components, each of which has a budget of its own: a probe is a request, or a
+// pair of access reviews, that the server has denied before, or that a hint suggests. A component
+// with a thousand denied scopes asks for each of them in turn, and no more often than its budget
+// allows. Probes that a hint suggests go first. Loop thread only.
+class ProbeBudget {
+ public:
+  struct Options {
+    double per_second = 5;
+    // How many probes may be sent at once after a quiet time.
+    int burst = 20;
+  };
+  enum class Urgency { kHint, kPeriodic };
+
+  // A waiting probe. Its destructor withdraws it.
+  class Ticket {
+   public:
+    explicit Ticket(std::shared_ptr<std::function<void()>> run) : run_(std::move(run)) {}
+    ~Ticket() { *run_ = nullptr; }
+    Ticket(const Ticket&) = delete;
+    Ticket& operator=(const Ticket&) = delete;
+
+   private:
+    const std::shared_ptr<std::function<void()>> run_;  // shared with the queue; empty: over
+  };
+
+  // Counters and gauges: mandate_cache_probes_total{identity},
+  // mandate_cache_probes_waiting{identity}.
+  ProbeBudget(Options options, Loop& loop, Metrics& metrics);
+  ~ProbeBudget();
+
+  // Calls `run` when it is the probe's turn; never inside this call, and not after the ticket is
+  // destroyed.
+  [[nodiscard]] std::unique_ptr<Ticket> Ask(std::string_view component, Urgency urgency,
+                                            std::function<void()> run);
+
+ private:
+  struct Component;
+
+  Component& Find(std::string_view component);
+  void Run(Component& component);
+
+  const Options options_;
+  Loop& loop_;
+  Metrics& metrics_;
+  std::map<std::string, std::unique_ptr<Component>, std::less<>> components_;
+};
+
+}  // namespace mandate
