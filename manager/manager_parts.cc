@@ -158,6 +158,11 @@ absl::StatusOr<std::unique_ptr<ComponentClient>> Manager::Parts::NewClient(
             log.Error("A request is not declared by any marker", {{"reason", status}});
           },
       .on_forbidden = [this, component = mandate.component] { Recheck(component); },
+      // A component may have granted or revoked what another one reads.
+      .on_rbac_write =
+          [this](std::string_view ns) {
+            if (cache != nullptr) cache->RetryNamespace(ns);
+          },
   });
 }
 

@@ -84,6 +84,18 @@ class Cache::Registry : public WatchRegistry, public std::enable_shared_from_thi
     });
   }
 
+  void RetryNamespace(std::string ns) {
+    Post([ns = std::move(ns)](Registry& self) {
+      for (const auto& [kind, store] : self.stores_) {
+        const DemandSpec first = {kind.kind, ns, ""};
+        for (auto it = self.watches_.lower_bound(first);
+             it != self.watches_.end() && it->first.kind == kind.kind && it->first.ns == ns; ++it) {
+          it->second->RetryNow("");
+        }
+      }
+    });
+  }
+
   void Revoke(std::string component, absl::Status why) {
     Post([component = std::move(component), why = std::move(why)](Registry& self) {
       for (const auto& [spec, watch] : self.watches_) watch->Revoke(component, why);
@@ -190,6 +202,8 @@ CacheView& Cache::AddComponent(RestClient& client, const rbac::Mandate& mandate)
 }
 
 void Cache::RetryNow(std::string_view component) { registry_->RetryNow(std::string(component)); }
+
+void Cache::RetryNamespace(std::string_view ns) { registry_->RetryNamespace(std::string(ns)); }
 
 void Cache::Revoke(std::string_view component, absl::Status why) {
   registry_->Revoke(std::string(component), std::move(why));

@@ -28,8 +28,8 @@
 
 namespace mandate {
 
-// AddComponent(), RetryNow() and Revoke() are thread-safe. Destroy it on the loop, or after the
-// loop has stopped; handles may outlive it, threads that use its views may not.
+// AddComponent(), RetryNow(), RetryNamespace() and Revoke() are thread-safe. Destroy it on the
+// loop, or after the loop has stopped; handles may outlive it, threads that use its views may not.
 class Cache {
  public:
   struct Options {
@@ -74,8 +74,10 @@ class Cache {
   CacheView& AddComponent(RestClient& client, const rbac::Mandate& mandate);
 
   // A hint that RBAC has changed for a component (empty: for all), or that a kind is now served:
-  // the cache proves access again, and repeats denied requests.
+  // the cache proves access again, and repeats denied requests, as the budgets of probes allow.
   void RetryNow(std::string_view component = "");
+  // A hint that RBAC has changed for all components in this namespace.
+  void RetryNamespace(std::string_view ns);
   // The server no longer accepts the component's credential: from the loop's next turn on its reads
   // are kUnavailable, until its access is proved again, which RetryNow() hastens. The watches and
   // reads of other components continue.

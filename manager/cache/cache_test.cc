@@ -217,6 +217,31 @@ TEST_F(CacheTest, OneObjectIsKnownToADemandForItAlone) {
   EXPECT_EQ(view.GetLastKnown(kWidget, {"foo", "x"}), nullptr) << "forbidden";
 }
 
+// The hint reaches the namespace's watches of every kind and component, and no others.
+TEST_F(CacheTest, AHintForANamespaceIsFollowedThere) {
+  CacheView& view = Add(a_);
+  Demanded foo = Demand(view, "foo");
+  Demanded bar = DemandAndSettle(view, "bar");
+  loop_.RunFor(absl::Minutes(10));
+  ASSERT_EQ(foo.state(), DemandState::kForbidden);
+  server_.Grant("a", "foo");
+  server_.Grant("a", "bar");
+  cache_->RetryNamespace("foo");
+  loop_.RunFor(absl::Seconds(1));
+  EXPECT_EQ(foo.state(), DemandState::kSynced);
+  EXPECT_EQ(bar.state(), DemandState::kForbidden);
+  loop_.RunFor(absl::Seconds(75));
+  EXPECT_EQ(bar.state(), DemandState::kSynced) << "without a hint within a minute and its jitter";
+
+  // A revocation is noticed by the hint, although the watch stays open.
+  server_.Revoke("a", "foo");
+  server_.Revoke("a", "bar");
+  cache_->RetryNamespace("foo");
+  loop_.RunFor(absl::Seconds(1));
+  EXPECT_EQ(foo.state(), DemandState::kForbidden);
+  EXPECT_EQ(bar.state(), DemandState::kSynced);
+}
+
 TEST_F(CacheTest, TheLastDemandClosesTheWatch) {
   CacheView& view = AddGranted(a_);
   Demanded first = Demand(view);

@@ -62,7 +62,10 @@ absl::StatusOr<HttpResponse> AuthLayer::Checked(const RestRequest& request, cons
   absl::Status error;
   if (answer.ok()) {
     NoteAnswer(*answer, request.method);
-    if (IsSuccess(*answer)) return answer;
+    if (IsSuccess(*answer)) {
+      NoteRbacWrite(request);
+      return answer;
+    }
     error = ErrorOf(*answer);
   } else {
     metrics_.Answered("<error>", request.method);
@@ -73,6 +76,14 @@ absl::StatusOr<HttpResponse> AuthLayer::Checked(const RestRequest& request, cons
   }
   OnError(token, request.method, request.target, error);
   return error;
+}
+
+void AuthLayer::NoteRbacWrite(const RestRequest& request) {
+  constexpr std::string_view kPrefix = "/apis/rbac.authorization.k8s.io/v1/namespaces/";
+  std::string_view path = request.target;
+  if (request.method == "GET" || !options_.on_rbac_write || !path.starts_with(kPrefix)) return;
+  path.remove_prefix(kPrefix.size());
+  options_.on_rbac_write(path.substr(0, path.find('/')));
 }
 
 void AuthLayer::OnError(const TokenPtr& token, std::string_view method, std::string_view target,

@@ -57,6 +57,7 @@ class AuthLayer : public CallLayer, private WatchSession::Owner {
                                        absl::StatusOr<HttpResponse> answer);
   // Closes every open watch. Each sink gets `reason` in a later task of the loop.
   void CancelWatches(const absl::Status& reason);
+  void NoteRbacWrite(const RestRequest& request);
   void OnError(const TokenPtr& token, std::string_view method, std::string_view target,
                const absl::Status& error);
   // A 401, or a 403 as system:anonymous.

@@ -54,6 +54,9 @@ struct ClientOptions {
   // The server has answered 403 to a request for which Guard::MustBeAllowed() is true. Called on
   // the loop.
   std::function<void()> on_forbidden = {};
+  // The server has accepted a write of a Role or a RoleBinding in this namespace, so that access
+  // may have changed. Called on the loop.
+  std::function<void(std::string_view ns)> on_rbac_write = {};
 };
 
 }  // namespace mandate

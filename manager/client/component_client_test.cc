@@ -187,6 +187,33 @@ TEST_F(ComponentClientTest, TellsOfA403ToWhatItsMarkersPromise) {
   }
 }
 
+TEST_F(ComponentClientTest, ReportsWritesOfRbacObjectsInNamespaces) {
+  constexpr char kBindings[] = "/apis/rbac.authorization.k8s.io/v1/namespaces/foo/rolebindings";
+  struct {
+    const char* method;
+    std::string target;
+    int code;
+    const char* told;
+  } rows[] = {
+      {"POST", kBindings, 201, "foo"},
+      {"PATCH", StrCat(kBindings, "/x?fieldManager=y"), 200, "foo"},
+      {"DELETE", "/apis/rbac.authorization.k8s.io/v1/namespaces/bar/roles/x", 200, "bar"},
+      {"POST", kBindings, 409, ""},
+      {"GET", kBindings, 200, ""},
+      {"POST", "/apis/rbac.authorization.k8s.io/v1/clusterrolebindings", 201, ""},
+      {"POST", "/api/v1/namespaces/foo/pods", 201, ""},
+  };
+  std::string told;
+  options.guard = GuardMode::kOff;
+  options.on_rbac_write = [&](std::string_view ns) { told += ns; };
+  for (const auto& row : rows) {
+    told.clear();
+    server = [&](const HttpRequest&) { return FakeReply::Json(row.code, "{}"); };
+    (void)Send({.method = row.method, .target = row.target, .body = ""});
+    EXPECT_EQ(told, row.told) << row.method << " " << row.target;
+  }
+}
+
 TEST_F(ComponentClientTest, AnOrdinary403KeepsTheToken) {
   for (
       const char* message :
