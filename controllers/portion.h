@@ -65,10 +65,10 @@ class Portion {
   // next portion writes the new plan.
   void LeaveWhen(std::function<bool()> is_outdated) { is_outdated_ = std::move(is_outdated); }
 
-  // Calls `write` and `after` for each of `list` whose `key` is not in `failed`, until a limit is
-  // reached. Adds those whose write does not call NoteSuccess() to `failed`. Returns whether all
-  // were tried. Without `patient`, a list stops at the first write that runs out of time, and after
-  // that only revocations are sent: the next portion retries the rest.
+  // Calls `write`, then `after`, for each item of `list` whose `key` is not in `failed`. Stops at a
+  // limit. An item whose write does not call NoteSuccess() is added to `failed`. Returns true if
+  // every item was tried. If `patient` is false, the first write that times out ends the list;
+  // later lists then send only revocations. The next portion retries the rest.
   template <class List, class Key, class Write, class After>
   bool Each(const List& list, const Key& key, FailedWrites& failed, const Write& write,
             const After& after);

@@ -40,7 +40,7 @@ struct Manager::Parts {
   ~Parts() { Shutdown(); }
 
   void Shutdown();
-  // Replaces each mandate by one that names the manager's namespace.
+  // Replaces the placeholder kManagerNamespace in each mandate by the manager's namespace.
   void Place(std::vector<ComponentSpec>& specs);
   absl::Status BuildLoop();
   absl::Status BuildIdentities(const std::vector<ComponentSpec>& specs);

@@ -12,9 +12,9 @@ namespace mandate {
 // becomes. nullopt: no limit, or none that can be read. `root` is where /proc and /sys are.
 std::optional<size_t> MemoryLimit(const std::string& root = "");
 
-// The default limit of the encoded objects of a watch: a quarter of the memory limit. A watch that
-// lists again holds both states, and the process needs room for other data. Without a memory limit
-// it is 1 GiB.
+// The default of ManagerOptions::max_watch_bytes: a quarter of the memory limit. A watch that lists
+// again holds both states, and the process needs memory for other data. Without a memory limit it
+// is 1 GiB.
 size_t DefaultMaxWatchBytes(std::optional<size_t> limit);
 
 }  // namespace mandate

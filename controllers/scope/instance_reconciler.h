@@ -6,7 +6,7 @@
 // +kubebuilder:rbac:groups=operators.coreos.com,resources=scopeinstances/finalizers,verbs=update
 // +kubebuilder:rbac:groups=core,resources=namespaces,verbs=list;watch
 // +kubebuilder:rbac:groups=rbac.authorization.k8s.io,resources=clusterroles,verbs=list;watch
-// +mandate:justify:reason="A ScopeInstance is bindings: they are what this component makes."
+// +mandate:justify:reason="The task of this component is to create the bindings of ScopeInstances."
 // +kubebuilder:rbac:groups=rbac.authorization.k8s.io,resources=rolebindings;clusterrolebindings,verbs=list;watch;create;patch;delete
 // +mandate:rbac:justify="Which ClusterRoles are bound is known only when a ScopeTemplate names them; only roles that a ScopeTemplate owns are ever bound.",groups=rbac.authorization.k8s.io,resources=clusterroles,verbs=bind
 // +mandate:fence:groups=rbac.authorization.k8s.io,resources=rolebindings;clusterrolebindings,owner=operators.coreos.com/ScopeInstance,label=operators.coreos.io/scopeInstanceUID,roleRefs=ClusterRole/scope-template:*,labels=operators.coreos.io/scopeInstanceUID;operators.coreos.io/generateName,neverSubject=manager;anonymous,guard=operators.coreos.com/scopeinstances,id=bindings

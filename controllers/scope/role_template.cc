@@ -125,7 +125,8 @@ void CheckGenerateName(const std::string& name, const std::string& field, Proble
   }
 }
 
-// The roles with one name, as one role: it is unknown which one the author means.
+// All roles that have the same generateName, merged into one role, because we cannot know which one
+// the author meant.
 class NamedRole {
  public:
   NamedRole(size_t index, std::string field) : index_(index), field_(std::move(field)) {}

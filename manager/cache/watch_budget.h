@@ -34,8 +34,8 @@ class WatchBudget {
 
     // Moves the watch to another component.
     void MoveTo(std::string_view component);
-    // Sets the bytes of the watch. kResourceExhausted, with the component and max_watch_bytes: this
-    // is more than before, and more than the component may have. The new value counts in any case.
+    // Sets the bytes of the watch, in every case. Returns kResourceExhausted, naming the component
+    // and max_watch_bytes, if the value has grown and the component is now over its limit.
     absl::Status Set(size_t bytes);
 
    private:

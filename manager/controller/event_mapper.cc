@@ -166,7 +166,7 @@ void EventMapper::Map(size_t source, const ObjectEvent& event, bool of_pass, abs
   now = options_.clock->TimeNow();
   if (requests_.empty()) return;
   Enqueue(requests_, PriorityOf(event, of.reconciled), of_pass, now);
-  // WakeFirst() would leave all requests of the event to one worker.
+  // WakeFirst() wakes one worker only, so several requests need Pump().
   pump_ = requests_.size() > 1 || !options_.workers->WakeFirst() || pump_;
 }
 

@@ -29,7 +29,7 @@ class FairQueue {
 
   explicit FairQueue(const Limits& limits) : limits_(limits) {}
 
-  // `hung`: the item itself was slow, and failed.
+  // `hung`: an earlier attempt of this item was slow and failed.
   void Push(const std::string& flow, Item item, bool hung = false) {
     const auto it = flows_.try_emplace(flow).first;
     if (hung) SetHangs(it, true);

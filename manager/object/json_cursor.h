@@ -22,8 +22,9 @@ namespace mandate {
 
 struct JsonLimits {
   size_t max_bytes = size_t{64} << 20;
-  // The maximum depth of nested objects and arrays. The default is the limit of Go's encoding/json:
-  // an API server stores an object that is so deep, in a field that preserves unknown fields.
+  // The maximum depth of nested objects and arrays. The default is the limit of Go's encoding/json.
+  // An API server can store an object of this depth in a field with
+  // x-kubernetes-preserve-unknown-fields.
   int max_depth = 10'000;
   // The maximum number of objects and arrays in the text. Each may cost its reader a hundred times
   // its two bytes.

@@ -67,7 +67,7 @@ CurlCodec::~CurlCodec() {
 }
 
 absl::Status CurlCodec::Add(std::shared_ptr<ActiveRequest> active) {
-  // An untested libcurl may have sent it anyway.
+  // An untested libcurl may send a request without reporting it, so the request counts as sent.
   if (!tested_) active->NoteSent();
   const ActiveRequest* const key = active.get();
   ASSIGN_OR_RETURN(

@@ -14,8 +14,8 @@
 namespace mandate::rbacgen {
 namespace {
 
-// Kubernetes publishes what its API server's discovery answers, with all features on: the groups,
-// and the core group in the older format.
+// The discovery documents that Kubernetes publishes, with all features enabled: one of the API
+// groups, and one of the core group in the older format.
 constexpr std::string_view kGroups =
 #include "rbacgen/lint/discovery_groups.inc"
     ;

@@ -58,9 +58,9 @@ struct World {
 // Whether a binding has this subject; `kind` is "User" or "Group".
 bool HasSubject(const World& world, std::string_view kind, std::string_view name);
 
-// The name in "user:NAME" (`kind` is "User") or "group:NAME" ("Group"), which a user can write for
-// a subject that the input does not have. nullopt if `text` has another form, or if a binding has a
-// subject whose name is `text` itself.
+// If `text` is "user:NAME" (`kind` is "User") or "group:NAME" ("Group"), returns NAME. A user
+// writes this form for a subject that the input does not have. Returns nullopt for any other text,
+// and if a binding has a subject named `text`.
 std::optional<std::string_view> SpelledOut(const World& world, std::string_view kind,
                                            std::string_view text);
 

@@ -68,8 +68,8 @@ class Checker {
   std::set<std::string> troubled_;
   // The troubled ones whose wanted objects cannot all exist.
   std::set<std::string> lacking_;
-  // The UIDs of templates and instances whose objects' names may be taken. Their conditions are not
-  // checked.
+  // The UIDs of templates and instances for which another client may already use the name of an
+  // object that they need. Their conditions are not checked.
   std::set<std::string> unsure_;
   // Templates whose roles get no new rules.
   std::set<std::string> blocked_;
