@@ -40,7 +40,8 @@ TEST(ExplainTest, ANewKindIsNamed) {
   EXPECT_EQ(
       std::string(status.message()),
       "the API server does not serve widgets of example.com/v1 yet: its CustomResourceDefinition "
-      "was created just now; retrying soon. The API server says: the server answered HTTP 429: "
+      "was created just now; retrying soon. The API server says: the server responded with HTTP "
+      "429: "
       "storage is (re)initializing");
 }
 

@@ -31,8 +31,10 @@ class WatchStream::Session : public StreamSink, public std::enable_shared_from_t
 
   void Start(RestClient& client, RestRequest request) {
     if (options_.lifetime < absl::InfiniteDuration()) {
-      guard_.Set(started_ + options_.lifetime,
-                 [this] { Finish(absl::DeadlineExceededError("the watch is overdue")); });
+      guard_.Set(started_ + options_.lifetime, [this] {
+        Finish(
+            absl::DeadlineExceededError("the server did not end the watch after timeoutSeconds"));
+      });
     }
     stream_ = client.Watch(std::move(request), shared_from_this());
   }
@@ -58,7 +60,8 @@ class WatchStream::Session : public StreamSink, public std::enable_shared_from_t
     queued_ += bytes.size();
     if (queued_ > options_.max_queue_bytes) {
       Overflow(absl::ResourceExhaustedError(
-          StrCat("more than ", options_.max_queue_bytes, " bytes of the watch wait to be read")));
+          StrCat("events arrive faster than they are processed: more than ",
+                 options_.max_queue_bytes, " bytes are queued (max_queue_bytes)")));
       return Flow::kCancel;
     }
     if (absl::Status held = NoteHeld(); !held.ok()) {
@@ -129,7 +132,7 @@ class WatchStream::Session : public StreamSink, public std::enable_shared_from_t
     Observer* observer = std::exchange(observer_, nullptr);
     const auto kind = broken_.value_or(splitter_ ? End::Kind::kClosed : End::Kind::kNeverOpened);
     if (kind == End::Kind::kNeverOpened && end_->ok()) {
-      end_ = absl::UnavailableError("the watch was closed before the server answered");
+      end_ = absl::UnavailableError("the watch was closed before the server responded");
     }
     const WatchStream::End end{kind, *end_, loop_.clock().TimeNow() - started_, events_};
     Detach();

@@ -26,10 +26,10 @@ absl::Status AnswerBudget::Take(Answer& answer, std::string_view bytes) {
   if (answer.body_.size() + bytes.size() > limit) {
     answer.too_large_ = true;
     return absl::ResourceExhaustedError(
-        StrCat("the answer is larger than ", limit, " bytes, the limit of ",
-               answer.is_error_     ? "an error"
-               : answer.repeatable_ ? "a call: request it in pages (limit=)"
-                                    : "the answer to a write"));
+        StrCat("the response is larger than ", limit, " bytes, the limit of ",
+               answer.is_error_     ? "error responses"
+               : answer.repeatable_ ? "reads: request the list in pages (limit=)"
+                                    : "responses to writes"));
   }
   answer.body_ += bytes;
   SetHeld(held_ + bytes.size());
@@ -39,7 +39,7 @@ absl::Status AnswerBudget::Take(Answer& answer, std::string_view bytes) {
     if (held_ == before) break;
   }
   if (!answer.postponed_) return absl::OkStatus();
-  return absl::AbortedError("the answer is postponed, because larger ones are being received");
+  return absl::AbortedError("the response was dropped to save memory and will be requested again");
 }
 
 void AnswerBudget::Postpone() {
@@ -86,8 +86,10 @@ void AnswerBudget::Answer::OnHead(const HttpResponse& head) {
 }
 
 absl::Status AnswerBudget::Answer::OnBody(std::string_view bytes) {
-  if (postponed_) return absl::AbortedError("the answer is postponed");
-  if (abandoned_) return absl::CancelledError("no caller waits for the answer");
+  if (postponed_)
+    return absl::AbortedError(
+        "the response was dropped to save memory and will be requested again");
+  if (abandoned_) return absl::CancelledError("no caller waits for the response");
   return budget_->Take(*this, bytes);
 }
 

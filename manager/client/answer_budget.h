@@ -23,8 +23,8 @@ class AnswerBudget : public std::enable_shared_from_this<AnswerBudget> {
   struct Options {
     size_t max_bytes = size_t{32} << 20;   // of all answers together
     size_t max_answer = size_t{64} << 20;  // of one answer; a larger one is kResourceExhausted
-    // The same for an answer that cannot be postponed, as to a write, and for an error. API servers
-    // store objects of at most 1.5 MiB.
+    // The limit of one response to a write (it cannot be requested again) and of one error
+    // response. API servers store objects of at most 1.5 MiB.
     size_t max_small_answer = size_t{8} << 20;
   };
 

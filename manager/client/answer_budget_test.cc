@@ -74,7 +74,7 @@ TEST_F(AnswerBudgetTest, AnEndlessAnswerToAWriteOrAnErrorEndsEarly) {
   const absl::Status status = write->OnBody("x");
   EXPECT_EQ(status.code(), absl::StatusCode::kResourceExhausted);
   EXPECT_EQ(status.message(),
-            "the answer is larger than 7 bytes, the limit of the answer to a write");
+            "the response is larger than 7 bytes, the limit of responses to writes");
   EXPECT_TRUE(write->too_large());
 
   const auto read = small->Begin(/*repeatable=*/true);
@@ -83,7 +83,7 @@ TEST_F(AnswerBudgetTest, AnEndlessAnswerToAWriteOrAnErrorEndsEarly) {
   read->OnHead(error);
   EXPECT_TRUE(Bring(*read, 7));
   EXPECT_EQ(read->OnBody("x").message(),
-            "the answer is larger than 7 bytes, the limit of an error");
+            "the response is larger than 7 bytes, the limit of error responses");
   error.code = 200;
   read->OnHead(error);
   EXPECT_TRUE(Bring(*read, 50)) << "the next attempt succeeds";

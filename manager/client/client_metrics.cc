@@ -17,8 +17,8 @@ constexpr struct {
 static_assert(std::size(kGauges) == ClientMetrics::kLevels);
 
 // In the order of ClientMetrics::Bound.
-constexpr const char* kBoundNames[] = {"in_flight",   "queue",        "watches", "attempts",
-                                       "retry_after", "answer_bytes", "answer"};
+constexpr const char* kBoundNames[] = {"in_flight",   "queue",          "watches", "attempts",
+                                       "retry_after", "response_bytes", "response"};
 static_assert(std::size(kBoundNames) == ClientMetrics::kBounds);
 
 }  // namespace
@@ -35,8 +35,8 @@ ClientMetrics::ClientMetrics(Metrics* metrics, const Identity& identity)
                            "Number of times that a limit of a component's client was reached",
                            With({{"limit", kBoundNames[i]}}));
   }
-  answer_bytes_ = &metrics_->Gauge("mandate_client_answer_bytes",
-                                   "Bytes of answers that are being received", With({}));
+  answer_bytes_ = &metrics_->Gauge("mandate_client_response_bytes",
+                                   "Bytes of responses that are being received", With({}));
   for (int i = 1; i < kRetryReasons; ++i) {
     retries_[i] = &metrics_->Counter("mandate_client_retries_total",
                                      "Requests that were sent again, by reason",

@@ -96,7 +96,7 @@ struct ComponentAnswersTest : ClientFixture {
     for (const auto& [target, result] : ended) targets.push_back(target);
     return targets;
   }
-  double Held() { return Level("answer_bytes"); }
+  double Held() { return Level("response_bytes"); }
 
   PiecewiseTransport transport;
   std::vector<std::pair<std::string, Result>> ended;
@@ -107,7 +107,7 @@ TEST_F(ComponentAnswersTest, ACallOverTheBudgetWaitsForItsTurn) {
   EXPECT_THAT(transport.Open(), ElementsAre("/api/v1/pods"));
   EXPECT_EQ(Held(), 60);
   EXPECT_EQ(Level("queue"), 1);
-  EXPECT_EQ(Met("answer_bytes"), 1);
+  EXPECT_EQ(Met("response_bytes"), 1);
   Start("/api/v1/secrets");
   EXPECT_THAT(transport.Open(), ElementsAre("/api/v1/pods", "/api/v1/secrets"))
       << "a call that may be small does not wait";
@@ -174,8 +174,8 @@ TEST_F(ComponentAnswersTest, OneAnswerIsBounded) {
   transport.Bring("/api/v1/pods", 11);
   ASSERT_THAT(Ended(), ElementsAre("/api/v1/pods"));
   EXPECT_EQ(ended[0].second.status().code(), absl::StatusCode::kResourceExhausted);
-  EXPECT_EQ(Met("answer"), 1);
-  EXPECT_EQ(Met("answer_bytes"), 0);
+  EXPECT_EQ(Met("response"), 1);
+  EXPECT_EQ(Met("response_bytes"), 0);
 }
 
 TEST_F(ComponentAnswersTest, APostponedCallEndsAtItsDeadline) {
@@ -207,7 +207,7 @@ TEST_F(ComponentAnswersTest, APostponedCallThatIsCancelledIsNotSentAgain) {
   EXPECT_THAT(transport.Open(), IsEmpty());
 }
 
-// Otherwise it might be retried for ever.
+// Without a limit, a postponed call might be retried for ever.
 TEST_F(ComponentAnswersTest, APostponedCallHasNoMoreAttemptsThanAnother) {
   options.max_attempts = 3;
   options.backoff.initial = absl::Seconds(5);

@@ -126,7 +126,7 @@ absl::Status ObjectClient::Exchange(const CallContext& context, RestRequest requ
   ASSIGN_OR_RETURN(const HttpResponse response, rest_.Do(context, std::move(request)));
   if (absl::Status s = DecodeObject(response.body, EncodingOf(response), out); !s.ok()) {
     return absl::InternalError(
-        StrCat("the server's answer to ", what, " is not a ", kind.kind, ": ", AsStd(s.message())));
+        StrCat("the response to ", what, " is not a ", kind.kind, ": ", AsStd(s.message())));
   }
   return absl::OkStatus();
 }

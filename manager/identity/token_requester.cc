@@ -209,7 +209,7 @@ FetchResult TokenRequester::Issue(const Attempt& attempt, HttpResponse response)
   if (!issued.ok()) {
     return Failed(
         FetchOutcome::kMalformed,
-        StrCat("the answer to a token request for ServiceAccount ", options_.ns, "/",
+        StrCat("the response to a token request for ServiceAccount ", options_.ns, "/",
                options_.service_account, " cannot be used: ", AsStd(issued.status().message())));
   }
   return {.outcome = FetchOutcome::kIssued,

@@ -131,8 +131,8 @@ absl::Status StatusFromResponse(int http_code, std::string_view body,
     proto.set_status("Failure");
     const std::string excerpt = Excerpt(body);
     proto.set_message(excerpt.empty()
-                          ? StrCat("the server answered HTTP ", http_code, " without a body")
-                          : StrCat("the server answered HTTP ", http_code, ": ", excerpt));
+                          ? StrCat("the server responded with HTTP ", http_code, " without a body")
+                          : StrCat("the server responded with HTTP ", http_code, ": ", excerpt));
   }
   // Clients act on the code of the response, whatever the body says.
   proto.set_code(http_code);

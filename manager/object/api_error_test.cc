@@ -164,11 +164,12 @@ TEST(ApiErrorTest, ReadsProtobuf) {
 
 TEST(ApiErrorTest, KeepsAnExcerptOfAnyOtherBody) {
   const absl::Status html = StatusFromResponse(502, "<html>\n\n<h1>Bad\tGateway</h1>\x01\xFF");
-  EXPECT_EQ(AsStd(html.message()), "the server answered HTTP 502: <html> <h1>Bad Gateway</h1> ?");
+  EXPECT_EQ(AsStd(html.message()),
+            "the server responded with HTTP 502: <html> <h1>Bad Gateway</h1> ?");
   EXPECT_EQ(ApiReason(html), "Unknown");
   EXPECT_LT(StatusFromResponse(500, std::string(100000, 'x')).message().size(), 600u);
   EXPECT_EQ(AsStd(StatusFromResponse(404, "").message()),
-            "the server answered HTTP 404 without a body");
+            "the server responded with HTTP 404 without a body");
   // JSON that is not a Status is treated as text.
   EXPECT_THAT(std::string(StatusFromResponse(404, R"({"error":"x"})").message()),
               HasSubstr(R"(HTTP 404: {"error":"x"})"));

@@ -26,8 +26,10 @@ void ActiveCall::Bind(const CallContext& context) {
     }
     EndOverdue(absl::DeadlineExceededError(
         absl::StrCat(request().method, " ", request().endpoint->server,
-                     by_context ? ": no complete answer by the deadline"
-                                : ": no complete answer within the maximum duration of a call")));
+                     by_context ? ": the response was not complete by the deadline"
+                                : absl::StrCat(": the response was not complete after ",
+                                               absl::FormatDuration(options_.max_call_duration),
+                                               " (max_call_duration)"))));
   });
 }
 
@@ -43,14 +45,14 @@ bool ActiveCall::OnHead(const HttpResponse& head) {
 bool ActiveCall::OnBody(std::string_view bytes) {
   if (ended()) return false;
   if (sink_ != nullptr) {
-    const LoopLabel label(request().user_agent, "body of an answer");
+    const LoopLabel label(request().user_agent, "body of a response");
     absl::Status status = sink_->OnBody(bytes);
     return status.ok() || Fail(std::move(status));
   }
   if (response_.body.size() + bytes.size() > options_.max_response_bytes) {
     ++stats_.refused_too_large;
     return Fail(absl::ResourceExhaustedError(absl::StrCat(
-        "the answer to ", request().method, " ", request().target, " is larger than ",
+        "the response to ", request().method, " ", request().target, " is larger than ",
         options_.max_response_bytes, " bytes, the limit: request it in pages (limit=)")));
   }
   response_.body.append(bytes);
@@ -67,8 +69,8 @@ bool ActiveCall::TakeHeadAlone() {
 }
 
 void ActiveCall::OnEnd(absl::Status status) {
-  if (status.ok() && !has_head_) status = absl::UnavailableError("the server sent no answer");
-  const LoopLabel label(request().user_agent, "answer");
+  if (status.ok() && !has_head_) status = absl::UnavailableError("the server sent no response");
+  const LoopLabel label(request().user_agent, "response");
   Transport::Done done = pending_.Take();
   if (status.ok()) {
     std::move(done)(std::move(response_));

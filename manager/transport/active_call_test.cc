@@ -104,8 +104,8 @@ TEST_F(ActiveCallTest, TheEarlierOfDeadlineAndLimitEndsIt) {
   } rows[] = {
       {absl::Minutes(1), absl::Minutes(1), "by the deadline"},
       {absl::Minutes(5), absl::Minutes(5), "by the deadline"},
-      {absl::Minutes(6), absl::Minutes(5), "within the maximum duration of a call"},
-      {absl::InfiniteDuration(), absl::Minutes(5), "within the maximum duration of a call"},
+      {absl::Minutes(6), absl::Minutes(5), "after 5m (max_call_duration)"},
+      {absl::InfiniteDuration(), absl::Minutes(5), "after 5m (max_call_duration)"},
   };
   for (const auto& row : rows) {
     SCOPED_TRACE(row.deadline);

@@ -28,9 +28,8 @@ std::unique_ptr<Stream> ActiveStream::Bind(absl::Duration time_to_headers) {
         if (active == nullptr) return;
         active->EndOverdue(absl::UnavailableError(absl::StrCat(
             active->request().endpoint->server,
-            active->maybe_served() ? ": no answer to " : ": no connection had room for ",
-            active->request().target, active->maybe_served() ? " began within " : " within ",
-            absl::FormatDuration(time_to_headers))));
+            active->maybe_served() ? ": no response headers for " : ": no connection was free for ",
+            active->request().target, " within ", absl::FormatDuration(time_to_headers))));
       });
   return std::make_unique<Handle>(self);
 }

@@ -81,14 +81,15 @@ TEST_F(ActiveStreamTest, EndsWithoutAHeadInTime) {
   EXPECT_EQ(dropped_, 1);
   EXPECT_TRUE(absl::IsUnavailable(sink_->end));
   EXPECT_TRUE(WasNotSent(sink_->end));
-  EXPECT_THAT(std::string(sink_->end.message()), HasSubstr("no connection had room for"));
+  EXPECT_THAT(std::string(sink_->end.message()), HasSubstr("no connection was free for"));
 }
 
 TEST_F(ActiveStreamTest, TheErrorSaysThatTheServerDidNotAnswer) {
   active_->NoteSent();
   loop_.RunFor(absl::Seconds(30));
   EXPECT_FALSE(WasNotSent(sink_->end));
-  EXPECT_THAT(std::string(sink_->end.message()), HasSubstr("no answer to /api/v1/pods began"));
+  EXPECT_THAT(std::string(sink_->end.message()),
+              HasSubstr("no response headers for /api/v1/pods within"));
 }
 
 TEST_F(ActiveStreamTest, MayBeSilentAfterTheHead) {

@@ -64,7 +64,7 @@ Connection::Connection(const ConnectionContext& context, Owner& owner)
                      active_.empty() ? "the server" : active_.front()->request().endpoint->server,
                      ": the connection received no data for ",
                      absl::FormatDuration(options.read_idle_timeout + options.probe_timeout),
-                     ", not even an answer to a probe, and was closed")));
+                     ", not even a response to a probe, and was closed")));
                }}) {}
 
 Connection::~Connection() {

@@ -42,8 +42,9 @@ absl::Status ConnectionPool::Submit(std::shared_ptr<ActiveRequest> active) {
     ++context_.stats.refused_waiting;
     return absl::ResourceExhaustedError(
         absl::StrCat(active->request().endpoint->server, ": ", waiting_.size(),
-                     " requests wait for a connection, ", user.waiting,
-                     " of them from this component, which is its limit: send fewer at a time"));
+                     " requests wait for a connection; ", user.waiting, " are from ",
+                     active->request().user_agent,
+                     ", and its limit is reached: send fewer requests at the same time"));
   }
   Enqueue(std::move(active), /*in_front=*/false);
   return absl::OkStatus();

@@ -53,11 +53,11 @@ Meaning MeaningOf(CURLcode code) {
     case CURLE_HTTP2_STREAM:
       return {StatusCode::kUnavailable, "the server reset the request", ""};
     case CURLE_PARTIAL_FILE:
-      return {StatusCode::kUnavailable, "the answer was cut short", ""};
+      return {StatusCode::kUnavailable, "the response was cut short", ""};
     case CURLE_WEIRD_SERVER_REPLY:
     case CURLE_UNSUPPORTED_PROTOCOL:
     case CURLE_HTTP_RETURNED_ERROR:
-      return {StatusCode::kUnavailable, "its answer is not HTTP", ""};
+      return {StatusCode::kUnavailable, "its response is not HTTP", ""};
     case CURLE_OUT_OF_MEMORY:
       return {StatusCode::kResourceExhausted, "out of memory", ""};
     case CURLE_URL_MALFORMAT:

@@ -17,21 +17,42 @@ namespace mandate {
 namespace {
 
 absl::Status CheckOptions(const HttpOptions& options) {
-  if (options.streams_per_connection < 2 || options.max_call_connections < 1 ||
-      options.max_stream_connections < 1 || options.max_waiting < 1 || options.share < 1) {
-    return absl::InvalidArgumentError(
-        "the transport needs at least 2 streams per connection, 1 connection for calls, 1 for "
-        "streams, a queue of 1, and a share of 1");
+  const struct {
+    const char* name;
+    size_t value;
+    size_t least = 1;
+  } sizes[] = {
+      {"streams_per_connection", options.streams_per_connection, 2},
+      {"max_call_connections", options.max_call_connections},
+      {"max_stream_connections", options.max_stream_connections},
+      {"max_waiting", options.max_waiting},
+      {"share", options.share},
+  };
+  for (const auto& size : sizes) {
+    if (size.value >= size.least) continue;
+    return absl::InvalidArgumentError(absl::StrCat("HttpOptions::", size.name, " must be at least ",
+                                                   size.least, ", got ", size.value));
   }
-  for (const absl::Duration duration :
-       {options.connect_timeout, options.time_to_headers, options.max_call_duration,
-        options.read_idle_timeout, options.probe_timeout, options.tcp_user_timeout,
-        options.suspect_after, options.idle_timeout, options.drain_timeout, options.ca_refresh}) {
-    if (duration < absl::Milliseconds(1) || duration > absl::Hours(24)) {
-      return absl::InvalidArgumentError(
-          absl::StrCat("the transport's durations must be between 1 ms and 24 h, but one is ",
-                       absl::FormatDuration(duration)));
-    }
+  const struct {
+    const char* name;
+    absl::Duration value;
+  } durations[] = {
+      {"connect_timeout", options.connect_timeout},
+      {"time_to_headers", options.time_to_headers},
+      {"max_call_duration", options.max_call_duration},
+      {"read_idle_timeout", options.read_idle_timeout},
+      {"probe_timeout", options.probe_timeout},
+      {"tcp_user_timeout", options.tcp_user_timeout},
+      {"suspect_after", options.suspect_after},
+      {"idle_timeout", options.idle_timeout},
+      {"drain_timeout", options.drain_timeout},
+      {"ca_refresh", options.ca_refresh},
+  };
+  for (const auto& duration : durations) {
+    if (duration.value >= absl::Milliseconds(1) && duration.value <= absl::Hours(24)) continue;
+    return absl::InvalidArgumentError(absl::StrCat("HttpOptions::", duration.name,
+                                                   " must be between 1ms and 24h, got ",
+                                                   absl::FormatDuration(duration.value)));
   }
   return absl::OkStatus();
 }

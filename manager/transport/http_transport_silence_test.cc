@@ -101,7 +101,7 @@ TEST_F(HttpTransportSilenceTest, NothingComesAfterTheHandshake) {
   // Not even SETTINGS come. For calls and watches only the probe finds this out in time.
   Start({.time_to_headers = kLong, .read_idle_timeout = kShort, .probe_timeout = kShort});
   server_->SetAccepting(H2Server::Accepting::kMute);
-  EXPECT_THAT(BothFail(), HasSubstr("not even an answer to a probe"));
+  EXPECT_THAT(BothFail(), HasSubstr("not even a response to a probe"));
   EXPECT_EQ(Stats().connections_lost, 2u);
   server_->SetAccepting(H2Server::Accepting::kServe);
   BothWork();
@@ -130,7 +130,7 @@ TEST_F(HttpTransportSilenceTest, ACallThatRunsOutOfTimeHasTheWatchesProbed) {
   EXPECT_EQ(Call(Request("/"), Within(absl::Milliseconds(300))).status().code(),
             absl::StatusCode::kDeadlineExceeded);
   EXPECT_TRUE(Call(Request("/")).ok());
-  EXPECT_THAT(std::string(EndOf(watch).message()), HasSubstr("not even an answer"));
+  EXPECT_THAT(std::string(EndOf(watch).message()), HasSubstr("not even a response"));
   BothWork();
   EXPECT_EQ(Stats().connections_suspected, 1u);
   EXPECT_EQ(Stats().connections_lost, 1u);
@@ -203,7 +203,7 @@ TEST_F(HttpTransportKeepaliveTest, AServerThatHangsLosesAllItsStreams) {
   server_->SetStalled(true);
   for (const Watch& watch : watches) {
     EXPECT_EQ(EndOf(watch).code(), absl::StatusCode::kUnavailable);
-    EXPECT_THAT(std::string(EndOf(watch).message()), HasSubstr("not even an answer"));
+    EXPECT_THAT(std::string(EndOf(watch).message()), HasSubstr("not even a response"));
   }
   EXPECT_EQ(Stats().connections_lost, 1u);
   // A new connection may work.

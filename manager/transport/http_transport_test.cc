@@ -303,7 +303,7 @@ TEST_F(HttpTransportTest, ACallHasALimitOfItsOwn) {
   Start({.max_call_duration = absl::Milliseconds(100)});
   const auto answer = Call(Request("/hold"));
   EXPECT_EQ(answer.status().code(), absl::StatusCode::kDeadlineExceeded);
-  EXPECT_THAT(std::string(answer.status().message()), HasSubstr("the maximum duration"));
+  EXPECT_THAT(std::string(answer.status().message()), HasSubstr("(max_call_duration)"));
 }
 
 TEST_F(HttpTransportTest, LabelsTheLoopWithTheComponent) {
@@ -317,7 +317,7 @@ TEST_F(HttpTransportTest, LabelsTheLoopWithTheComponent) {
     });
   });
   loop_->Await(done);
-  EXPECT_EQ(label, "test: answer");
+  EXPECT_EQ(label, "test: response");
 }
 
 TEST_F(HttpTransportTest, BoundsHowManyWait) {

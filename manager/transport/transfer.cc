@@ -211,7 +211,7 @@ void Transfer::Conclude(CURLcode code) {
 absl::Status Transfer::StatusOf(CURLcode code) const {
   if (header_too_large_) {
     return absl::ResourceExhaustedError(
-        absl::StrCat(active_->request().endpoint->server, " answered with headers of more than ",
+        absl::StrCat(active_->request().endpoint->server, " sent response headers of more than ",
                      options_.max_header_bytes, " bytes, the limit"));
   }
   if (code == CURLE_WRITE_ERROR && !active_->reason().ok()) return active_->reason();
@@ -226,11 +226,12 @@ absl::Status Transfer::StatusOf(CURLcode code) const {
   if (lost_code_ != 0) {
     return absl::UnavailableError(
         absl::StrCat(server, " served the request (", lost_code_,
-                     "), but its answer was lost: ", "the server reset the stream"));
+                     "), but its response was lost: ", "the server reset the stream"));
   }
   if (sent_ && !received_ && IsConnectionError(code)) {
     return absl::UnavailableError(absl::StrCat(
-        server, ": the connection failed before an answer came; whether the request was served is ",
+        server,
+        ": the connection failed before a response came; whether the request was served is ",
         "unknown (", error_[0] != 0 ? error_.data() : curl_easy_strerror(code), ")"));
   }
   // The kernel closed the connection (TCP_USER_TIMEOUT).
