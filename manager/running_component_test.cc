@@ -287,8 +287,8 @@ TEST_F(RunningComponentTest, LogsAnUnreadableSourceTwice) {
   server_.SetServed(false);
   Start();
   loop_.RunFor(absl::Hours(1));
-  EXPECT_EQ(log_->Count("INFO Source is not live yet component=reader controller=one"), 1);
-  EXPECT_EQ(log_->Count("ERROR Source is still not live component=reader controller=one"), 1);
+  EXPECT_EQ(log_->Count("INFO Source is not synced yet component=reader controller=one"), 1);
+  EXPECT_EQ(log_->Count("ERROR Source is still not synced component=reader controller=one"), 1);
   EXPECT_EQ(log_->Count("widgets"), 2);
 }
 

@@ -52,8 +52,8 @@ std::string WhyForeign(const x509::Facts& facts, const Snapshot& snapshot) {
   // The clock of the replica that made it may be ahead of ours.
   if (facts.not_after <= snapshot.now + snapshot.lives.authority + kSkew) return "";
   return StrCat("it is valid until ", FormatTimestamp(facts.not_after),
-                ", longer than an authority may be (",
-                absl::FormatDuration(snapshot.lives.authority), ")");
+                "; our authorities are valid for at most ",
+                absl::FormatDuration(snapshot.lives.authority));
 }
 
 // The valid authorities of the Secret that may be ours, the oldest first, with their keys.

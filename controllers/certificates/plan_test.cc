@@ -245,7 +245,7 @@ TEST_F(PlanTest, OnlyAuthoritiesThatCouldBeOursAreAdopted) {
   const absl::Time ten_years = kStart + absl::Hours(24 * 3650);
   const std::string key = "its key is not a P-256 key, as the keys of our authorities are";
   const auto late = [](const char* when) {
-    return StrCat("it is valid until ", when, ", longer than an authority may be (400h)");
+    return StrCat("it is valid until ", when, "; our authorities are valid for at most 400h");
   };
   const struct {
     std::string what;

@@ -111,7 +111,7 @@ absl::Status CertificateReconciler::WriteSecret(const CallContext& context, Secr
   for (const auto& [key, value] : plan.data) (*secret.mutable_data())[key] = value;
   RETURN_IF_ERROR(writes_.secret(context, std::move(secret)));
   for (const std::string& reason : plan.rejected) {
-    component_.runtime.log.Error("Removed an authority from the Secret that is not ours",
+    component_.runtime.log.Error("Removed a foreign certificate authority from the Secret",
                                  {{"name", options_.secret}, {"reason", reason}});
   }
   component_.runtime.log.Info("Wrote new certificates",
@@ -151,7 +151,7 @@ void CertificateReconciler::ReportForeign(const Configurations& configurations) 
   }
   for (const auto& entry : before) {
     if (foreign.contains(entry)) continue;
-    log.Info("The entry that no marker declares is gone",
+    log.Info("The undeclared webhook entry was removed",
              {{"configuration", entry.first}, {"webhook", entry.second}});
   }
 }

@@ -21,7 +21,7 @@ ServedResponse Plain(int code, std::string text) { return {code, kText, std::mov
 
 prometheus::Counter& Rejected(Metrics& metrics, const std::string& component) {
   return metrics.Counter("mandate_webhook_rejected_requests_total",
-                         "Reviews answered with 429 because too many were in flight",
+                         "Reviews rejected with 429 because too many were in flight",
                          {{"identity", component}});
 }
 
@@ -43,8 +43,9 @@ class ComponentWebhooks::Load {
   bool Take(size_t bytes, const WebhookBounds& bounds) {
     if (!Add(bytes, bounds)) {
       rejected_.Increment();
-      log_.Note(StrCat("a review of ", bytes, " bytes exceeds ", bounds.max_in_flight,
-                       " reviews or ", bounds.max_bytes_in_flight, " bytes"));
+      log_.Note(StrCat("rejected a review of ", bytes, " bytes: the component's limit of ",
+                       bounds.max_in_flight, " reviews or ", bounds.max_bytes_in_flight,
+                       " bytes in flight is reached"));
       return false;
     }
     return true;
@@ -97,7 +98,7 @@ struct ComponentWebhooks::Entry {
   Entry(const Webhook& of, const Options& options)
       : webhook(of),
         metrics(options.metrics, of.path),
-        late("A webhook did not answer in time", options.log, options.loop.clock()),
+        late("A webhook did not respond in time", options.log, options.loop.clock()),
         busy("Too many reviews in flight", options.log, options.loop.clock()) {}
 
   const Webhook webhook;
@@ -157,7 +158,7 @@ class ComponentWebhooks::Review : public std::enable_shared_from_this<Review> {
 
   void OnDeadline() {
     stop_.request_stop();
-    const std::string text = StrCat("webhook ", request_.path, " did not answer within ",
+    const std::string text = StrCat("webhook ", request_.path, " did not respond within ",
                                     AsStd(absl::FormatDuration(timeout_)));
     if (Answer(Plain(504, text))) entry_->late.Note(text);
   }
@@ -179,7 +180,7 @@ class ComponentWebhooks::Review : public std::enable_shared_from_this<Review> {
     }
     if (answer.exception) {
       entry_->metrics.panics.Increment();
-      options_->log.Error("A webhook threw",
+      options_->log.Error("A webhook handler threw an exception",
                           {{"webhook", request_.path}, {"error", *answer.exception}});
     }
     return {200, "application/json", std::move(answer.body)};

@@ -37,8 +37,8 @@ TEST_F(ComponentWebhooksTest, EndsBeforeTheServersTimeout) {
     EXPECT_EQ(webhooks_->in_flight(), 0u);
   }
   EXPECT_EQ(Requests("504"), 7);
-  EXPECT_EQ(log_->Count("A webhook did not answer in time"), 7) << "the cases are minutes apart";
-  EXPECT_EQ(log_->Count("webhook /hook did not answer within 900ms"), 1);
+  EXPECT_EQ(log_->Count("A webhook did not respond in time"), 7) << "the cases are minutes apart";
+  EXPECT_EQ(log_->Count("webhook /hook did not respond within 900ms"), 1);
 }
 
 TEST_F(ComponentWebhooksTest, WaitingReviewsRunInTheirOrder) {

@@ -40,7 +40,7 @@ struct DemandSpec {
 
 enum class DemandState {
   kPending,     // not asked yet, or the answer is not in yet
-  kSynced,      // live: NotFound means absent
+  kSynced,      // the view has every object: NotFound means absent
   kForbidden,   // the component may not list and watch this; asked again, slowly
   kKindAbsent,  // the server does not serve the kind (yet); asked again
   kStale,       // was synced; the watch is down and being reopened

@@ -70,7 +70,10 @@ absl::Status WaitSet::Wait(const CallContext& context, const KindInfo& kind, std
               late]() mutable {
     auto waiter = ticket.Take();
     auto self = weak.lock();
-    if (self == nullptr) return waiter->Finish(absl::CancelledError("the cache has ended"));
+    if (self == nullptr) {
+      return waiter->Finish(
+          absl::CancelledError(StrCat("the cache was destroyed during a wait for ", waiter->what)));
+    }
     if (deadline < absl::InfiniteFuture()) {
       waiter->deadline.Set(deadline, [raw = waiter.get(), late] { raw->Finish(late); });
     }

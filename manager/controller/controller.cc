@@ -104,14 +104,14 @@ void Controller::Core::LogUnsynced(size_t source) {
     log_.Error("Source was lost", {{"source", demand}, {"error", reason}});
     return;
   }
-  log_.Info("Source is not live yet", {{"source", demand}, {"reason", reason}});
+  log_.Info("Source is not synced yet", {{"source", demand}, {"reason", reason}});
   if (watched.late != nullptr) return;
   watched.late = runtime_.loop.RunAt(Now() + kFirstListLimit, [this, demand, &watched] {
     // The preflight reports missing permissions, and external grants may come later.
     if (watched.status.reason.ok() || watched.status.state == DemandState::kForbidden) return;
-    log_.Error("Source is still not live", {{"source", demand},
-                                            {"error", LogReason(watched.status.reason)},
-                                            {"waited", kFirstListLimit}});
+    log_.Error("Source is still not synced", {{"source", demand},
+                                              {"error", LogReason(watched.status.reason)},
+                                              {"waited", kFirstListLimit}});
   });
 }
 
@@ -121,7 +121,7 @@ void Controller::Core::OnSynced(size_t source, bool again) {
   watched.denied = false;
   const bool was_late = std::exchange(watched.late, nullptr) != nullptr;
   if (again && (watched.listed || was_late)) {
-    log_.Info(watched.listed ? "Source is live again" : "Source is live now",
+    log_.Info(watched.listed ? "Source is synced again" : "Source is synced now",
               {{"source", mapper_.sources()[source].demand.ToString()}});
   }
   if (again && (watched.listed || watched.given_up)) {

@@ -80,7 +80,7 @@ class Controller {
   // again.
   absl::Status Stop(absl::Time deadline);
 
-  // OK if every source is live and workers run; else the reasons.
+  // OK if every source is synced and workers run; else the reasons.
   absl::Status Ready() const;
 
   const std::string& name() const;

@@ -87,8 +87,8 @@ class Controller::Core : public std::enable_shared_from_this<Core> {
     bool given_up = false;
     std::unique_ptr<Loop::Timer> timeout;  // its first list fails
     std::unique_ptr<Loop::Timer> late;     // its first list was logged as failed
-    bool denied = false;  // since it was last live, it was forbidden or its kind absent
-    // Since it was last live, not even its last known objects could be read: maps may have missed
+    bool denied = false;  // since it was last synced, it was forbidden or its kind absent
+    // Since it was last synced, not even its last known objects could be read: maps may have missed
     // them.
     bool unreadable = false;
     bool paused = false;

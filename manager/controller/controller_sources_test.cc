@@ -123,7 +123,7 @@ TEST_F(ControllerSourcesTest, RequestsThatFailedWithoutAKindAreRetriedWhenItIsLi
   cache_.SetState(kRole, DemandState::kSynced);
   loop_.RunFor(absl::Milliseconds(10));
   EXPECT_EQ(Counter("controller_runtime_reconcile_total", {{"result", "success"}}), 1);
-  EXPECT_EQ(log_->Count("Source is live now"), 1);
+  EXPECT_EQ(log_->Count("Source is synced now"), 1);
 }
 
 // This includes objects without events, because their status depends on objects that cannot be read
@@ -172,12 +172,12 @@ TEST_F(ControllerSourcesTest, OnlyAFirstListThatFailsIsLogged) {
   const absl::Status reason = absl::UnavailableError("the first list is not complete yet");
   cache_.SetStatus(kLease, {DemandState::kPending, reason});
   Start({Of(kLease)});
-  EXPECT_EQ(log_->Count("Source is not live yet"), 0);
+  EXPECT_EQ(log_->Count("Source is not synced yet"), 0);
   EXPECT_THAT(NotReady(), HasSubstr("the first list"));
   cache_.SetStatus(kLease, {DemandState::kPending, reason, /*failed=*/true});
-  EXPECT_EQ(log_->Count("INFO Source is not live yet"), 1);
+  EXPECT_EQ(log_->Count("INFO Source is not synced yet"), 1);
   cache_.SetState(kLease, DemandState::kSynced);
-  EXPECT_EQ(log_->Count("INFO Source is live now"), 1);
+  EXPECT_EQ(log_->Count("INFO Source is synced now"), 1);
   cache_.SetStatus(kLease, {DemandState::kStale, reason});
   EXPECT_EQ(log_->Count("Source was lost"), 1) << "whatever comes next";
 }
@@ -188,13 +188,13 @@ TEST_F(ControllerSourcesTest, AnAbsentKindIsAnErrorAfterAMinute) {
   cache_.SetStatus(kLease, {DemandState::kKindAbsent, why, /*failed=*/true});
   Start({Of(kLease)});
   loop_.RunFor(absl::Seconds(59));
-  EXPECT_EQ(log_->Count("INFO Source is not live yet"), 1);
+  EXPECT_EQ(log_->Count("INFO Source is not synced yet"), 1);
   EXPECT_EQ(log_->Count("ERROR"), 0);
   loop_.RunFor(absl::Hours(1));
-  EXPECT_EQ(log_->Count("ERROR Source is still not live"), 1);
-  EXPECT_THAT(log_->Last("still not live"), HasSubstr("the server does not serve leases"));
+  EXPECT_EQ(log_->Count("ERROR Source is still not synced"), 1);
+  EXPECT_THAT(log_->Last("still not synced"), HasSubstr("the server does not serve leases"));
   cache_.SetState(kLease, DemandState::kSynced);
-  EXPECT_EQ(log_->Count("INFO Source is live now"), 1);
+  EXPECT_EQ(log_->Count("INFO Source is synced now"), 1);
   EXPECT_EQ(log_->Count("leases.coordination.k8s.io"), 3) << "one line for each transition";
 }
 
@@ -204,7 +204,7 @@ TEST_F(ControllerSourcesTest, AnErrorWithAManifestIsOneShortLine) {
       "ServiceAccount\n");
   cache_.SetStatus(kLease, {DemandState::kPending, why, /*failed=*/true});
   Start({Of(kLease)});
-  EXPECT_THAT(log_->Last("Source is not live yet"),
+  EXPECT_THAT(log_->Last("Source is not synced yet"),
               HasSubstr("does not exist; /readyz?verbose shows the manifest to apply"));
 }
 
@@ -217,7 +217,7 @@ TEST_F(ControllerSourcesTest, ReportsWhyASourceIsForbidden) {
   loop_.RunFor(absl::Hours(1));
   EXPECT_TRUE(absl::IsPermissionDenied(controller_->Ready()));
   EXPECT_THAT(NotReady(), HasSubstr("scope-instance may not list and watch roles"));
-  EXPECT_EQ(log_->Count("INFO Source is not live yet"), 1);
+  EXPECT_EQ(log_->Count("INFO Source is not synced yet"), 1);
   EXPECT_EQ(log_->Count("ERROR"), 0) << "the preflight reports it";
   EXPECT_EQ(log_->Count("Starting workers"), 1);
 
@@ -238,7 +238,7 @@ TEST_F(ControllerSourcesTest, ALostSourceDegradesReadinessAndWorkGoesOn) {
   EXPECT_THAT(SettleAndTake(), ElementsAre("a"));
   cache_.SetState(kRole, DemandState::kSynced);
   EXPECT_TRUE(controller_->Ready().ok());
-  EXPECT_EQ(log_->Count("Source is live again"), 1);
+  EXPECT_EQ(log_->Count("Source is synced again"), 1);
   EXPECT_EQ(log_->Count("Starting workers"), 1);
 }
 

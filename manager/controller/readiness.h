@@ -21,7 +21,7 @@ class Readiness {
   void AddOtherwise(absl::StatusCode code, std::string_view why) {
     if (why_.empty()) Add(code, why);
   }
-  // Adds a reason unless the source is live. `delivered`: it has been live before.
+  // Adds a reason unless the source is synced. `delivered`: it has been synced before.
   void AddSource(std::string_view source, const DemandStatus& status, bool delivered);
 
   // The code is that of the first reason; OK without reasons.

@@ -39,7 +39,7 @@ void LoopWatchdog::Look() {
       Report("The event loop was blocked", turn);
     } else {
       options_.log.Info("The event loop runs again",
-                        {{"held_for", turn.length}, {"by", LabelOf(turn)}});
+                        {{"duration", turn.length}, {"label", LabelOf(turn)}});
     }
   }
   const bool held = view.running.has_value() && view.running->length >= options_.activity->limit();
@@ -61,9 +61,9 @@ bool LoopWatchdog::Report(std::string_view message, const LoopActivity::Turn& tu
   }
   if (turn.number == omitted_) --omissions_;  // it is reported after all
   next_line_at_ = now + options_.quiet;
-  options_.log.Error(
-      message,
-      {{"for", turn.length}, {"by", LabelOf(turn)}, {"omitted", std::exchange(omissions_, 0)}});
+  options_.log.Error(message, {{"duration", turn.length},
+                               {"label", LabelOf(turn)},
+                               {"omittedLines", std::exchange(omissions_, 0)}});
   return true;
 }
 

@@ -76,7 +76,7 @@ TEST_F(LoopWatchdogTest, ALoopThatHangsIsReportedWhileItHangs) {
   activity_.EndTurn();
   loop_.RunFor(absl::Seconds(1));
   EXPECT_EQ(log_->lines().size(), 2u);
-  EXPECT_THAT(log_->Last("runs again"), HasSubstr("held_for=1h1.5s"));
+  EXPECT_THAT(log_->Last("runs again"), HasSubstr("duration=1h1.5s"));
   EXPECT_THAT(log_->Last("runs again"), HasSubstr("scope-instance: map of Namespace"));
   EXPECT_EQ(HeldSeconds(), 0);
   EXPECT_EQ(LongTurns(), 1);
@@ -102,7 +102,7 @@ TEST_F(LoopWatchdogTest, ManyLongTurnsAreAFewLines) {
   UnseenTurn("another", absl::Seconds(2));
   loop_.RunFor(absl::Seconds(1));
   EXPECT_EQ(log_->lines().size(), 2u);
-  EXPECT_THAT(log_->Last("another"), HasSubstr("omitted=9"));
+  EXPECT_THAT(log_->Last("another"), HasSubstr("omittedLines=9"));
 }
 
 TEST_F(LoopWatchdogTest, ALineMayFollowWhenTheQuietIsOver) {
@@ -123,7 +123,7 @@ TEST_F(LoopWatchdogTest, ATurnThatHangsForLongIsReportedEvenIfThereWasALineJustB
   EXPECT_EQ(log_->lines().size(), 1u);
   loop_.RunFor(absl::Seconds(15));
   EXPECT_EQ(log_->lines().size(), 2u);
-  EXPECT_THAT(log_->Last("stuck"), HasSubstr("omitted=0"));
+  EXPECT_THAT(log_->Last("stuck"), HasSubstr("omittedLines=0"));
   activity_.EndTurn();
 }
 

@@ -171,7 +171,8 @@ ServedResponse HttpServer::Impl::Serve(const ServedRequest& request) const {
     what = e.what();
   } catch (...) {
   }
-  options_.log.Error("A handler threw", {{"path", request.path}, {"error", what}});
+  options_.log.Error("An HTTP handler threw an exception",
+                     {{"path", request.path}, {"error", what}});
   return {500, "text/plain; charset=utf-8", "internal error\n"};
 }
 
