@@ -43,9 +43,9 @@ void WriteLog::AddRemoval(std::string_view what, std::string_view name,
 
 void WriteLog::AddDifference(std::string_view what, std::string_view difference) {
   differs_ = true;
-  failures_.push_back(StrCat(what, ": something changes its ", difference, " after each write",
-                             " (an admission plugin or another controller); each "
-                             "correction waits longer than the one before"));
+  failures_.push_back(StrCat(what, ": another writer (an admission plugin or another controller) ",
+                             "changes its ", difference,
+                             " after each of our writes; we retry with a growing delay"));
 }
 
 void WriteLog::AddPending(std::string_view what) {

@@ -88,7 +88,8 @@ TEST(WriteLogTest, WhatDiffersAndWhatIsSkippedIsReportedAndNoError) {
   EXPECT_TRUE(log.differs());
   EXPECT_THAT(log.failures(),
               ElementsAre(testing::StartsWith(
-                              "ClusterRole c: something changes its rules after each write"),
+                              "ClusterRole c: another writer (an admission plugin or another "
+                              "controller) changes its rules after each of our writes"),
                           "3 more"));
   ASSERT_TRUE(log.ToResult(kForbiddenRetry).ok());
   EXPECT_EQ(log.ToResult(kForbiddenRetry)->requeue_after, absl::ZeroDuration());

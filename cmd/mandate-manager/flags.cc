@@ -95,8 +95,8 @@ void DeclareIdentities(CLI::App& app, CommandLine& line, ManagerOptions& options
       ->capture_default_str();
   app.add_option(
          "--token-audiences", options.token_audiences,
-         "Audiences of the components' tokens; the API server must be one of them. Default: "
-         "the API server.")
+         "Audiences of the components' tokens. The list must contain one of the API server's own "
+         "audiences. Default: the API server.")
       ->delimiter(',')
       ->type_name("LIST");
 }
@@ -136,8 +136,9 @@ void Declare(CLI::App& app, CommandLine& line, ManagerOptions& options, const st
       ->capture_default_str();
   app.add_option("--max-watch-size", line.max_watch_size,
                  "Limit of the encoded objects that all watches hold. One half is shared equally "
-                 "among the components; the other half is for any of them. A kind that exceeds the "
-                 "limit is not served; the others are. Default: a quarter of the container's "
+                 "among the components; the other half is for any of them. Reads of a kind that "
+                 "exceeds the limit fail; other kinds are not affected. Default: a quarter of the "
+                 "container's "
                  "memory limit, or 1Gi without a limit.")
       ->type_name("QUANTITY");
   app.add_option("--log-format", line.log_format, "Format of the log: text or json.")

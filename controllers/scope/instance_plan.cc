@@ -130,22 +130,25 @@ bool Moves(const InstancePlan& plan, const Target& target) {
 std::string ExcessOf(const std::vector<RoleTemplate>& roles, const Target& target,
                      const InstancePlanOptions& options) {
   const size_t places = target.cluster ? 1 : target.usable.size();
-  const std::string asked = StrCat(roles.size(), " cluster roles in ", places, " namespaces are ");
+  const std::string product =
+      target.cluster ? StrCat("(", roles.size(), " ClusterRoles in the whole cluster)")
+                     : StrCat("(", roles.size(), " ClusterRoles in ", places, " namespaces)");
   const size_t bindings = roles.size() * places;
   if (bindings > options.max_bindings) {
-    return StrCat(asked, bindings, " bindings, more than the ", options.max_bindings,
-                  " that one ScopeInstance may have: no more are created; use several "
-                  "ScopeInstances, or a wider role");
+    return StrCat("the ScopeInstance needs ", bindings, " bindings ", product,
+                  ", but the limit is ", options.max_bindings,
+                  "; no further bindings are created. Use several ScopeInstances, or a "
+                  "ScopeTemplate with fewer ClusterRoles");
   }
   size_t subject_bytes = 0;
   for (const RoleTemplate& role : roles) {
     for (const auto& subject : *role.subjects) subject_bytes += places * subject.ByteSizeLong();
   }
   if (subject_bytes > options.max_subject_bytes) {
-    return StrCat(asked, "bindings whose subjects have ", subject_bytes, " bytes, more than the ",
-                  options.max_subject_bytes,
-                  " that one ScopeInstance may have: no more are created; use groups as "
-                  "subjects, or several ScopeInstances");
+    return StrCat("the subjects of all bindings ", product, " have ", subject_bytes,
+                  " bytes, but the limit of a ScopeInstance is ", options.max_subject_bytes,
+                  "; no further bindings are created. Use groups as subjects, or several "
+                  "ScopeInstances");
   }
   return "";
 }
@@ -309,9 +312,9 @@ std::vector<DesiredCondition> InstanceConditions(const ScopeInstance& of, const 
                           reported->message(), reported->observedgeneration()});
   } else if (!plan.effect.without.empty()) {
     conditions.push_back({kEffective, false, kRulesWithoutEffect,
-                          StrCat("bound in namespaces, these rules of ScopeTemplate \"",
-                                 of.spec().scopetemplatename(),
-                                 "\" grant nothing, because they apply to the whole cluster: ",
+                          StrCat("these rules of ScopeTemplate \"", of.spec().scopetemplatename(),
+                                 "\" have no effect in a RoleBinding, because they are for "
+                                 "cluster-scoped resources or URLs: ",
                                  Summarise(plan.effect.without))});
   }
   return conditions;

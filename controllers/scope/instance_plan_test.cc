@@ -204,8 +204,8 @@ TEST(InstancePlanTest, SubjectsOfMoreBytesThanTheBoundAreNotGranted) {
   EXPECT_TRUE(plan.over_bound);
   EXPECT_TRUE(plan.create.empty());
   EXPECT_EQ(plan.reason, kScopingFailed);
-  EXPECT_EQ(plan.problems[0].find("1 cluster roles in 2 namespaces are bindings whose subjects "
-                                  "have 2148 bytes, more than the 2000 that one"),
+  EXPECT_EQ(plan.problems[0].find("the subjects of all bindings (1 ClusterRoles in 2 namespaces) "
+                                  "have 2148 bytes, but the limit of a ScopeInstance is 2000;"),
             0u)
       << plan.problems[0];
 }
@@ -239,7 +239,9 @@ TEST(InstancePlanTest, BindingsBeyondTheLimitAreNotCreated) {
   EXPECT_TRUE(plan.create.empty());
   EXPECT_EQ(Where(plan.remove), (Strings{"foo"}));
   EXPECT_EQ(plan.reason, kScopingFailed);
-  EXPECT_EQ(plan.problems[0].find("1 cluster roles in 3 namespaces are 3 bindings"), 0u);
+  EXPECT_EQ(plan.problems[0].find("the ScopeInstance needs 3 bindings (1 ClusterRoles in 3 "
+                                  "namespaces), but the limit is 2;"),
+            0u);
   // Existing bindings stay, although they exceed the limit.
   snapshot = Bound(Snapshot(DocumentInstance(R"("namespaces": ["bar", "default", "labelled"])")));
   EXPECT_FALSE(Changes(PlanInstance(snapshot, {.max_bindings = 2})));

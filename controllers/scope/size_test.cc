@@ -58,8 +58,11 @@ TEST(SizeTest, MoreBindingsThanTheBoundAreReported) {
   EXPECT_EQ(cluster.Create(kInstances, InstanceJson("foo", R"("namespaces": ["foo"])")), 201);
   cluster.Start();
   cluster.RunFor(absl::Minutes(2));
-  EXPECT_THAT(cluster.Scoped(), AllOf(StartsWith("False ScopingFailed"),
-                                      HasSubstr("100 bindings, more than the 50")));
+  EXPECT_THAT(
+      cluster.Scoped(),
+      AllOf(
+          StartsWith("False ScopingFailed"),
+          HasSubstr("needs 100 bindings (100 ClusterRoles in 1 namespaces), but the limit is 50")));
   EXPECT_THAT(cluster.Ours(kBindings), IsEmpty());
   EXPECT_GE(
       cluster.metrics()

@@ -86,7 +86,7 @@ TEST_F(StrangersTest, AFightIsSlowAndReported) {
   EXPECT_LE(std::count(writes.begin(), writes.end(), "PATCH clusterroles"), 18)
       << "one every 5 seconds: each ends what the edit granted";
   EXPECT_LT(writes.size(), 120u) << "with the statuses of both; one for each edit were 600";
-  EXPECT_THAT(cluster_.Templated(), HasSubstr("something changes its rules after each write"));
+  EXPECT_THAT(cluster_.Templated(), HasSubstr("changes its rules after each of our writes"));
   cluster_.RunFor(absl::Minutes(1));
   ExpectConvergedAndQuiet();
 }
@@ -153,9 +153,8 @@ TEST_F(StrangersTest, DifferentResponseIsNotSuccess) {
   EditRole(kEverything);
   cluster_.RunFor(absl::Hours(1));
   EXPECT_LT(patches, 100);
-  EXPECT_THAT(cluster_.Templated(),
-              AllOf(StartsWith("False TemplatingFailed"),
-                    HasSubstr("something changes its rules after each write")));
+  EXPECT_THAT(cluster_.Templated(), AllOf(StartsWith("False TemplatingFailed"),
+                                          HasSubstr("changes its rules after each of our writes")));
   EXPECT_THAT(cluster_.Scoped(), StartsWith("False "));
   cluster_.intercept = nullptr;
   cluster_.RunFor(absl::Hours(1));

@@ -39,7 +39,8 @@ absl::StatusOr<std::unique_ptr<LeaderElector>> LeaderElector::Create(Options opt
       options.renew_deadline <= options.retry_period * kJitter) {
     return invalid(StrCat("the renew deadline (", absl::FormatDuration(options.renew_deadline),
                           ") must be above 1.2 times the retry period (",
-                          absl::FormatDuration(options.retry_period), "), and that above 0"));
+                          absl::FormatDuration(options.retry_period),
+                          "); the retry period must be positive"));
   }
   return std::unique_ptr<LeaderElector>(new LeaderElector(std::move(options)));
 }
@@ -111,8 +112,9 @@ void LeaderElector::ScheduleTry(absl::Duration delay) {
 void LeaderElector::Try() {
   if (state_ != State::kLeader) return TrySlow();
   if (Now() >= give_up_at_) {
-    const absl::Status why =
-        last_failure_.ok() ? absl::DeadlineExceededError("no time was left") : last_failure_;
+    const absl::Status why = last_failure_.ok()
+                                 ? absl::DeadlineExceededError("the renew deadline passed")
+                                 : last_failure_;
     // An API server that has just started denies everything: the error does not say so, but the
     // time does.
     return Lose(absl::Status(

@@ -190,17 +190,19 @@ class Builder {
     const std::string words = RuleWords(row.rule, row.ns);
     if (row.verdict == Verdict::kUndeclared) {
       Find("excess-grant", component,
-           StrCat("may ", words, ", which no marker declares, by ", row.granted_by,
-                  row.used == 0 ? "; never used" : ""));
+           StrCat(row.granted_by, " grants the permission to ", words,
+                  ", but no marker declares it", row.used == 0 ? "; never used" : ""));
       return;
     }
     const std::string place = StrCat("(", row.declared.front(), ")");
     if (row.granted == false && !row.external && !row.implicit) {
       Find("not-granted", component,
-           StrCat("declares ", words, " ", place, ", but is not granted it"));
+           StrCat("the marker in ", row.declared.front(), " declares the permission to ", words,
+                  ", but no binding grants it"));
     }
     if (row.verdict == Verdict::kHidden) {
-      Find("hidden", component, StrCat("the audit policy omits ", words, " ", place));
+      Find("hidden", component,
+           StrCat("the audit policy does not log ", words, " ", place, ", so its use is unknown"));
     }
     if (row.implicit || silent) return;
     if (row.verdict == Verdict::kUnexercised) {

@@ -166,15 +166,18 @@ TEST(FourWay, AGrantAppliesOnlyInItsNamespace) {
   EXPECT_THAT(FindingsOf(in("n", "x:1"), in("n", "a Role")), testing::IsEmpty());
   EXPECT_THAT(FindingsOf(in("n", "x:1"), in("m", "a Role")),
               testing::UnorderedElementsAre(
-                  "not-granted: declares delete pods in n (x:1), but is not granted it",
-                  "excess-grant: may delete pods in m, which no marker declares, by a Role; never "
-                  "used"));
+                  "not-granted: the marker in x:1 declares the permission to delete pods in n, "
+                  "but no binding grants it",
+                  "excess-grant: a Role grants the permission to delete pods in m, but no marker "
+                  "declares it; never used"));
   EXPECT_THAT(
       FindingsOf(in("", "x:1"), in("m", "a Role")),
-      testing::ElementsAre("not-granted: declares delete pods (x:1), but is not granted it"));
-  EXPECT_THAT(FindingsOf(in("n", "x:1"), in("", "a ClusterRole")),
-              testing::ElementsAre("excess-grant: may delete pods, which no marker declares, by a "
-                                   "ClusterRole; never used"));
+      testing::ElementsAre("not-granted: the marker in x:1 declares the permission to delete pods, "
+                           "but no binding grants it"));
+  EXPECT_THAT(
+      FindingsOf(in("n", "x:1"), in("", "a ClusterRole")),
+      testing::ElementsAre("excess-grant: a ClusterRole grants the permission to delete pods, but "
+                           "no marker declares it; never used"));
 }
 
 }  // namespace

@@ -211,10 +211,11 @@ void TokenBook::JudgeOverlaps(const Find& find) const {
     for (const Life& token : tokens) {
       if (longest != nullptr &&
           TimeOf(longest->used->last) > TimeOf(token.used->first) + options_.overlap) {
-        find("two-tokens", StrCat("credential ids ", longest->id, " and ", token.id, " of ",
-                                  key.first, " were used at the same time: the first, requested ",
-                                  longest->issued, ", until ", longest->used->last,
-                                  ", the second from ", token.used->first, " on"));
+        find("two-tokens",
+             StrCat("two tokens of ", key.first, " were used at the same time: credential id ",
+                    longest->id, " (requested ", longest->issued, ", last used ",
+                    longest->used->last, ") and credential id ", token.id, " (first used ",
+                    token.used->first, ")"));
       }
       if (longest == nullptr || token.used->last > longest->used->last) longest = &token;
     }

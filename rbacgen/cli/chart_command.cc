@@ -146,7 +146,7 @@ void AddSettings(CLI::App* command, ChartSettings* settings, bool* no_fences) {
       ->delimiter(',')
       ->allow_extra_args(false);
   add("--with", &settings->with,
-      "Components to include that have no controllers, by value=… of their markers; '*' all. "
+      "Components without controllers to include: the value= of their markers, or '*' for all. "
       "webhooks.enabled also includes webhooks: without a manager that serves them, the API server "
       "denies the writes that they cover (default: none)")
       ->delimiter(',')

@@ -199,9 +199,10 @@ void AddInputFlags(CLI::App* command, Asks asks, InputFlags* flags) {
       ->transform(ComponentFromWords())
       ->default_str("marker");
   command
-      ->add_option("--identity", flags->identities,
-                   "COMPONENT=NAMESPACE/NAME: the ServiceAccount of a component without our "
-                   "naming; then only the named components exist")
+      ->add_option(
+          "--identity", flags->identities,
+          "COMPONENT=NAMESPACE/NAME: the ServiceAccount of a component whose name does not "
+          "follow the rule; if given, all other components are ignored")
       ->allow_extra_args(false);
 }
 

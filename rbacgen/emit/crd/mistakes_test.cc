@@ -45,7 +45,7 @@ INSTANTIATE_TEST_SUITE_P(
         Mistake{"Required", With({{&Source::spec, "required string f = 1;"}}),
                 "x.proto:9: error: f is `required` for protobuf"},
         Mistake{"NoPresence", With({{&Source::spec, "string f = 1;"}, {&Source::syntax, "proto3"}}),
-                "x.proto:9: error: f is the same in JSON if it is empty or absent"},
+                "x.proto:9: error: f cannot distinguish empty from absent"},
         Mistake{"MapKeys", With({{&Source::spec, "map<int32, string> f = 1;"}}),
                 "x.proto:9: error: the keys of a map must be strings"},
         Mistake{"GoMarker",

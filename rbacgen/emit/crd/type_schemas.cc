@@ -226,14 +226,15 @@ SchemaNode TypeSchemas::OfElement(const FieldDescriptor& field) {
 // field.
 void TypeSchemas::CheckPresence(const FieldDescriptor& field) {
   if (field.is_required()) {
-    diagnostics_->Error(files_.PlaceOf(field),
-                        StrCat(field.name(),
-                               " is `required` for protobuf, which cannot be changed later: make "
-                               "it optional with option required"));
+    diagnostics_->Error(
+        files_.PlaceOf(field),
+        StrCat(field.name(),
+               " is `required` for protobuf, which cannot be changed later: declare "
+               "it `optional` and set (mandate.api.schema).required"));
   } else if (!field.is_repeated() && !field.has_presence()) {
     diagnostics_->Error(
         files_.PlaceOf(field),
-        StrCat(field.name(), " is the same in JSON if it is empty or absent: make it optional"));
+        StrCat(field.name(), " cannot distinguish empty from absent: declare it `optional`"));
   }
 }
 
