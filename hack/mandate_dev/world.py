@@ -33,6 +33,11 @@ class World:
     """
 
     namespace = NAMESPACE
+    program = "//cmd/mandate-manager"
+    # Pathspecs of the components' sources, and of the .proto files of their kinds. The operator of hack/demo/scoped is not
+    # part of the product.
+    sources = ("controllers", "webhooks", "manager", ":!controllers/memcached")
+    protos = "api/*.proto"
 
     def __init__(self, folder: str, report: Report, identity_mode: str = "token", lasting: bool = False,
                  root: str = ROOT) -> None:
@@ -48,7 +53,7 @@ class World:
         self.manager_log = os.path.join(self.folder, "manager.log")
         self.token_file = os.path.join(self.folder, "base-token")
         self.manager_kubeconfig = os.path.join(self.folder, "manager.kubeconfig")
-        self.manager_program = os.path.join(self.folder, "mandate-manager")
+        self.manager_program = os.path.join(self.folder, os.path.basename(self.program).split(":")[-1])
         self.rbacgen = os.path.join(self.folder, "rbacgen")
         self.kubernetes_protos = ""  # known once it is built
         self.health_port = new_port([])
@@ -83,15 +88,17 @@ class World:
         return done.stdout or ""
 
     def _build(self) -> None:
-        self.report.step("build mandate-manager and rbacgen (minutes the first time, then seconds)")
+        name = os.path.basename(self.manager_program)
+        self.report.step(f"build {name} and rbacgen (minutes the first time, then seconds)")
         try:
-            bazel.build("//cmd/mandate-manager", "//rbacgen", "@kubernetes//:protos", root=self.root)
+            bazel.build(self.program, "//rbacgen", "@kubernetes//:protos", root=self.root)
         except subprocess.SubprocessError as error:
             raise StepFailed(self.report.current, "hack/bazel build to succeed", error) from None
         info = bazel.info(root=self.root)
         self.kubernetes_protos = os.path.join(info["output_base"], "external", "kubernetes")
         # Copies the programs, because a build must not replace the programs of a running world.
-        for target, path in ((self.manager_program, "cmd/mandate-manager/mandate-manager"), (self.rbacgen, "rbacgen/rbacgen")):
+        built = os.path.join(self.program.removeprefix("//").split(":")[0], name)
+        for target, path in ((self.manager_program, built), (self.rbacgen, "rbacgen/rbacgen")):
             shutil.copyfile(os.path.join(info["bazel-bin"], path), target + ".new")
             os.chmod(target + ".new", 0o755)
             os.replace(target + ".new", target)  # the existing program may be running
@@ -119,14 +126,14 @@ class World:
 
     def make_namespaces(self, manifests: str) -> None:
         """Creates the namespaces that the manifests need: a marker with namespace= becomes a Role there."""
-        for namespace in sorted({NAMESPACE, *re.findall(r"^  namespace: \"?([-a-z0-9]+)\"?$", manifests, re.MULTILINE)}):
+        for namespace in sorted({self.namespace, *re.findall(r"^  namespace: \"?([-a-z0-9]+)\"?$", manifests, re.MULTILINE)}):
             if not self.kubectl("get", "namespace", namespace, "--ignore-not-found", "-o", "name"):
                 self.kubectl("create", "namespace", namespace)
 
     def make_crds(self) -> str:
         """Returns a folder with the CRDs of the current .proto files. The chart's CRDs may be older; the API server
         would then drop the fields that they lack."""
-        files = self.run(["git", "ls-files", "--cached", "--others", "--exclude-standard", "--", "api/*.proto"],
+        files = self.run(["git", "ls-files", "--cached", "--others", "--exclude-standard", "--", self.protos],
                          cwd=self.proto_root, stdout=subprocess.PIPE).splitlines()
         protos = [file for file in files if os.path.exists(os.path.join(self.proto_root, file))]
         folder = os.path.join(self.folder, "crds")
@@ -137,19 +144,19 @@ class World:
 
     def chart(self, *flags: str) -> str:
         """Returns the generated part of the chart as plain manifests, including components not yet added to git."""
-        sources = self.run(["git", "grep", "--untracked", "-lE", "^// *\\+mandate:component:", "--", "controllers",
-                            "webhooks", "manager"], stdout=subprocess.PIPE).split()
+        sources = self.run(["git", "grep", "--untracked", "-lE", "^// *\\+mandate:component:", "--",
+                            *self.sources], stdout=subprocess.PIPE).split()
         # Webhooks that no manager serves would deny every write that they cover.
         some = [] if any(flag.startswith("--with=") for flag in flags) else ["--with=metrics.enabled"]
         # The sources must not follow a flag that takes a list, because it would take them, too.
-        return self.run([self.rbacgen, "chart", *flags, *some, "--format=yaml", f"--namespace={NAMESPACE}",
+        return self.run([self.rbacgen, "chart", *flags, *some, "--format=yaml", f"--namespace={self.namespace}",
                          f"--identity-mode={self.identity_mode}", *sources], stdout=subprocess.PIPE, stderr=subprocess.PIPE)
 
     def write_credentials(self) -> None:
         """Writes the files that the kubelet would mount into the manager's pod: a token, and the server's address."""
         # The kubelet would renew the token; here it is not renewed.
         life = "--duration=720h" if self.lasting else "--duration=2h"
-        token = self.kubectl("create", "token", BASE, "-n", NAMESPACE, life)
+        token = self.kubectl("create", "token", BASE, "-n", self.namespace, life)
         self.write_private(self.token_file, token)
         config = {
             "apiVersion": "v1", "kind": "Config", "current-context": "demo",
@@ -179,7 +186,7 @@ class World:
         """Starts one more manager process, which the caller ends."""
         with open(self.manager_log, "ab") as log:
             return subprocess.Popen(
-                [self.manager_program, f"--kubeconfig={self.manager_kubeconfig}", f"--namespace={NAMESPACE}",
+                [self.manager_program, f"--kubeconfig={self.manager_kubeconfig}", f"--namespace={self.namespace}",
                  f"--identity-mode={self.identity_mode}", f"--health-probe-bind-address=127.0.0.1:{health_port}",
                  f"--metrics-bind-address=127.0.0.1:{metrics_port}", *flags],
                 stdout=log, stderr=log, stdin=subprocess.DEVNULL, preexec_fn=die_with_parent(),

@@ -23,7 +23,8 @@ from mandate_dev.cases.e2e.metrics_checks import scrape
 from mandate_dev.demo import story
 from mandate_dev.world import BASE, NAMESPACE, PATIENCE
 
-SOURCES = ["controllers", "webhooks", "manager/telemetry"]
+SOURCES = ["webhooks", "manager/telemetry"]
+OTHER_PROGRAMS = ["controllers/memcached"]
 
 
 class LeastPrivilegeFixture(WorldFixture):
@@ -45,7 +46,9 @@ class LeastPrivilege(WorldCase):
     @classmethod
     def setUpClass(cls) -> None:
         super().setUpClass()
-        cls.sources = [s for s in SOURCES if os.path.isdir(os.path.join(cls.world.root, s))]
+        folders = sorted(glob.glob("controllers/*/", root_dir=cls.world.root))
+        sources = [folder.rstrip("/") for folder in folders] + SOURCES
+        cls.sources = [s for s in sources if s not in OTHER_PROGRAMS and os.path.isdir(os.path.join(cls.world.root, s))]
         cls.in_cluster = ["--kubeconfig", cls.world.cluster.kubeconfig, "--kubectl", cls.world.cluster.kubectl_program]
 
     def rbacgen(self, *arguments: str, cwd: str | None = None) -> tuple[int, str, str]:

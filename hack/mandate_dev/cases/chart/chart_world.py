@@ -25,7 +25,7 @@ class ChartWorld(World):
         self.report.step("helm (minutes the first time); a control plane with the generated audit policy")
         self.helm_program = self.run([os.path.join(TOOLS, "helm", "build"), *self.helm_version], stdout=subprocess.PIPE).strip()
         policy = self.audit_policy = os.path.join(self.folder, "audit-policy.yaml")
-        sources = self.run(["git", "grep", "-lE", "^// *\\+mandate:component:", "--", "controllers", "webhooks", "manager"],
+        sources = self.run(["git", "grep", "-lE", "^// *\\+mandate:component:", "--", *self.sources],
                            stdout=subprocess.PIPE).split()
         self.run([self.rbacgen, "audit-policy", f"--namespace={NAMESPACE}", f"--out={policy}", "--bodies", *sources])
         self.up(f"--apiserver-flag=--audit-policy-file={policy}",

@@ -1,0 +1,239 @@
+#include "controllers/memcached/reconciler.h"
+
+#include <jsoncpp/json/json.h>
+
+#include <algorithm>
+#include <utility>
+
+#include "controllers/memcached/deployment.h"
+#include "manager/client/object_patch.h"
+#include "manager/controller/builder_for.h"
+#include "manager/controller/demand_for.h"
+#include "manager/core/status_macros.h"
+#include "manager/core/strings.h"
+#include "manager/object/api_error.h"
+#include "manager/object/json.h"
+
+namespace mandate::memcached {
+namespace {
+
+using appsv1::Deployment;
+using corev1::Pod;
+using v1alpha1::Memcached;
+
+// The delay after a denied write, if the reads are not denied: no event reports its permission.
+constexpr absl::Duration kForbiddenRetry = absl::Seconds(10);
+// The delay until new demands replace released ones.
+constexpr absl::Duration kDemandAgain = absl::Seconds(1);
+
+// Whether the server's answer means that the object was deleted, replaced or changed after it was
+// read. Its event follows.
+bool IsOutdated(const absl::Status& status, const Memcached& memcached) {
+  return (IsNotFound(status) || IsConflict(status)) && IsAbout(status, memcached.metadata().name());
+}
+
+// kUnavailable: the demand has no answer yet, or none any more.
+absl::Status StateOf(const DemandSet& demands, const DemandSpec& spec) {
+  const std::optional<DemandStatus> status = demands.StatusOf(spec);
+  if (!status.has_value())
+    return absl::UnavailableError(StrCat(spec.ToString(), " is not demanded"));
+  if (status->state == DemandState::kSynced) return absl::OkStatus();
+  if (status->state == DemandState::kForbidden) {
+    return absl::PermissionDeniedError(status->reason.message());
+  }
+  return absl::UnavailableError(StrCat(spec.ToString(), " is ", ToString(status->state), ": ",
+                                       AsStd(status->reason.message())));
+}
+
+// The result of `read`, if the kind is synced in the namespace.
+template <class T, class Read>
+auto ReadSynced(const DemandSet& demands, const std::string& ns, Read read) -> decltype(read()) {
+  RETURN_IF_ERROR(StateOf(demands, {KindOf<T>::value, ns, ""}));
+  return read();
+}
+
+}  // namespace
+
+MemcachedReconciler::MemcachedReconciler(const Component& component, Client<kMemcached> client,
+                                         std::shared_ptr<DemandSet> demands)
+    : component_(component), client_(std::move(client)), demands_(std::move(demands)) {}
+
+absl::StatusOr<Result> MemcachedReconciler::Reconcile(const CallContext& context,
+                                                      const Request& request) {
+  const Logger log = component_.runtime.log.With("controller", "memcached")
+                         .With("namespace", request.key.ns)
+                         .With("name", request.key.name);
+  auto read = component_.cache().Get<Memcached>(context, request.key);
+  if (IsNotFound(read.status())) {
+    Release(request.key, log);
+    log.Info("Memcached resource not found. Ignoring since object must be deleted");
+    return Result{};
+  }
+  RETURN_IF_ERROR(read.status());
+  Memcached& memcached = *read;
+  if (memcached.metadata().has_deletiontimestamp()) return TearDown(context, memcached, log);
+  if (!HasFinalizer(memcached)) {
+    const absl::Status added = SetFinalizers(context, memcached, WithFinalizer(memcached));
+    if (IsOutdated(added, memcached)) return Result{};
+    RETURN_IF_ERROR(added);
+  }
+
+  DemandFor(memcached, log);
+  log.Debug(1, "Getting Deployment");
+  absl::StatusOr<Snapshot> snapshot = Read(context, std::move(memcached));
+  if (absl::IsUnavailable(snapshot.status())) return Result{};
+  RETURN_IF_ERROR(snapshot.status());
+
+  const Plan plan = MakePlan(*snapshot);
+  const absl::Status written = Write(context, *snapshot, plan, log);
+  if (IsConflict(written)) return written;
+  const std::optional<Problem> problem = FindProblem(*snapshot, plan, written);
+  const bool failed_before = snapshot->memcached.status().state().status() == kFailed;
+  RETURN_IF_ERROR(Report(context, *snapshot, problem, log));
+  if (!absl::IsPermissionDenied(written)) {
+    RETURN_IF_ERROR(written);
+    return Result{};
+  }
+  if (failed_before) return Result{.requeue_after = kForbiddenRetry};
+  // The permission to read has probably ended, too. An open watch would show that only when its
+  // proof of access expires, and a new one shows it at once.
+  log.Info("Removing cache for memcached CR due to invalid permissions");
+  Release(request.key, log);
+  return Result{.requeue_after = kDemandAgain};
+}
+
+absl::StatusOr<Result> MemcachedReconciler::TearDown(const CallContext& context,
+                                                     const Memcached& memcached,
+                                                     const Logger& log) {
+  log.Info("Memcached is being deleted");
+  Release(KeyOf(memcached), log);
+  if (!HasFinalizer(memcached)) return Result{};
+  Memcached copy = memcached;
+  const absl::Status removed = SetFinalizers(context, copy, WithoutFinalizer(memcached));
+  if (!removed.ok() && !IsOutdated(removed, memcached)) return removed;
+  return Result{};
+}
+
+absl::Status MemcachedReconciler::SetFinalizers(const CallContext& context, Memcached& memcached,
+                                                const std::vector<std::string>& finalizers) {
+  Json::Value patch;
+  Json::Value& list = patch["metadata"]["finalizers"] = Json::Value(Json::arrayValue);
+  for (const std::string& finalizer : finalizers) list.append(finalizer);
+  ASSIGN_OR_RETURN(const MergePatch merge, MergePatch::Of(memcached, WriteJson(patch)));
+  ASSIGN_OR_RETURN(memcached, client_.Patch<Memcached>(context, KeyOf(memcached), merge));
+  return absl::OkStatus();
+}
+
+void MemcachedReconciler::DemandFor(const Memcached& memcached, const Logger& log) {
+  const DemandOwner owner = OwnerOf(memcached);
+  const auto selector = SelectorOf(owner.key.name);
+  const std::string& ns = owner.key.ns;
+  const std::vector<SelectedDemand> demands = {
+      mandate::DemandFor<kMemcached, Deployment>(InNamespace{ns},
+                                                 selector.value_or(LabelSelector())),
+      mandate::DemandFor<kMemcached, Pod>(InNamespace{ns}, selector.value_or(LabelSelector()))};
+  bool is_new = false;
+  {
+    MutexLock lock(mutex_);
+    is_new = std::exchange(demanding_[owner.key], owner.uid) != owner.uid;
+  }
+  if (is_new) {
+    log.Info("Creating cache for memcached CR", {{"CR UID:", owner.uid}});
+    for (const SelectedDemand& demand : demands) {
+      log.Info("Starting EventSource",
+               {{"source", demand.spec.ToString()}, {"selector", demand.selector.ToString()}});
+    }
+  }
+  demands_->Replace(owner, demands);
+}
+
+void MemcachedReconciler::Release(const ObjectKey& owner, const Logger& log) {
+  std::string uid;
+  {
+    MutexLock lock(mutex_);
+    const auto found = demanding_.find(owner);
+    if (found == demanding_.end()) return;
+    uid = std::move(found->second);
+    demanding_.erase(found);
+  }
+  log.Info("Removing ResourceCache", {{"CR UID:", uid}});
+  demands_->Release(owner);
+  log.Info("ResourceCache successfully removed", {{"CR UID:", uid}});
+}
+
+absl::StatusOr<Snapshot> MemcachedReconciler::Read(const CallContext& context,
+                                                   Memcached memcached) const {
+  const ObjectKey key = KeyOf(memcached);
+  const CacheView& cache = component_.cache();
+  Snapshot snapshot{std::move(memcached)};
+  auto deployment = ReadSynced<Deployment>(*demands_, key.ns,
+                                           [&] { return cache.Get<Deployment>(context, key); });
+  if (deployment.ok()) {
+    snapshot.deployment = *std::move(deployment);
+  } else if (absl::IsPermissionDenied(deployment.status())) {
+    snapshot.deployment = deployment.status();
+    return snapshot;  // the rest does not matter
+  } else if (!IsNotFound(deployment.status())) {
+    return deployment.status();
+  }
+  snapshot.pods =
+      ReadSynced<Pod>(*demands_, key.ns, [&] { return cache.List<Pod>(context, key.ns); });
+  if (!snapshot.pods.ok()) {
+    if (absl::IsPermissionDenied(snapshot.pods.status())) return snapshot;
+    return snapshot.pods.status();
+  }
+  ASSIGN_OR_RETURN(const LabelSelector selector, SelectorOf(key.name));
+  std::erase_if(*snapshot.pods,
+                [&](const Pod& pod) { return !selector.Matches(pod.metadata().labels()); });
+  return snapshot;
+}
+
+absl::Status MemcachedReconciler::Write(const CallContext& context, const Snapshot& snapshot,
+                                        const Plan& plan, const Logger& log) {
+  if (!plan.write.has_value()) return absl::OkStatus();
+  const std::optional<Deployment>& observed = *snapshot.deployment;
+  if (!observed.has_value()) {
+    log.Info("Creating a new Deployment",
+             {{"Deployment.Namespace", plan.write->metadata().namespace_()},
+              {"Deployment.Name", plan.write->metadata().name()}});
+  } else if (observed->spec().replicas() != plan.write->spec().replicas()) {
+    log.Info(
+        "Deployment Spec.Replicas does not match Memcached CR Spec.Size -- Updating Deployment",
+        {{"Spec.Replicas", observed->spec().replicas()},
+         {"Spec.Size", plan.write->spec().replicas()}});
+  } else {
+    log.Info("Deployment is not as desired -- Updating Deployment");
+  }
+  return client_.Ensure(context, *plan.write, observed.has_value() ? &*observed : nullptr).status();
+}
+
+absl::Status MemcachedReconciler::Report(const CallContext& context, const Snapshot& snapshot,
+                                         const std::optional<Problem>& problem, const Logger& log) {
+  const v1alpha1::MemcachedStatus status = MakeStatus(snapshot, problem);
+  if (IsSame(snapshot.memcached.status(), status)) return absl::OkStatus();
+  if (status.state().message() != snapshot.memcached.status().state().message()) {
+    if (problem.has_value()) {
+      log.Info(problem->what, {{"reason", problem->why}});
+    } else {
+      log.Info("Memcached is reconciled", {{"message", status.state().message()}});
+    }
+  }
+  Memcached report;
+  report.mutable_metadata()->set_name(snapshot.memcached.metadata().name());
+  report.mutable_metadata()->set_namespace_(snapshot.memcached.metadata().namespace_());
+  report.mutable_metadata()->set_uid(snapshot.memcached.metadata().uid());
+  *report.mutable_status() = status;
+  const absl::Status written = client_.ApplyStatus(context, report).status();
+  return IsOutdated(written, snapshot.memcached) ? absl::OkStatus() : written;
+}
+
+absl::StatusOr<std::unique_ptr<Controller>> MakeController(const Component& component) {
+  ASSIGN_OR_RETURN(auto client, Client<kMemcached>::Create(component.client));
+  auto demands = std::make_shared<DemandSet>(component.runtime);
+  return BuilderFor<kMemcached>(component.runtime)
+      .For<Memcached>()
+      .With(demands)
+      .Complete(std::make_unique<MemcachedReconciler>(component, std::move(client), demands));
+}
+
+}  // namespace mandate::memcached
