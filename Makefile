@@ -35,6 +35,10 @@ bench: setup ## Benchmarks beside controller-runtime and kube-rs
 demo: setup ## Run the ScopeTemplate controllers on a private control plane, and prove it from the audit log
 	@hack/demo/demo
 
+.PHONY: demo-scoped
+demo-scoped: setup ## Run an operator whose permissions come and go, and count its watches in the audit log (ten minutes)
+	@hack/demo/scoped
+
 .PHONY: run
 run: setup ## The same control plane and manager, for you to try; run it again to rebuild and restart the manager [DIR=…] [WEBHOOKS=1]
 	@hack/run --dir "$$DIR" $${WEBHOOKS:+--webhooks}

@@ -36,8 +36,9 @@ class World:
     program = "//cmd/mandate-manager"
     # Pathspecs of the components' sources, and of the .proto files of their kinds. The operator of hack/demo/scoped is not
     # part of the product.
-    sources = ("controllers", "webhooks", "manager", ":!controllers/memcached")
+    sources: tuple[str, ...] = ("controllers", "webhooks", "manager", ":!controllers/memcached")
     protos = "api/*.proto"
+    enabled = "metrics.enabled"  # the components of plain manifests that have no controllers
 
     def __init__(self, folder: str, report: Report, identity_mode: str = "token", lasting: bool = False,
                  root: str = ROOT) -> None:
@@ -147,7 +148,8 @@ class World:
         sources = self.run(["git", "grep", "--untracked", "-lE", "^// *\\+mandate:component:", "--",
                             *self.sources], stdout=subprocess.PIPE).split()
         # Webhooks that no manager serves would deny every write that they cover.
-        some = [] if any(flag.startswith("--with=") for flag in flags) else ["--with=metrics.enabled"]
+        given = any(flag.startswith("--with=") for flag in flags)
+        some = [f"--with={self.enabled}"] if self.enabled and not given else []
         # The sources must not follow a flag that takes a list, because it would take them, too.
         return self.run([self.rbacgen, "chart", *flags, *some, "--format=yaml", f"--namespace={self.namespace}",
                          f"--identity-mode={self.identity_mode}", *sources], stdout=subprocess.PIPE, stderr=subprocess.PIPE)

@@ -29,11 +29,12 @@ CHECKS: dict[tuple[str, ...], tuple[int, list[str], list[str]]] = {
     ("hack/test", "hack/no_such_program"): (2, ["'hack/no_such_program' is neither"], ["==>"]),
     # The demo would write into this folder, and remove files.
     ("hack/demo/demo", "--dir", "hack"): (2, ["hack has other files"], ["Setting up"]),
+    ("hack/demo/scoped", "--dir", "hack"): (2, ["hack has other files"], ["Setting up"]),
     ("hack/test", "--runs", "0"): (2, ["--runs"], ["==>"]),
 }
 
 # A user may try --help first: it must answer at once and do nothing else.
-HELP = ["bench/run", "chart_test", "cluster", "cluster_test", "component", "component_test", "demo/demo", "e2e/run", "examples_test", "fuzz",
+HELP = ["bench/run", "chart_test", "cluster", "cluster_test", "component", "component_test", "demo/demo", "demo/scoped", "e2e/run", "examples_test", "fuzz",
         "image", "least_privilege_test", "manifests", "mutation/run", "mutation_test", "nightly", "package_test", "release", "run", "run_test",
         "go", "setup", "setup_test", "test", "test_test"]
 

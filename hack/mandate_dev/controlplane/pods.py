@@ -88,7 +88,9 @@ class Pods:
         flags = {
             # Port 0: it serves nothing.
             "kube-scheduler": [f"--kubeconfig={self.cluster.kubeconfig}", "--leader-elect=false", "--secure-port=0"],
-            "kwok": [f"--kubeconfig={self.cluster.kubeconfig}", f"--manage-single-node={NODE}", f"--config={STAGES}"],
+            # It renews the Node's Lease: without it, the Node would be unknown after 40 s, and its Pods not ready.
+            "kwok": [f"--kubeconfig={self.cluster.kubeconfig}", f"--manage-single-node={NODE}", f"--config={STAGES}",
+                     "--node-lease-duration-seconds=40"],
         }
         for name, own in flags.items():
             self.children[name] = processes.spawn([os.path.join(folder, name), *own], self.log_of(name), cwd=self.cluster.folder)
