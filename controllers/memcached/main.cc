@@ -1,4 +1,4 @@
-// memcached-operator: runs the operator of the demo of the scoped cache (hack/demo/scoped).
+// memcached-operator: runs the components of the demo of the scoped cache (hack/demo/scoped).
 #include <CLI/CLI.hpp>
 #include <csignal>
 #include <cstdio>
@@ -9,6 +9,7 @@
 #include <string>
 #include <thread>
 
+#include "controllers/memcached/bar/reconciler.h"
 #include "controllers/memcached/base_mandate.h"
 #include "controllers/memcached/reconciler.h"
 #include "manager/core/clock.h"
@@ -54,7 +55,8 @@ absl::Status Run(Flags flags, std::stop_token stop) {
   options.log = Logger(StderrLogSink(LogFormat::kText, flags.verbosity), Clock::Real());
   ASSIGN_OR_RETURN(const std::unique_ptr<Manager> manager,
                    Manager::Create(std::move(options),
-                                   {{&kMemcached, SingleController<memcached::MakeController>}}));
+                                   {{&kMemcached, SingleController<memcached::MakeController>},
+                                    {&kBar, SingleController<bar::MakeController>}}));
   return manager->Run(stop);
 }
 
@@ -73,7 +75,8 @@ int Main(int argc, char** argv) {
     stop.request_stop();
   }).detach();
 
-  CLI::App app("Runs the Memcached operator of \"Informers Based on RBAC\".", "memcached-operator");
+  CLI::App app("Runs the operators of \"Informers Based on RBAC\": memcached and bar.",
+               "memcached-operator");
   Flags flags;
   Declare(app, flags);
   CLI11_PARSE(app, argc, argv);

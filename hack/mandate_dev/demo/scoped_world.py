@@ -14,6 +14,8 @@ from mandate_dev.world import BASE, World
 NAMESPACE = "scoped-memcached-operator-system"
 ACCOUNT = f"{BASE}-memcached"
 USER = f"system:serviceaccount:{NAMESPACE}:{ACCOUNT}"
+BAR_ACCOUNT = f"{BASE}-bar"
+BAR_USER = f"system:serviceaccount:{NAMESPACE}:{BAR_ACCOUNT}"
 SETUP = os.path.join(TOOLS, "demo", "scoped_setup.yaml")
 
 
@@ -72,9 +74,9 @@ class ScopedWorld(World):
         """Returns the audit events, of all users."""
         return audit_log.read(self.audit_log)
 
-    def streams(self) -> list[audit_log.Event]:
-        """Returns the open watches of the operator."""
-        return audit_log.open_watches(audit_log.of(self.events(), USER))
+    def streams(self, user: str = USER) -> list[audit_log.Event]:
+        """Returns the open watches of the operator, or of another user."""
+        return audit_log.open_watches(audit_log.of(self.events(), user))
 
     def stop(self, keep_logs: bool) -> None:
         self.end_manager()

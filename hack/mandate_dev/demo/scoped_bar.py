@@ -1,0 +1,81 @@
+"""The Bar examples of "Informers Based on RBAC": Secrets of a namespace, one Secret, and those of the cluster, at once."""
+import json
+from typing import TYPE_CHECKING, Any
+
+from mandate_dev.demo.scoped_world import BAR_ACCOUNT, BAR_USER, NAMESPACE
+
+if TYPE_CHECKING:
+    from mandate_dev.demo.scoped_story import Story
+
+OWN = "bars in the cluster"
+RBAC = "rbac.authorization.k8s.io"
+GROUP = "operators.io.operator-framework"
+
+
+def role(name: str, rule: dict[str, list[str]]) -> dict[str, Any]:
+    return {"apiVersion": f"{RBAC}/v1", "kind": "ClusterRole", "metadata": {"name": name}, "rules": [rule]}
+
+
+def bound(name: str, namespace: str = "") -> dict[str, Any]:
+    """Returns a binding of the ClusterRole of this name to the component bar; without a namespace, in the cluster."""
+    where = {"namespace": namespace} if namespace else {}
+    return {"apiVersion": f"{RBAC}/v1", "kind": "RoleBinding" if namespace else "ClusterRoleBinding",
+            "metadata": {"name": name, **where}, "roleRef": {"apiGroup": RBAC, "kind": "ClusterRole", "name": name},
+            "subjects": [{"kind": "ServiceAccount", "name": BAR_ACCOUNT, "namespace": NAMESPACE}]}
+
+
+def bar(name: str, spec: dict[str, Any]) -> dict[str, Any]:
+    return {"apiVersion": f"{GROUP}/v1", "kind": "Bar", "metadata": {"name": name, "namespace": "default"}, "spec": spec}
+
+
+def some(namespace: str, *secrets: str) -> list[dict[str, Any]]:
+    """Returns a namespace and Secrets in it."""
+    return [{"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": namespace}},
+            *({"apiVersion": "v1", "kind": "Secret", "metadata": {"name": name, "namespace": namespace}} for name in secrets)]
+
+
+READ = {"apiGroups": [""], "resources": ["secrets"], "verbs": ["get", "list", "watch"]}
+
+
+def apply(story: "Story", *things: dict[str, Any]) -> None:
+    story.world.kubectl("apply", "-f", "-", stdin=json.dumps({"apiVersion": "v1", "kind": "List", "items": list(things)}))
+
+
+def reads_are(story: "Story", name: str, *wanted: tuple[str, int | None]) -> None:
+    """The status of the Bar has these states and numbers of Secrets."""
+    def look() -> tuple[Any, Any]:
+        found = story.world.get("bar", name, "-n", "default").get("status", {}).get("reads", [])
+        return [(read["state"], read.get("secrets")) for read in found] == list(wanted), found
+    text = ", ".join(state if count is None else f"{state} with {count} Secrets" for state, count in wanted)
+    story.world.eventually(f"Bar {name} has read: {text}", look)
+
+
+def play(story: "Story") -> None:
+    story.report.section("The Bar examples: one kind at three scopes")
+    story.act("permissions: all Secrets of namespace-bar; in other-bar, one Secret by its name", lambda: apply(
+        story, *some("namespace-bar", "secret-bar", "more"), *some("other-bar", "secret-bar", "hidden"),
+        role("all-secrets", READ), role("one-secret", {**READ, "resourceNames": ["secret-bar"]}),
+        bound("all-secrets", "namespace-bar"), bound("one-secret", "other-bar")))
+    story.watches(BAR_USER, [OWN])
+
+    story.act("a Bar for the Secrets of namespace-bar", lambda: apply(
+        story, bar("sample", {"secretsInNamespace": {"namespace": "namespace-bar"}})))
+    reads_are(story, "sample", ("Synced", 2))
+    story.watches(BAR_USER, [OWN, "secrets in namespace namespace-bar"])
+
+    story.act("a Bar for one Secret of another namespace than its own", lambda: apply(
+        story, bar("one", {"secret": {"namespace": "other-bar", "name": "secret-bar"}})))
+    reads_are(story, "one", ("Synced", 1))
+    story.watches(BAR_USER, [OWN, "secrets in namespace namespace-bar", "secrets other-bar/secret-bar"])
+
+    story.act("a Bar for the Secrets of the cluster, and the permission", lambda: apply(
+        story, bound("all-secrets"), bar("all", {"secretsInCluster": True, "secretsInNamespace": {"namespace": "namespace-bar"}})))
+    reads_are(story, "all", ("Synced", 2), ("Synced", 4))
+    story.watches(BAR_USER, [OWN, "secrets in namespace namespace-bar", "secrets in the cluster", "secrets other-bar/secret-bar"])
+
+    story.act("the Bar sample is deleted: another Bar still needs its watch",
+              lambda: story.world.kubectl("delete", "bar", "sample", "-n", "default"))
+    story.watches(BAR_USER, [OWN, "secrets in namespace namespace-bar", "secrets in the cluster", "secrets other-bar/secret-bar"])
+
+    story.act("the others are deleted", lambda: story.world.kubectl("delete", "bars", "--all", "-n", "default"))
+    story.watches(BAR_USER, [OWN])
