@@ -23,6 +23,9 @@ using v1alpha1::Memcached;
 
 // The delay after a denied write, if the reads are not denied: no event reports its permission.
 constexpr absl::Duration kForbiddenRetry = absl::Seconds(10);
+// The delay while a foreign Deployment has the name: its events are not the Memcached's, because
+// its labels are others. Each check only reads the cache.
+constexpr absl::Duration kTakenRetry = absl::Seconds(10);
 // The delay until new demands replace released ones.
 constexpr absl::Duration kDemandAgain = absl::Seconds(1);
 
@@ -92,7 +95,8 @@ absl::StatusOr<Result> MemcachedReconciler::Reconcile(const CallContext& context
   RETURN_IF_ERROR(Report(context, *snapshot, problem, log));
   if (!absl::IsPermissionDenied(written)) {
     RETURN_IF_ERROR(written);
-    return Result{};
+    const bool is_taken = plan.problem.has_value() && snapshot->deployment.ok();
+    return Result{.requeue_after = is_taken ? kTakenRetry : absl::ZeroDuration()};
   }
   if (failed_before) return Result{.requeue_after = kForbiddenRetry};
   // The permission to read has probably ended, too. An open watch would show that only when its
@@ -182,9 +186,10 @@ absl::StatusOr<Snapshot> MemcachedReconciler::Read(const CallContext& context,
     if (absl::IsPermissionDenied(snapshot.pods.status())) return snapshot;
     return snapshot.pods.status();
   }
-  ASSIGN_OR_RETURN(const LabelSelector selector, SelectorOf(key.name));
-  std::erase_if(*snapshot.pods,
-                [&](const Pod& pod) { return !selector.Matches(pod.metadata().labels()); });
+  const auto selector = SelectorOf(key.name);
+  std::erase_if(*snapshot.pods, [&](const Pod& pod) {
+    return !selector.ok() || !selector->Matches(pod.metadata().labels());
+  });
   return snapshot;
 }
 

@@ -243,6 +243,40 @@ TEST_F(ReconcilerTest, AFailedWriteIsReportedAndTriedAgain) {
   EXPECT_EQ(cluster_.State("allowed-one"), Success("allowed-one"));
 }
 
+TEST_F(ReconcilerTest, ANameThatCannotBeALabelIsReported) {
+  const std::string name(60, 'x');
+  EXPECT_EQ(
+      cluster_.Send("POST", "/apis/cache.example.com/v1alpha1/namespaces/allowed-one/memcacheds",
+                    StrCat(R"({"apiVersion":"cache.example.com/v1alpha1","kind":"Memcached",)",
+                           R"("metadata":{"name":")", name, R"("},"spec":{"size":1}})")),
+      201);
+  cluster_.Settle();
+  const Json::Value memcached =
+      cluster_.Get("cache.example.com", "memcacheds", "allowed-one", name);
+  EXPECT_THAT(memcached["status"]["state"]["message"].asString(),
+              HasSubstr("The name cannot be a label: metadata.name"));
+}
+
+TEST_F(ReconcilerTest, ADeploymentOfOthersStaysAsItIsUntilItIsDeleted) {
+  EXPECT_EQ(cluster_.Send("POST", "/apis/apps/v1/namespaces/allowed-one/deployments",
+                          R"({"apiVersion":"apps/v1","kind":"Deployment","metadata":{"name":)"
+                          R"("memcached-sample-allowed-one"},"spec":{"replicas":7,"selector":)"
+                          R"({"matchLabels":{"a":"b"}},"template":{"metadata":{"labels":)"
+                          R"({"a":"b"}},"spec":{"containers":[{"name":"a","image":"b"}]}}}})"),
+            201);
+  CreateIn("allowed-one");
+  EXPECT_THAT(cluster_.State("allowed-one"),
+              HasSubstr("Failed: The name of the Deployment is taken"));
+  EXPECT_EQ(Replicas("allowed-one"), 7);
+  EXPECT_EQ(
+      cluster_.Send("DELETE",
+                    "/apis/apps/v1/namespaces/allowed-one/deployments/memcached-sample-allowed-one",
+                    ""),
+      200);
+  cluster_.RunFor(absl::Seconds(15));
+  EXPECT_EQ(cluster_.State("allowed-one"), Success("allowed-one"));
+}
+
 TEST_F(ReconcilerTest, TwoMemcachedsOfANamespaceShareTheirWatches) {
   CreateIn("allowed-one");
   EXPECT_EQ(
