@@ -7,13 +7,14 @@ The last line is `N passed, N failed`.
 from collections.abc import Sequence
 
 from mandate_dev import runner
-from mandate_dev.tests import audit_log, bazel, bench, docs, junit, paths, processes, report, suite, webhook_random, webhooks, world
+from mandate_dev.tests import (audit_log, bazel, bench, docs, junit, paths, processes, report, scoped, suite, webhook_random,
+                               webhooks, world)
 from mandate_dev.tests import run as run_tests
 from mandate_dev.tests import runner as runner_tests
 
-CASES = [audit_log.AuditLog, paths.Paths, report.Reports, junit.JUnit, runner_tests.Running, runner_tests.Choosing, runner_tests.Sharing, bazel.Events,
+CASES = [paths.Paths, report.Reports, junit.JUnit, runner_tests.Running, runner_tests.Choosing, runner_tests.Sharing, bazel.Events,
          bench.Verdict, suite.Suite, docs.Docs, processes.Processes, world.WorldFile, webhook_random.WebhookRandom,
-         webhooks.Install, run_tests.Flags]
+         webhooks.Install, run_tests.Flags, audit_log.AuditLog, scoped.Scoped]
 
 
 def main(argv: Sequence[str]) -> int:
