@@ -13,7 +13,7 @@ def check(world: World, report: Report) -> None:
 
 def trace(world: World, report: Report) -> subprocess.CompletedProcess[str]:
     report.step("rbacgen trace --check")
-    done = subprocess.run([world.rbacgen, "trace", "--check", world.audit_log], text=True, capture_output=True)
+    done = subprocess.run([world.rbacgen, "trace", "--check", f"--namespace={world.namespace}", world.audit_log], text=True, capture_output=True)
     report.say(done.stdout.rstrip())
     return done
 
