@@ -26,8 +26,9 @@ constexpr absl::Duration kForbiddenRetry = absl::Seconds(10);
 // The delay while a foreign Deployment has the name: its events are not the Memcached's, because
 // its labels are others. Each check only reads the cache.
 constexpr absl::Duration kTakenRetry = absl::Seconds(10);
-// The delay until new demands replace released ones.
-constexpr absl::Duration kDemandAgain = absl::Seconds(1);
+// The pause between the release of demands and new ones. A new demand that came before the watch is
+// closed would join it, with its proof of access.
+constexpr absl::Duration kPause = absl::Seconds(1);
 
 // Whether the server's answer means that the object was deleted, replaced or changed after it was
 // read. Its event follows.
@@ -53,6 +54,21 @@ template <class T, class Read>
 auto ReadSynced(const DemandSet& demands, const std::string& ns, Read read) -> decltype(read()) {
   RETURN_IF_ERROR(StateOf(demands, {KindOf<T>::value, ns, ""}));
   return read();
+}
+
+void LogWrite(const std::optional<Deployment>& observed, const Deployment& desired,
+              const Logger& log) {
+  if (!observed.has_value()) {
+    log.Info("Creating a new Deployment",
+             {{"Deployment.Namespace", desired.metadata().namespace_()},
+              {"Deployment.Name", desired.metadata().name()}});
+  } else if (observed->spec().replicas() != desired.spec().replicas()) {
+    log.Info(
+        "Deployment Spec.Replicas does not match Memcached CR Spec.Size -- Updating Deployment",
+        {{"Spec.Replicas", observed->spec().replicas()}, {"Spec.Size", desired.spec().replicas()}});
+  } else {
+    log.Info("Deployment is not as desired -- Updating Deployment");
+  }
 }
 
 }  // namespace
@@ -81,6 +97,8 @@ absl::StatusOr<Result> MemcachedReconciler::Reconcile(const CallContext& context
     RETURN_IF_ERROR(added);
   }
 
+  const absl::Duration pause = PauseOf(request.key);
+  if (pause > absl::ZeroDuration()) return Result{.requeue_after = pause};
   DemandFor(memcached, log);
   log.Debug(1, "Getting Deployment");
   absl::StatusOr<Snapshot> snapshot = Read(context, std::move(memcached));
@@ -102,8 +120,8 @@ absl::StatusOr<Result> MemcachedReconciler::Reconcile(const CallContext& context
   // The permission to read has probably ended, too. An open watch would show that only when its
   // proof of access expires, and a new one shows it at once.
   log.Info("Removing cache for memcached CR due to invalid permissions");
-  Release(request.key, log);
-  return Result{.requeue_after = kDemandAgain};
+  Release(request.key, log, kPause);
+  return Result{.requeue_after = kPause};
 }
 
 absl::StatusOr<Result> MemcachedReconciler::TearDown(const CallContext& context,
@@ -151,10 +169,12 @@ void MemcachedReconciler::DemandFor(const Memcached& memcached, const Logger& lo
   demands_->Replace(owner, demands);
 }
 
-void MemcachedReconciler::Release(const ObjectKey& owner, const Logger& log) {
+void MemcachedReconciler::Release(const ObjectKey& owner, const Logger& log, absl::Duration pause) {
   std::string uid;
   {
     MutexLock lock(mutex_);
+    paused_.erase(owner);
+    if (pause > absl::ZeroDuration()) paused_[owner] = component_.clock().TimeNow() + pause;
     const auto found = demanding_.find(owner);
     if (found == demanding_.end()) return;
     uid = std::move(found->second);
@@ -163,6 +183,15 @@ void MemcachedReconciler::Release(const ObjectKey& owner, const Logger& log) {
   log.Info("Removing ResourceCache", {{"CR UID:", uid}});
   demands_->Release(owner);
   log.Info("ResourceCache successfully removed", {{"CR UID:", uid}});
+}
+
+absl::Duration MemcachedReconciler::PauseOf(const ObjectKey& owner) {
+  MutexLock lock(mutex_);
+  const auto found = paused_.find(owner);
+  if (found == paused_.end()) return absl::ZeroDuration();
+  const absl::Duration left = found->second - component_.clock().TimeNow();
+  if (left <= absl::ZeroDuration()) paused_.erase(found);
+  return left;
 }
 
 absl::StatusOr<Snapshot> MemcachedReconciler::Read(const CallContext& context,
@@ -197,19 +226,11 @@ absl::Status MemcachedReconciler::Write(const CallContext& context, const Snapsh
                                         const Plan& plan, const Logger& log) {
   if (!plan.write.has_value()) return absl::OkStatus();
   const std::optional<Deployment>& observed = *snapshot.deployment;
-  if (!observed.has_value()) {
-    log.Info("Creating a new Deployment",
-             {{"Deployment.Namespace", plan.write->metadata().namespace_()},
-              {"Deployment.Name", plan.write->metadata().name()}});
-  } else if (observed->spec().replicas() != plan.write->spec().replicas()) {
-    log.Info(
-        "Deployment Spec.Replicas does not match Memcached CR Spec.Size -- Updating Deployment",
-        {{"Spec.Replicas", observed->spec().replicas()},
-         {"Spec.Size", plan.write->spec().replicas()}});
-  } else {
-    log.Info("Deployment is not as desired -- Updating Deployment");
-  }
-  return client_.Ensure(context, *plan.write, observed.has_value() ? &*observed : nullptr).status();
+  const absl::Status written =
+      client_.Ensure(context, *plan.write, observed.has_value() ? &*observed : nullptr).status();
+  // Failures are logged when the status changes, and not at each retry.
+  if (written.ok()) LogWrite(observed, *plan.write, log);
+  return written;
 }
 
 absl::Status MemcachedReconciler::Report(const CallContext& context, const Snapshot& snapshot,

@@ -19,6 +19,7 @@
 
 #include "absl/container/flat_hash_map.h"
 #include "absl/status/statusor.h"
+#include "absl/time/time.h"
 #include "controllers/memcached/mandates.h"
 #include "controllers/memcached/plan.h"
 #include "manager/client/client.h"
@@ -49,8 +50,11 @@ class MemcachedReconciler : public Reconciler {
                              const std::vector<std::string>& finalizers);
   // Demands the Deployments and Pods of the Memcached.
   void DemandFor(const v1alpha1::Memcached& memcached, const Logger& log);
-  // Releases the demands of the owner, if there are any.
-  void Release(const ObjectKey& owner, const Logger& log);
+  // Releases the demands of the owner, if there are any; DemandFor() waits for `pause`.
+  void Release(const ObjectKey& owner, const Logger& log,
+               absl::Duration pause = absl::ZeroDuration());
+  // The time until demands may be made again after a release. Zero: now.
+  absl::Duration PauseOf(const ObjectKey& owner);
   // kUnavailable: the watches have no answer yet, and their answer will be an event.
   absl::StatusOr<Snapshot> Read(const CallContext& context, v1alpha1::Memcached memcached) const;
   absl::Status Write(const CallContext& context, const Snapshot& snapshot, const Plan& plan,
@@ -64,6 +68,8 @@ class MemcachedReconciler : public Reconciler {
   Mutex mutex_;
   // The UIDs of the Memcacheds that have demands, so that these are logged once.
   absl::flat_hash_map<ObjectKey, std::string> demanding_ ABSL_GUARDED_BY(mutex_);
+  // The end of the pause after a release.
+  absl::flat_hash_map<ObjectKey, absl::Time> paused_ ABSL_GUARDED_BY(mutex_);
 };
 
 // The controller of Memcacheds.
