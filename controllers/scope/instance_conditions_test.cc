@@ -31,7 +31,7 @@ TEST(InstanceConditionsTest, ReportsRulesWithoutEffectInANamespace) {
   EXPECT_TRUE(conditions[0].status);
   EXPECT_EQ(conditions[1].type, kEffective);
   EXPECT_FALSE(conditions[1].status);
-  EXPECT_TRUE(conditions[1].message.ends_with("whole cluster: /metrics; nodes"))
+  EXPECT_TRUE(conditions[1].message.ends_with("resources or URLs: /metrics; nodes"))
       << conditions[1].message;
 
   const InstancePlan in_cluster = PlanInstance(Snapshot(DocumentInstance(""), of));
