@@ -107,7 +107,7 @@ TEST_F(WaitSetTest, ItsDestructionEndsAWaitThatHasJustBegun) {
   loop_.Post([this] { waits_.reset(); });
   WaitSet& waits = *waits_;
   EXPECT_EQ(waits.Wait({}, kPod, "it", [this] { return answer_; }),
-            absl::CancelledError("the cache has ended"));
+            absl::CancelledError("the cache was destroyed during a wait for it"));
 }
 
 }  // namespace

@@ -95,32 +95,35 @@ std::vector<std::string> Witness::Check(const std::vector<Change>& history, bool
   }
   if (!unbroken) return wrong;
 
-  std::vector<const Told*> news;
+  // The changes of each object after its initial state; without one, after the first event.
+  std::map<ObjectKey, std::vector<const Told*>> news;
+  State start;
   for (const Told& told : told_) {
-    if (!told.initial) news.push_back(&told);
-  }
-  // The first event after the initial state shows where it ended.
-  size_t next = scoped.size();
-  if (!news.empty()) {
-    for (next = 0; next < scoped.size(); ++next) {
-      if (scoped[next]->object->revision >= news.front()->revision) break;
+    if (told.initial) {
+      start[told.key] = told.revision;
+    } else {
+      news[told.key].push_back(&told);
+      start.emplace(told.key, told.revision - 1);
     }
   }
-  for (const Told* told : news) {
-    if (next == scoped.size()) {
-      wrong.push_back("more events than changes");
-      break;
-    }
-    const Change& change = *scoped[next++];
-    if (TypeOf(change) != told->type || KeyOf(change) != told->key ||
-        change.object->revision != told->revision) {
-      wrong.push_back(StrCat("told the ", Name(told->type), " of ", told->key.ToString(), " at ",
-                             told->revision, ", but next was the ", Name(TypeOf(change)), " of ",
-                             KeyOf(change).ToString(), " at ", change.object->revision));
-      break;
+  for (const auto& [key, events] : news) {
+    auto event = events.begin();
+    for (const Change* change : scoped) {
+      if (KeyOf(*change) != key || change->object->revision <= start[key]) continue;
+      const std::string expected =
+          StrCat(Name(TypeOf(*change)), " of ", key.ToString(), " at ", change->object->revision);
+      if (event == events.end()) {
+        wrong.push_back(StrCat("no event for the ", expected));
+        break;
+      }
+      const Told& told = **event++;
+      if (TypeOf(*change) != told.type || change->object->revision != told.revision) {
+        wrong.push_back(StrCat("told the ", Name(told.type), " at ", told.revision,
+                               ", but next was the ", expected));
+        break;
+      }
     }
   }
-  if (!news.empty() && next != scoped.size()) wrong.push_back("some changes have no event");
   return wrong;
 }
 
