@@ -164,7 +164,8 @@ class ComponentWebhooks::Review : public std::enable_shared_from_this<Review> {
   }
 
   ReadReview Read() {
-    ReadReview read = ReadReviewBody(entry_->webhook, request_.content_type, request_.body);
+    ReadReview read = ReadReviewBody(entry_->webhook, request_.content_type, request_.body,
+                                     options_->bounds.max_user_info_bytes);
     std::string().swap(request_.body);  // its memory
     return read;
   }
@@ -173,10 +174,8 @@ class ComponentWebhooks::Review : public std::enable_shared_from_this<Review> {
     if (stop_.stop_requested()) return Plain(504, "the deadline passed");
     ReviewAnswer answer = review.answer({start_ + timeout_, stop_.get_token()});
     if (!answer.unanswered.ok()) {
-      // Of a 500, unlike of a 503, the API server shows the text to its user.
-      return Plain(absl::IsDeadlineExceeded(answer.unanswered) ? 504 : 500,
-                   StrCat("webhook ", request_.path,
-                          " could not check the object: ", AsStd(answer.unanswered.message())));
+      return Plain(answer.code, StrCat("webhook ", request_.path, " could not check the object: ",
+                                       AsStd(answer.unanswered.message())));
     }
     if (answer.exception) {
       entry_->metrics.panics.Increment();

@@ -34,6 +34,9 @@ struct WebhookBounds {
   int threads = 8;
   // A larger body is a 413.
   size_t max_body_bytes = size_t{7} << 20;
+  // The user of a review: the name, uid, groups and extra together, as JSON. A larger one is a 413,
+  // before the user is decoded, because a handler may send it in every access review.
+  size_t max_user_info_bytes = kMaxUserInfoBytes;
   // Of a review that does not say how long the API server waits. The server's timeout is used
   // otherwise, less a tenth, at most half a second, so that our answer still arrives.
   absl::Duration default_timeout = absl::Seconds(10);

@@ -112,6 +112,28 @@ TEST_F(ComponentWebhooksTest, AnswersWithAnHttpErrorWhatItCouldNotCheck) {
   }
 }
 
+// The handler may send the user in every access review.
+TEST_F(ComponentWebhooksTest, ALargeUserIsA413WithoutTheHandler) {
+  bounds_.max_user_info_bytes = 100;
+  int handled = 0;
+  Start([&](AdmissionCall& call) {
+    ++handled;
+    SetVerdict(absl::OkStatus(), call);
+  });
+  const auto body = [](size_t name) {
+    return StrCat(R"({"kind":"AdmissionReview","apiVersion":"admission.k8s.io/v1","request":{)",
+                  R"("uid":"u","operation":"CREATE","userInfo":{"username":")",
+                  std::string(name, 'a'), R"("}}})");
+  };
+  EXPECT_EQ(Ask(body(85))["allowed"], true);
+  const auto answer = Send(body(86));
+  loop_.RunFor(absl::Seconds(1));
+  EXPECT_EQ((*answer)->code, 413);
+  EXPECT_THAT((*answer)->body, HasSubstr("request.userInfo: 101 bytes; the maximum is 100"));
+  EXPECT_EQ(handled, 1);
+  EXPECT_EQ(Requests("413"), 1);
+}
+
 TEST_F(ComponentWebhooksTest, AFloodOfOneUserDoesNotHoldUpAnother) {
   Start([&](AdmissionCall& call) {
     Wait(absl::Seconds(1));

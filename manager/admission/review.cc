@@ -20,7 +20,8 @@ bool IsKnown(std::string_view api_version) {
 
 }  // namespace
 
-absl::StatusOr<AdmissionReview> ParseAdmissionReview(std::string_view body) {
+absl::StatusOr<AdmissionReview> ParseAdmissionReview(std::string_view body,
+                                                     size_t max_user_info_bytes) {
   ASSIGN_OR_RETURN(const ReviewEnvelope envelope, ReadReviewEnvelope(body));
   if (envelope.kind != "AdmissionReview" || !IsKnown(envelope.api_version)) {
     return absl::InvalidArgumentError(
@@ -29,6 +30,11 @@ absl::StatusOr<AdmissionReview> ParseAdmissionReview(std::string_view body) {
   }
   if (envelope.request.empty()) {
     return absl::InvalidArgumentError("the AdmissionReview has no request");
+  }
+  if (envelope.user_info_bytes > max_user_info_bytes) {
+    return absl::OutOfRangeError(StrCat("request.userInfo: ", envelope.user_info_bytes,
+                                        " bytes; the maximum is ", max_user_info_bytes,
+                                        ": the user has too many groups, or too much extra"));
   }
   AdmissionReview review;
   review.api_version = envelope.api_version;

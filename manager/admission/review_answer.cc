@@ -44,7 +44,10 @@ ReviewAnswer AnswerAdmission(const AdmissionHandler& handler, const CallContext&
     return {AdmissionError(500, absl::InternalError(kFailed), uid, review.api_version),
             std::move(exception)};
   }
-  if (!call.unanswered().ok()) return {.unanswered = call.unanswered()};
+  if (const absl::Status& why = call.unanswered(); !why.ok()) {
+    // Of a 500, unlike of a 503, the API server shows the text to its user.
+    return {.unanswered = why, .code = absl::IsDeadlineExceeded(why) ? 504 : 500};
+  }
   call.response().set_uid(uid);
   return {WriteAdmissionReview(review.api_version, call.response())};
 }
@@ -68,7 +71,7 @@ ReadReview Invalid(const Webhook& webhook, const absl::Status& why) {
 }  // namespace
 
 ReadReview ReadReviewBody(const Webhook& webhook, std::string_view content_type,
-                          std::string_view body) {
+                          std::string_view body, size_t max_user_info_bytes) {
   if (content_type != "application/json") {
     return Invalid(webhook, absl::InvalidArgumentError(StrCat("Content-Type is \"", content_type,
                                                               "\"; it must be application/json")));
@@ -80,7 +83,12 @@ ReadReview ReadReviewBody(const Webhook& webhook, std::string_view content_type,
               return AnswerConversion(*webhook.conversions, request);
             }};
   }
-  absl::StatusOr<AdmissionReview> review = ParseAdmissionReview(body);
+  absl::StatusOr<AdmissionReview> review = ParseAdmissionReview(body, max_user_info_bytes);
+  if (absl::IsOutOfRange(review.status())) {
+    return {std::nullopt, [why = review.status()](const CallContext&) {
+              return ReviewAnswer{.unanswered = why, .code = 413};
+            }};
+  }
   if (!review.ok()) return Invalid(webhook, review.status());
   std::string user = review->request.userinfo().username();
   return {std::move(user), [&webhook, review = *std::move(review)](const CallContext& context) {

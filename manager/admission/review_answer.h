@@ -1,12 +1,14 @@
 // The answer of a webhook to the body of a review, whichever kind of review it serves.
 #pragma once
 
+#include <cstddef>
 #include <functional>
 #include <optional>
 #include <string>
 #include <string_view>
 
 #include "absl/status/status.h"
+#include "manager/admission/review.h"
 #include "manager/admission/webhook.h"
 #include "manager/core/call_context.h"
 
@@ -15,9 +17,10 @@ namespace mandate {
 struct ReviewAnswer {
   std::string body = {};  // a review with its response; HTTP 200, as controller-runtime answers
   std::optional<std::string> exception = {};  // what the handler threw, if it threw
-  // If it is not OK: why the object could not be checked. The answer is an HTTP error, and `body`
-  // is empty.
+  // If it is not OK: why the object could not be checked. The answer is the HTTP error `code`, and
+  // `body` is empty.
   absl::Status unanswered = {};
+  int code = 500;
 };
 
 // A review whose body has been read.
@@ -30,8 +33,9 @@ struct ReadReview {
 };
 
 // Reads the body, which may then be destroyed. A body that is not a review, or of another content
-// type, is answered with an error in the review. `webhook` outlives the result.
+// type, is answered with an error in the review. A user of more than `max_user_info_bytes` is a
+// 413. `webhook` outlives the result.
 ReadReview ReadReviewBody(const Webhook& webhook, std::string_view content_type,
-                          std::string_view body);
+                          std::string_view body, size_t max_user_info_bytes = kMaxUserInfoBytes);
 
 }  // namespace mandate

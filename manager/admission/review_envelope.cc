@@ -4,6 +4,26 @@
 #include "manager/object/json_cursor.h"
 
 namespace mandate {
+namespace {
+
+// Reads a value of any type. The members of an object that are repeated count each time.
+void ReadRequest(JsonCursor& json, ReviewEnvelope& review) {
+  const bool is_object = json.Peek() == JsonCursor::Token::kObject;
+  const size_t start = json.Offset();
+  review.user_info_bytes = 0;
+  if (is_object) {
+    std::string_view key, value;
+    for (json.BeginObject(); json.NextMember(&key);) {
+      const bool is_user = key == "userInfo";
+      if (json.SkipValue(&value) && is_user) review.user_info_bytes += value.size();
+    }
+  } else {
+    json.SkipValue();
+  }
+  review.request = json.TextSince(start);
+}
+
+}  // namespace
 
 absl::StatusOr<ReviewEnvelope> ReadReviewEnvelope(std::string_view body) {
   ReviewEnvelope review;
@@ -15,7 +35,7 @@ absl::StatusOr<ReviewEnvelope> ReadReviewEnvelope(std::string_view body) {
     } else if (key == "kind") {
       json.ReadString(&review.kind);
     } else if (key == "request") {
-      json.SkipValue(&review.request);
+      ReadRequest(json, review);
     } else {
       json.SkipValue();
     }

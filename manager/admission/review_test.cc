@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include "manager/core/strings.h"
 #include "manager/core/testing/must.h"
 #include "manager/object/json.h"
 
@@ -27,6 +28,22 @@ TEST(ParseAdmissionReview, ReadsTheRequest) {
   EXPECT_EQ(request.userinfo().extra().at("scopes").items_size(), 2);
   EXPECT_EQ(request.object().raw(), R"({"metadata":{"name":"web"},"unknown":[1]})");
   EXPECT_EQ(request.oldobject().raw(), "");
+}
+
+TEST(ParseAdmissionReview, BoundsTheUser) {
+  const auto body = [](size_t groups) {
+    std::string list;
+    for (size_t i = 0; i < groups; ++i) list += list.empty() ? "\"g\"" : ",\"g\"";
+    return StrCat(R"({"kind":"AdmissionReview","apiVersion":"admission.k8s.io/v1","request":{)",
+                  R"("uid":"u","userInfo":{"groups":[)", list, "]}}}");
+  };
+  // {"groups":["g","g"]}
+  EXPECT_EQ(Must(ParseAdmissionReview(body(2), 20)).request.userinfo().groups_size(), 2);
+  EXPECT_EQ(ParseAdmissionReview(body(2), 19).status(),
+            absl::OutOfRangeError("request.userInfo: 20 bytes; the maximum is 19: the user has too "
+                                  "many groups, or too much extra"));
+  EXPECT_TRUE(ParseAdmissionReview(body(60'000)).ok());
+  EXPECT_TRUE(absl::IsOutOfRange(ParseAdmissionReview(body(70'000)).status())) << "the default";
 }
 
 TEST(ParseAdmissionReview, SaysWhatIsWrong) {
