@@ -6,6 +6,7 @@
 
 #include "manager/core/executor.h"
 #include "manager/core/status_macros.h"
+#include "manager/core/strings.h"
 #include "manager/object/json_codec.h"
 
 namespace mandate {
@@ -14,6 +15,9 @@ namespace {
 using authenticationv1::SelfSubjectReview;
 using authorizationv1::SelfSubjectAccessReview;
 using authorizationv1::SubjectAccessReview;
+using authorizationv1::SubjectAccessReviewSpec;
+
+std::string_view WithoutLast(std::string_view text) { return text.substr(0, text.size() - 1); }
 
 template <class Review>
 absl::StatusOr<RestRequest> Create(const Review& review) {
@@ -176,11 +180,20 @@ absl::StatusOr<Answers> MayUserEach(const CallContext& context, RestClient& clie
   for (const auto& [key, values] : user.extra()) {
     *(*about.mutable_spec()->mutable_extra())[key].mutable_items() = values.items();
   }
+  // The user may be large and the questions many: the user is encoded once, and not on the loop.
+  ASSIGN_OR_RETURN(RestRequest request, Create(SubjectAccessReview()));
+  ASSIGN_OR_RETURN(const std::string user_json, ToJson(about.spec()));
+  // Both objects are open: the attributes and "}}" follow.
+  request.body = StrCat(WithoutLast(request.body), R"(,"spec":)", WithoutLast(user_json), ",");
   return AskEach(context, client, std::move(questions), at_once,
-                 [about](const AccessQuestion& asked) {
-                   SubjectAccessReview review = about;
-                   SetAsked(asked.ns, asked.rule, *review.mutable_spec());
-                   return Create(review);
+                 [request = std::make_shared<const RestRequest>(std::move(request))](
+                     const AccessQuestion& asked) -> absl::StatusOr<RestRequest> {
+                   SubjectAccessReviewSpec attributes;
+                   SetAsked(asked.ns, asked.rule, attributes);
+                   ASSIGN_OR_RETURN(const std::string json, ToJson(attributes));
+                   RestRequest one = *request;
+                   StrAppend(&one.body, std::string_view(json).substr(1), "}");
+                   return one;
                  });
 }
 

@@ -114,6 +114,32 @@ TEST_F(SelfReviewTest, AsksAboutAnotherUser) {
             R"("uid":"7","user":"ann"})");
 }
 
+// The part of the user is encoded once for all.
+TEST_F(SelfReviewTest, EachQuestionAboutAUserHasItsOwnAttributes) {
+  std::vector<std::string> specs;
+  client_.Handle([&](const RestRequest& request) {
+    const Json::Value review = ParseJson(request.body).value();
+    EXPECT_EQ(review["kind"], "SubjectAccessReview");
+    EXPECT_EQ(review["apiVersion"], "authorization.k8s.io/v1");
+    specs.push_back(WriteJson(review["spec"]));
+    return FakeRestClient::Json(201, R"({"status":{"allowed":true}})");
+  });
+  authenticationv1::UserInfo user;
+  const std::vector<AccessQuestion> questions = {
+      {"", ToGet("pods")}, {"", {.verbs = {"get"}, .non_resource_urls = {"/metrics"}}}};
+  EXPECT_TRUE(MayUserEach(Soon(), client_, user, questions, 1).ok());
+  user.set_username("a\"}}");
+  EXPECT_TRUE(MayUserEach(Soon(), client_, user, questions, 1).ok());
+  EXPECT_EQ(
+      specs,
+      (std::vector<std::string>{
+          R"({"resourceAttributes":{"group":"","resource":"pods","verb":"get"},"uid":"","user":""})",
+          R"({"nonResourceAttributes":{"path":"/metrics","verb":"get"},"uid":"","user":""})",
+          R"({"resourceAttributes":{"group":"","resource":"pods","verb":"get"},"uid":"",)"
+          R"("user":"a\"}}"})",
+          R"({"nonResourceAttributes":{"path":"/metrics","verb":"get"},"uid":"","user":"a\"}}"})"}));
+}
+
 TEST_F(SelfReviewTest, StopsAtTheFirstError) {
   size_t asked = 0;
   client_.Handle([&](const RestRequest&) -> absl::StatusOr<HttpResponse> {
