@@ -9,6 +9,7 @@
 #include "google/protobuf/descriptor.h"
 #include "manager/core/status_macros.h"
 #include "manager/core/strings.h"
+#include "manager/object/json_cursor.h"
 
 namespace mandate::scope {
 namespace {
@@ -29,6 +30,25 @@ absl::Status TooLarge(std::string_view path, int64_t size, std::string_view what
 absl::Status CheckText(const api::Schema& schema, const std::string& text, std::string_view path) {
   if (!schema.has_maxlength() || LengthOf(text) <= schema.maxlength()) return absl::OkStatus();
   return TooLarge(path, LengthOf(text), "characters", schema.maxlength());
+}
+
+// More than the four levels of a valid selector.
+constexpr int kMaxSelectorDepth = 8;
+constexpr int64_t kMaxSelectorParts = 1000;
+
+// Adds the members and items of the next value, and those below it. Stops at the first error.
+void CountParts(JsonCursor& json, int64_t& parts) {
+  std::string_view key;
+  switch (json.Peek()) {
+    case JsonCursor::Token::kObject:
+      for (json.BeginObject(); json.NextMember(&key); ++parts) CountParts(json, parts);
+      break;
+    case JsonCursor::Token::kArray:
+      for (json.BeginArray(); json.NextElement(); ++parts) CountParts(json, parts);
+      break;
+    default:
+      json.SkipValue();
+  }
 }
 
 // The field has a value.
@@ -60,6 +80,19 @@ absl::Status CheckField(const Message& message, const FieldDescriptor& field,
 }
 
 }  // namespace
+
+absl::Status CheckSelector(std::string_view json, std::string_view path) {
+  if (json.empty()) return absl::OkStatus();
+  int64_t parts = 0;
+  JsonCursor cursor(json, {.max_depth = kMaxSelectorDepth});
+  CountParts(cursor, parts);
+  if (parts > kMaxSelectorParts) {
+    return TooLarge(path, parts, "labels, requirements and values", kMaxSelectorParts);
+  }
+  const absl::Status status = cursor.Finish();
+  if (status.ok()) return absl::OkStatus();
+  return absl::InvalidArgumentError(StrCat(path, ": ", AsStd(status.message())));
+}
 
 absl::Status CheckMaxima(const Message& message, std::string_view path) {
   std::vector<const FieldDescriptor*> fields;

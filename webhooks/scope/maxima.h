@@ -15,4 +15,10 @@ namespace mandate::scope {
 // large: "spec.clusterRoles: 4500 items; the maximum is 100".
 absl::Status CheckMaxima(const google::protobuf::Message& message, std::string_view path);
 
+// Checks a label selector, as JSON: at most 1,000 labels, requirements and values in all, counting
+// each member of an object and each item of a list. The schema allows more, but a selector is
+// parsed and compared several times in a review. Reads the text once. kInvalidArgument as above,
+// and for invalid JSON. Empty: no selector.
+absl::Status CheckSelector(std::string_view json, std::string_view path);
+
 }  // namespace mandate::scope

@@ -71,5 +71,32 @@ TEST(CheckMaxima, OfInstancesAreThoseOfTheSchema) {
   EXPECT_EQ(Error(bad), "spec.scopeTemplateName: 254 characters; the maximum is 253");
 }
 
+TEST(CheckSelector, CountsLabelsRequirementsAndValues) {
+  const auto labels = [](int count) {
+    std::string text;
+    for (int i = 0; i < count; ++i) StrAppend(&text, i == 0 ? "" : ",", "\"k", i, "\":\"v\"");
+    return StrCat("{", text, "}");
+  };
+  const auto values = [](int count) {
+    std::string text;
+    for (int i = 0; i < count; ++i) StrAppend(&text, i == 0 ? "" : ",", "\"v", i, "\"");
+    return StrCat(R"({"matchExpressions":[{"key":"k","operator":"In","values":[)", text, "]}]}");
+  };
+  const auto error = [](const std::string& json) {
+    return std::string(CheckSelector(json, "spec.namespaceSelector").message());
+  };
+  EXPECT_EQ(error(""), "");
+  EXPECT_EQ(error("{}"), "");
+  EXPECT_EQ(error("null"), "");
+  EXPECT_EQ(error(labels(1000)), "");
+  EXPECT_EQ(error(labels(1001)),
+            "spec.namespaceSelector: 1001 labels, requirements and values; the maximum is 1000");
+  EXPECT_EQ(error(values(995)), "") << "5 more: the list, its item, and the item's members";
+  EXPECT_EQ(error(values(996)),
+            "spec.namespaceSelector: 1001 labels, requirements and values; the maximum is 1000");
+  EXPECT_NE(error("{"), "");
+  EXPECT_NE(error(StrCat("{\"a\":", std::string(100'000, '['))), "");
+}
+
 }  // namespace
 }  // namespace mandate::scope

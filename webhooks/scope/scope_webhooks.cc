@@ -82,18 +82,36 @@ void WarnOfInstances(const std::vector<ScopeInstance>& instances, AdmissionCall&
                    " in all)"));
 }
 
+absl::Status CheckSizeOf(const ScopeTemplate& scope_template) {
+  return CheckMaxima(scope_template.spec(), "spec");
+}
+
+absl::Status CheckSizeOf(const ScopeInstance& instance) {
+  RETURN_IF_ERROR(CheckMaxima(instance.spec(), "spec"));
+  return CheckSelector(instance.spec().namespaceselector().raw(), "spec.namespaceSelector");
+}
+
 // Before anything is expanded. An old object that is too large counts as absent, so that all of the
 // new one is checked.
 template <class T>
 absl::Status CheckSize(const T& now, const T*& old) {
-  RETURN_IF_ERROR(CheckMaxima(now.spec(), "spec"));
-  if (old != nullptr && !CheckMaxima(old->spec(), "spec").ok()) old = nullptr;
+  RETURN_IF_ERROR(CheckSizeOf(now));
+  if (old != nullptr && !CheckSizeOf(*old).ok()) old = nullptr;
   return absl::OkStatus();
+}
+
+// A write of the metadata grants nothing. It must pass also if the object is larger than it may be
+// now: otherwise no user could remove a finalizer of it. The specs have no maps, so equal ones have
+// the same bytes.
+template <class T>
+bool HasSameSpec(const T* old, const T& now) {
+  return old != nullptr && old->spec().SerializeAsString() == now.spec().SerializeAsString();
 }
 
 // `old` is null for a new template.
 absl::Status CheckTemplate(const Checker& checker, AdmissionCall& call, const ScopeTemplate* old,
                            const ScopeTemplate& now) {
+  if (HasSameSpec(old, now)) return absl::OkStatus();
   RETURN_IF_ERROR(CheckSize(now, old));
   const CacheView& cache = checker.component.cache();
   RETURN_IF_ERROR(RefuseTemplate(old, now, checker.component.ns));
@@ -111,6 +129,7 @@ absl::Status CheckTemplate(const Checker& checker, AdmissionCall& call, const Sc
 // `old` is null for a new instance.
 absl::Status CheckInstance(const Checker& checker, AdmissionCall& call, const ScopeInstance* old,
                            const ScopeInstance& now) {
+  if (HasSameSpec(old, now)) return absl::OkStatus();
   RETURN_IF_ERROR(CheckSize(now, old));
   RETURN_IF_ERROR(RefuseInstance(old, now, checker.component.ns));
   std::optional<ScopeTemplate> scope_template;

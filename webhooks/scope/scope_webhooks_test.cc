@@ -244,6 +244,30 @@ TEST_F(ScopeWebhooksTest, RejectsTooLargeObjectsBeforeTheyAreExpanded) {
   ScopeInstance wide = DocumentInstance();
   for (int i = 0; i <= 10'000; ++i) wide.mutable_spec()->add_namespaces("foo");
   EXPECT_EQ(Ask(wide), "403 spec.namespaces: 10001 items; the maximum is 10000");
+
+  ScopeInstance selective = DocumentInstance();
+  std::string values = R"("v")";
+  for (int i = 0; i < 1000; ++i) StrAppend(&values, R"(,"v")");
+  selective.mutable_spec()->mutable_namespaceselector()->set_raw(
+      StrCat(R"({"matchExpressions":[{"key":"k","operator":"In","values":[)", values, "]}]}"));
+  EXPECT_EQ(
+      Ask(selective),
+      "403 spec.namespaceSelector: 1006 labels, requirements and values; the maximum is 1000");
+}
+
+// Otherwise no user could remove a finalizer of an object that is larger than it may be now.
+TEST_F(ScopeWebhooksTest, AWriteOfTheMetadataNeedsNothing) {
+  ScopeTemplate large = DocumentTemplate();
+  for (int i = 0; i < 4500; ++i) large.mutable_spec()->add_clusterroles();
+  ScopeTemplate labelled = large;
+  (*labelled.mutable_metadata()->mutable_labels())["a"] = "b";
+  EXPECT_EQ(Ask(labelled, &large), "allowed");
+  ScopeInstance instance = DocumentInstance();
+  instance.mutable_spec()->mutable_namespaceselector()->set_raw(R"({"a":5})");
+  ScopeInstance finalized = instance;
+  finalized.mutable_metadata()->add_finalizers("example.com/f");
+  EXPECT_EQ(Ask(instance, &finalized), "allowed");
+  EXPECT_TRUE(client_.requests().empty());
 }
 
 // A verdict that comes too late is not needed any more.
