@@ -1,4 +1,4 @@
-"""The writes of webhook-certificates: its fence lets it change nothing in the webhook configurations but caBundle."""
+"""The writes of webhook-certificates: its fences let it change only caBundle of the webhook configurations, and only the data of its Secret."""
 import base64
 import copy
 import json
@@ -7,7 +7,7 @@ from typing import Any
 
 from mandate_dev.cases.chart.chart_world import ChartCase
 from mandate_dev.controlplane.components import new_port
-from mandate_dev.world import BASE
+from mandate_dev.world import BASE, NAMESPACE
 
 WHO, CONFIGURATION = f"{BASE}-webhook-certificates", f"{BASE}-scope-webhook-validating"
 POLICY = f"{WHO}-validatingwebhookconfigurations"
@@ -76,6 +76,17 @@ STOPPED: dict[str, Change] = {
     "finalizers": metadata(finalizers=["a.io/x"]),
 }
 
+SECRET, SECRET_POLICY = f"{BASE}-webhook-certificate", f"{WHO}-secrets"
+SECRET_PATH = f"/api/v1/namespaces/{NAMESPACE}/secrets/{SECRET}"
+SECRET_DENIED = "may only change the fields data"
+SECRET_STOPPED: dict[str, Change] = {
+    "immutable": lambda secret: secret.update(immutable=True),
+    "immutable, without a certificate": lambda secret: (secret["data"].pop("tls.crt"), secret.update(immutable=True)),
+    "finalizers": metadata(finalizers=["a.io/x"]),
+    "labels": metadata(labels={"a": "b"}),
+    "annotations": metadata(annotations={"a": "b"}),
+}
+
 
 class WebhookFence(ChartCase):
     """Tests the fence of webhook-certificates write by write."""
@@ -126,6 +137,36 @@ class WebhookFence(ChartCase):
         world.kubectl("patch", "validatingwebhookconfiguration", CONFIGURATION, "--dry-run=server", "--type=json", "-p",
                       json.dumps([{"op": "remove", "path": "/webhooks/0"}]))
         self.held("passes")
+        world.upgrade()
+        world.restart_manager()
+
+    def test_fence_of_the_certificates_secret(self) -> None:
+        """With the token of webhook-certificates, only the data of its Secret can be changed: it cannot end the rotation."""
+        world = self.world
+        if world.manager_is_running():
+            world.stop_manager()
+        world.upgrade(**{"webhooks.enabled": "true"})
+        world.kubectl("patch", "secret", SECRET, "-n", NAMESPACE, "-p", json.dumps({"data": {"tls.crt": "eA=="}}))
+
+        def write(change: Change) -> tuple[int, str]:
+            secret = copy.deepcopy(world.get("secret", SECRET, "-n", NAMESPACE))
+            change(secret)
+            return world.as_component(WHO, "replace", "--raw", f"{SECRET_PATH}?dryRun=All", "-f", "-", stdin=json.dumps(secret))
+
+        world.eventually("an immutable Secret is denied",
+                         lambda: (SECRET_DENIED in (said := write(SECRET_STOPPED["immutable"])[1]), said))
+        status = world.get("validatingadmissionpolicy", SECRET_POLICY)["status"]
+        self.expect("no warnings", not status.get("typeChecking", {}).get("expressionWarnings"), status)
+        for name, change in {
+                "no change": lambda secret: None,
+                "other data": lambda secret: secret["data"].update({"tls.crt": "eQ==", "tls.key": "eQ=="}),
+                "no data": lambda secret: secret.pop("data"),
+        }.items():
+            code, said = write(change)
+            self.expect(name, code == 0, said)
+        for name, change in SECRET_STOPPED.items():
+            code, said = write(change)
+            self.expect(name, code != 0 and SECRET_DENIED in said, said)
         world.upgrade()
         world.restart_manager()
 
