@@ -8,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "manager/admission/webhook.h"
 #include "manager/client/rest_client.h"
@@ -33,12 +34,15 @@ struct Component {
 
 using Controllers = std::vector<std::unique_ptr<Controller>>;
 
-// One component of a program, and the functions that make its controllers and its webhooks. Either
+// One component of a program, and the functions that make its controllers and its webhooks. Each
 // function may be empty.
 struct ComponentSpec {
   const rbac::Mandate* mandate = nullptr;  // a constant of the program
   std::function<absl::StatusOr<Controllers>(const Component&)> make_controllers = {};
   std::function<absl::StatusOr<Webhooks>(const Component&)> make_webhooks = {};
+  // A further condition of the component's readiness (/readyz/COMPONENT). Any thread; returns at
+  // once.
+  std::function<absl::Status()> ready = {};
 };
 
 // The `make_controllers` of a component whose only controller `kMake` creates.

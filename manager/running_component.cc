@@ -24,6 +24,7 @@ absl::StatusOr<std::unique_ptr<RunningComponent>> RunningComponent::Create(
       {*spec.mandate, options.client, options.events, std::move(runtime), options.ns},
       options.cache, options.log.With("component", name),
       options.has_token ? absl::UnavailableError("no token yet") : absl::OkStatus()));
+  running->ready_ = spec.ready;
   if (spec.make_controllers) {
     ASSIGN_OR_RETURN(running->controllers_, spec.make_controllers(running->component_));
   }
@@ -126,7 +127,7 @@ absl::Status RunningComponent::Ready() const {
     if (!started_) return absl::OkStatus();
   }
   for (const auto& controller : controllers_) RETURN_IF_ERROR(controller->Ready());
-  return absl::OkStatus();
+  return ready_ ? ready_() : absl::OkStatus();
 }
 
 }  // namespace mandate

@@ -1,6 +1,7 @@
 // A component that runs: its client, its cache view, its controllers, and its problems.
 #pragma once
 
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -65,8 +66,8 @@ class RunningComponent {
   absl::Status StopControllers(absl::Time deadline);
 
   // OK, or what is wrong and what to do about it: no token, missing grants, sources that cannot be
-  // watched. Controllers that were not started (on a standby) are ready; webhooks are ready when
-  // their demands are synced. Any thread.
+  // watched, or ComponentSpec::ready. Controllers that were not started (on a standby) are ready;
+  // webhooks are ready when their demands are synced. Any thread.
   absl::Status Ready() const;
 
  private:
@@ -80,6 +81,7 @@ class RunningComponent {
   Cache& cache_;
   const Logger log_;
   Controllers controllers_;
+  std::function<absl::Status()> ready_;  // ComponentSpec::ready
   std::unique_ptr<ComponentWebhooks> webhooks_;
   absl::StatusCode told_ = absl::StatusCode::kOk;  // of the token, in the log; loop thread only
 

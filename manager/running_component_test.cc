@@ -345,6 +345,20 @@ TEST_F(RunningComponentTest, StandbyIsReadyAndALeaderOnceItsSourcesAre) {
   EXPECT_EQ(running_->Ready(), absl::OkStatus());
 }
 
+TEST_F(RunningComponentTest, ItsOwnConditionCounts) {
+  server_.Grant("a");
+  absl::Status condition = absl::FailedPreconditionError("the Secret is immutable");
+  running_ =
+      RunningComponent::Create({.mandate = &kReader, .ready = [&] { return condition; }}, Options())
+          .value();
+  running_->OnTokenStatus(Token(true, absl::OkStatus()));
+  running_->OnPreflight(absl::OkStatus());
+  running_->StartControllers();
+  EXPECT_EQ(running_->Ready(), condition);
+  condition = absl::OkStatus();
+  EXPECT_EQ(running_->Ready(), absl::OkStatus());
+}
+
 TEST_F(RunningComponentTest, StopStopsEveryControllerAndReturnsTheFirstError) {
   server_.Grant("a");
   Latch stuck;

@@ -65,6 +65,22 @@ bool SetBundle(const std::string& bundle, Found<T>& found) {
   return changed;
 }
 
+// An error if new certificates cannot be kept in the Secret, now or later.
+absl::Status CheckUsable(const Secret& secret) {
+  const auto error = [&](std::string_view what) {
+    return absl::FailedPreconditionError(
+        StrCat("the Secret ", secret.metadata().namespace_(), "/", secret.metadata().name(),
+               " for the webhooks' certificates ", what,
+               ", so the rotation of the certificates ends; delete the Secret and create an empty "
+               "one, as the chart does, and find out from the audit log who changed it"));
+  };
+  if (secret.immutable()) return error("is immutable");
+  if (secret.metadata().has_deletiontimestamp()) {
+    return error("is being deleted, and its finalizers, which must be removed, keep it");
+  }
+  return absl::OkStatus();
+}
+
 SecretData DataOf(const Secret& secret) {
   SecretData data;
   for (const auto& [key, value] : secret.data()) data[key] = value;
@@ -108,6 +124,7 @@ absl::Status CertificateReconciler::WriteSecret(const CallContext& context, Secr
       })) {
     return absl::OkStatus();
   }
+  if (secret.immutable()) return CheckUsable(secret);
   for (const auto& [key, value] : plan.data) (*secret.mutable_data())[key] = value;
   RETURN_IF_ERROR(writes_.secret(context, std::move(secret)));
   for (const std::string& reason : plan.rejected) {
@@ -173,14 +190,24 @@ absl::Status CertificateReconciler::Publish(const CallContext& context,
 
 absl::StatusOr<Result> CertificateReconciler::Reconcile(const CallContext& context,
                                                         const Request& request) {
-  absl::StatusOr<Secret> secret = component_.cache().Get<Secret>(context, request.key);
+  absl::StatusOr<Result> result = ReadAndWrite(context, request.key);
+  if (options_.health != nullptr) {
+    options_.health->Note(result.status(), component_.clock().TimeNow());
+  }
+  return result;
+}
+
+absl::StatusOr<Result> CertificateReconciler::ReadAndWrite(const CallContext& context,
+                                                           const ObjectKey& key) {
+  absl::StatusOr<Secret> secret = component_.cache().Get<Secret>(context, key);
   if (absl::IsNotFound(secret.status())) {
     return absl::FailedPreconditionError(
-        StrCat("the Secret ", request.key.ToString(),
+        StrCat("the Secret ", key.ToString(),
                " for the webhooks' certificates does not exist; create an empty one, as the chart "
                "does"));
   }
   RETURN_IF_ERROR(secret.status());
+  const absl::Status usable = CheckUsable(*secret);
   ASSIGN_OR_RETURN(Configurations configurations, Read(context));
   // Not an error, and not in the readiness: a foreign entry must stop neither the rotation nor the
   // replicas that serve our webhooks.
@@ -201,6 +228,8 @@ absl::StatusOr<Result> CertificateReconciler::Reconcile(const CallContext& conte
   Expiry("serving").Set(absl::ToDoubleSeconds(plan.serving_expiry - absl::UnixEpoch()));
   Expiry("authority").Set(absl::ToDoubleSeconds(plan.authority_expiry - absl::UnixEpoch()));
   RETURN_IF_ERROR(Publish(context, std::move(configurations), plan.bundle));
+  // Before the certificates expire, and after everything that can be done was done.
+  RETURN_IF_ERROR(usable);
   return Result{.requeue_after = std::clamp(plan.next - now, absl::Seconds(1), kLongestWait)};
 }
 

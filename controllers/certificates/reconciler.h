@@ -3,6 +3,7 @@
 #pragma once
 
 #include <functional>
+#include <memory>
 #include <set>
 #include <string>
 #include <utility>
@@ -12,6 +13,7 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "controllers/certificates/plan.h"
+#include "controllers/certificates/write_health.h"
 #include "manager/component.h"
 #include "manager/controller/reconciler.h"
 #include "manager/core/metrics.h"
@@ -37,6 +39,7 @@ struct CertificateOptions {
   std::vector<PublishedConfiguration> validating;  // ValidatingWebhookConfigurations
   std::vector<PublishedConfiguration> mutating;    // MutatingWebhookConfigurations
   Lives lives = {};
+  std::shared_ptr<WriteHealth> health = nullptr;  // gets the result of each reconcile
 };
 
 // The writes of the component. Each has the resourceVersion that was read as its precondition, so
@@ -58,12 +61,13 @@ class CertificateReconciler : public Reconciler {
   CertificateReconciler(const Component& component, CertificateOptions options,
                         CertificateWrites writes);
 
-  // kFailedPrecondition: the Secret does not exist.
+  // kFailedPrecondition: the Secret does not exist, is immutable, or is being deleted.
   absl::StatusOr<Result> Reconcile(const CallContext& context, const Request& request) override;
 
  private:
   struct Configurations;
 
+  absl::StatusOr<Result> ReadAndWrite(const CallContext& context, const ObjectKey& key);
   absl::StatusOr<Configurations> Read(const CallContext& context) const;
   absl::Status WriteSecret(const CallContext& context, corev1::Secret secret, const Plan& plan);
   absl::Status Publish(const CallContext& context, Configurations configurations,

@@ -102,7 +102,10 @@ class Replica {
                                            ValidatingWebhookConfiguration object) mutable {
       return client.Update<ValidatingWebhookConfiguration>(context, std::move(object)).status();
     };
-    reconciler_ = std::make_unique<CertificateReconciler>(component_, Options(), std::move(writes));
+    CertificateOptions options = Options();
+    options.health = health_;
+    reconciler_ =
+        std::make_unique<CertificateReconciler>(component_, std::move(options), std::move(writes));
     loop_.RunReady();
   }
 
@@ -123,6 +126,7 @@ class Replica {
     return *std::move(result);
   }
   const std::vector<std::string>& writes() const { return writes_; }
+  const WriteHealth& health() const { return *health_; }
   ServingCertificate& certificate() { return *certificate_; }
   double Expiry(const char* certificate) {
     return metrics_
@@ -161,6 +165,7 @@ class Replica {
   Component component_;
   const std::shared_ptr<ServingCertificate> certificate_ =
       ServingCertificate::WithoutCertificate({});
+  const std::shared_ptr<WriteHealth> health_ = std::make_shared<WriteHealth>();
   Webhooks serving_;
   std::vector<std::unique_ptr<DemandHandle>> demands_;
   std::unique_ptr<CertificateReconciler> reconciler_;
@@ -382,6 +387,62 @@ TEST_F(CertificatesTest, AnAbsentSecretIsReported) {
               HasSubstr("the Secret kube-system/mandate-manager-webhook-certificate for the "
                         "webhooks' certificates does not exist; create an empty one"));
   EXPECT_TRUE(one_.certificate().Ready().ok()) << "its certificate is still valid";
+}
+
+// New certificates cannot be stored, so the present ones expire: it is reported long before.
+TEST_F(CertificatesTest, AnImmutableSecretIsReported) {
+  Settle(one_);
+  const std::string serving = Data(kServing);
+  Send("PATCH", StrCat(kSecrets, "/", kName), R"({"immutable":true})",
+       "application/merge-patch+json");
+  Replace(ConfigurationJson());
+  one_.CatchUp();
+  const auto expect_reported = [&](const std::vector<std::string>& writes) {
+    const absl::Status status = one_.Reconcile().status();
+    EXPECT_TRUE(absl::IsFailedPrecondition(status));
+    EXPECT_THAT(std::string(status.message()),
+                HasSubstr("the Secret kube-system/mandate-manager-webhook-certificate for the "
+                          "webhooks' certificates is immutable"));
+    EXPECT_EQ(one_.writes(), writes);
+  };
+  expect_reported({StrCat("PUT ", kConfiguration)});
+  one_.CatchUp();
+  EXPECT_EQ(one_.health().Ready(), absl::OkStatus());
+  Pass(absl::Hours(39));
+  expect_reported({});
+  EXPECT_EQ(Data(kServing), serving);
+  EXPECT_TRUE(absl::IsFailedPrecondition(one_.health().Ready()));
+  // The recovery.
+  Send("DELETE", StrCat(kSecrets, "/", kName), "");
+  Send("POST", kSecrets,
+       StrCat(R"({"apiVersion":"v1","kind":"Secret","metadata":{"name":")", kName, R"("}})"));
+  Settle(one_);
+  EXPECT_NE(Data(kServing), serving);
+  EXPECT_EQ(one_.health().Ready(), absl::OkStatus());
+}
+
+TEST_F(CertificatesTest, ASecretThatIsBeingDeletedIsReported) {
+  Settle(one_);
+  Send("PATCH", StrCat(kSecrets, "/", kName), R"({"metadata":{"finalizers":["a.io/x"]}})",
+       "application/merge-patch+json");
+  Send("DELETE", StrCat(kSecrets, "/", kName), "");
+  one_.CatchUp();
+  EXPECT_THAT(std::string(one_.Reconcile().status().message()),
+              HasSubstr("is being deleted, and its finalizers, which must be removed, keep it"));
+}
+
+TEST_F(CertificatesTest, AWriteThatFailsForLongIsReported) {
+  one_.CatchUp();
+  one_.unavailable = StrCat("PUT ", kConfiguration);
+  EXPECT_FALSE(one_.Reconcile().ok());
+  one_.CatchUp();
+  EXPECT_EQ(one_.health().Ready(), absl::OkStatus());
+  Pass(absl::Seconds(61));
+  EXPECT_FALSE(one_.Reconcile().ok());
+  EXPECT_TRUE(absl::IsUnavailable(one_.health().Ready()));
+  one_.unavailable.clear();
+  Settle(one_);
+  EXPECT_EQ(one_.health().Ready(), absl::OkStatus());
 }
 
 TEST_F(CertificatesTest, KeepsOtherKeysOfTheSecret) {

@@ -27,8 +27,12 @@ void NameConfigurations(const std::vector<ComponentSpec>& components, Certificat
 }
 
 ComponentSpec WebhookCertificates(std::shared_ptr<const Settings> settings) {
-  const auto controllers = [settings](const Component& component) -> absl::StatusOr<Controllers> {
-    ASSIGN_OR_RETURN(auto made, MakeController<kWebhookCertificates>(component, settings->options));
+  const auto health = std::make_shared<WriteHealth>();
+  const auto controllers = [settings,
+                            health](const Component& component) -> absl::StatusOr<Controllers> {
+    CertificateOptions options = settings->options;
+    options.health = health;
+    ASSIGN_OR_RETURN(auto made, MakeController<kWebhookCertificates>(component, options));
     Controllers all;
     all.push_back(std::move(made));
     return all;
@@ -36,7 +40,7 @@ ComponentSpec WebhookCertificates(std::shared_ptr<const Settings> settings) {
   const auto webhooks = [settings](const Component& component) -> absl::StatusOr<Webhooks> {
     return MakeServing(component, settings->options, settings->serving);
   };
-  return {&kWebhookCertificates, controllers, webhooks};
+  return {&kWebhookCertificates, controllers, webhooks, [health] { return health->Ready(); }};
 }
 
 }  // namespace mandate::certificates
