@@ -135,7 +135,7 @@ class ComponentWebhooks::Review : public std::enable_shared_from_this<Review> {
     };
     queue->Add(number, request_.body.size(), [self = shared_from_this(), done] {
       const auto review = std::make_shared<ReadReview>(self->Read());
-      return ReviewQueue::Handler{.user = review->user,
+      return ReviewQueue::Handler{.user = review->flow,
                                   .run = [self, review, done] { done(self->Run(*review)); },
                                   .reject = [self, done] { done(self->TooMany()); }};
     });

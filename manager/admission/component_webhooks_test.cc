@@ -157,6 +157,29 @@ TEST_F(ComponentWebhooksTest, AFloodOfOneUserDoesNotHoldUpAnother) {
   EXPECT_EQ(webhooks_->in_flight(), 0u);
 }
 
+// A user who may create ServiceAccounts may act as any number of them.
+TEST_F(ComponentWebhooksTest, ServiceAccountsOfANamespaceHaveOneShare) {
+  Start([&](AdmissionCall& call) {
+    Wait(absl::Seconds(1));
+    SetVerdict(absl::OkStatus(), call);
+  });
+  const auto body = [](std::string_view ns, int number) {
+    return StrCat(R"({"kind":"AdmissionReview","apiVersion":"admission.k8s.io/v1","request":{)",
+                  R"("uid":"u","operation":"CREATE","userInfo":{"username":)",
+                  R"("system:serviceaccount:)", ns, ":a", number, R"("}}})");
+  };
+  for (int i = 0; i < 199; ++i) Send(body("flood", i), "30s");
+  loop_.RunFor(absl::Milliseconds(500));
+  const absl::Time start = loop_.clock().TimeNow();
+  const auto other = Send(body("shop", 1));
+  ASSERT_TRUE(loop_.RunUntil([&] { return other->has_value(); }));
+  EXPECT_EQ((*other)->code, 200);
+  EXPECT_LT(loop_.clock().TimeNow() - start, absl::Milliseconds(1100));
+  EXPECT_EQ(Requests("429"), 39) << "they have at most 160 of the 200 together";
+  loop_.RunFor(absl::Minutes(2));
+  EXPECT_EQ(webhooks_->in_flight(), 0u);
+}
+
 TEST_F(ComponentWebhooksTest, IsUnavailableUntilItIsReady) {
   Start([](AdmissionCall& call) { SetVerdict(absl::OkStatus(), call); });
   const KindInfo& kind = KindOf<corev1::ConfigMap>::value;

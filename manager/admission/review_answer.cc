@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "manager/admission/review.h"
+#include "manager/admission/review_flow.h"
 #include "manager/core/strings.h"
 
 namespace mandate {
@@ -90,8 +91,8 @@ ReadReview ReadReviewBody(const Webhook& webhook, std::string_view content_type,
             }};
   }
   if (!review.ok()) return Invalid(webhook, review.status());
-  std::string user = review->request.userinfo().username();
-  return {std::move(user), [&webhook, review = *std::move(review)](const CallContext& context) {
+  std::string flow = FlowOf(review->request.userinfo().username());
+  return {std::move(flow), [&webhook, review = *std::move(review)](const CallContext& context) {
             return AnswerAdmission(webhook.handler, context, review);
           }};
 }

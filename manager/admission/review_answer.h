@@ -25,9 +25,9 @@ struct ReviewAnswer {
 
 // A review whose body has been read.
 struct ReadReview {
-  // The name of the user who writes the object; nullopt for a conversion, and for a body that is
-  // not a review.
-  std::optional<std::string> user;
+  // The flow of the user who writes the object (FlowOf()); nullopt for a conversion, and for a body
+  // that is not a review.
+  std::optional<std::string> flow;
   // Runs the handler. Call it once.
   std::function<ReviewAnswer(const CallContext& context)> answer;
 };

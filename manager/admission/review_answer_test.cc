@@ -35,15 +35,19 @@ ReviewAnswer Answer(const Webhook& webhook, std::string_view type, std::string b
   return read.answer({});
 }
 
-TEST(ReadReviewBody, NamesTheUser) {
+TEST(ReadReviewBody, NamesTheFlowOfTheUser) {
   constexpr char kAnns[] =
       R"({"kind":"AdmissionReview","apiVersion":"admission.k8s.io/v1","request":{"uid":"u",)"
       R"("userInfo":{"username":"ann"}}})";
-  EXPECT_EQ(ReadReviewBody(Allowing(), kJson, kAnns).user, "ann");
-  EXPECT_EQ(ReadReviewBody(Allowing(), kJson, Admission("v1")).user, "");
-  EXPECT_EQ(ReadReviewBody(Allowing(), kJson, "{}").user, std::nullopt);
+  EXPECT_EQ(ReadReviewBody(Allowing(), kJson, kAnns).flow, "ann");
+  constexpr char kCarts[] =
+      R"({"kind":"AdmissionReview","apiVersion":"admission.k8s.io/v1","request":{"uid":"u",)"
+      R"("userInfo":{"username":"system:serviceaccount:shop:cart"}}})";
+  EXPECT_EQ(ReadReviewBody(Allowing(), kJson, kCarts).flow, "system:serviceaccount:shop");
+  EXPECT_EQ(ReadReviewBody(Allowing(), kJson, Admission("v1")).flow, "");
+  EXPECT_EQ(ReadReviewBody(Allowing(), kJson, "{}").flow, std::nullopt);
   const Webhook conversion = ConversionWebhook(Conversions());
-  EXPECT_EQ(ReadReviewBody(conversion, kJson, kConversion).user, std::nullopt);
+  EXPECT_EQ(ReadReviewBody(conversion, kJson, kConversion).flow, std::nullopt);
 }
 
 // The failurePolicy decides about an object that was not checked.

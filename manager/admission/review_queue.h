@@ -36,7 +36,8 @@ namespace mandate {
 // Thread-safe; held by shared_ptr.
 class ReviewQueue : public std::enable_shared_from_this<ReviewQueue> {
  public:
-  // A user name; nullopt is the flow of the reviews without a user, such as conversions.
+  // A flow (FlowOf()): a user name, or the namespace of ServiceAccounts, which count as one user.
+  // nullopt is the flow of the reviews without a user, such as conversions.
   using User = std::optional<std::string>;
   struct Options {
     int threads = 8;

@@ -11,7 +11,8 @@
 
 namespace mandate::scope {
 
-// How many large checks run, of each user. Thread-safe; held by shared_ptr.
+// How many large checks run, of each user: of each FlowOf() (manager/admission/review_flow.h).
+// Thread-safe; held by shared_ptr.
 class LargeChecks : public std::enable_shared_from_this<LargeChecks> {
  public:
   LargeChecks(size_t per_user, size_t in_all) : per_user_(per_user), in_all_(in_all) {}

@@ -10,6 +10,7 @@
 #include "absl/functional/function_ref.h"
 #include "controllers/scope/indexes.h"
 #include "controllers/scope/kinds.h"
+#include "manager/admission/review_flow.h"
 #include "manager/admission/typed.h"
 #include "manager/core/status_macros.h"
 #include "manager/core/strings.h"
@@ -60,7 +61,8 @@ absl::Status CheckAuthor(
   size_t reviews = 0;
   for (const Requirement& requirement : requirements) reviews += 1 + requirement.rights.size();
   std::shared_ptr<void> place;
-  if (reviews > kLarge && (place = checker.large->Take(call.user().username())) == nullptr) {
+  if (reviews > kLarge &&
+      (place = checker.large->Take(FlowOf(call.user().username()))) == nullptr) {
     // Others' objects say nothing about this one, so this is not a denial.
     return absl::UnavailableError(
         StrCat("checking it needs ", reviews,

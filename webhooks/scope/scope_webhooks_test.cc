@@ -207,6 +207,12 @@ TEST_F(ScopeWebhooksTest, ChecksTwoLargeObjectsOfAUserAtOnce) {
   send("ann", large);
   loop_.RunFor(absl::Minutes(1));
   EXPECT_EQ(answers["ann"].count("allowed"), 3u) << "the others have ended";
+  // The ServiceAccounts of a namespace count as one user.
+  const std::string account = "system:serviceaccount:shop:";
+  for (const char* name : {"a", "b", "c"}) send(account + name, large);
+  loop_.RunFor(absl::Minutes(1));
+  EXPECT_EQ(answers[account + "b"], (std::multiset<std::string>{"allowed"}));
+  EXPECT_EQ(answers[account + "c"], (std::multiset<std::string>{denied}));
 }
 
 TEST_F(ScopeWebhooksTest, AnUpdateOfAnInstanceNeedsOnlyWhatIsNew) {
