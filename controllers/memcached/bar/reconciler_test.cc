@@ -22,7 +22,7 @@ constexpr char kRoles[] = "/apis/rbac.authorization.k8s.io/v1/clusterroles";
 constexpr char kNeeds[] = "bar-needs";
 constexpr char kInNamespace[] = R"("secretsInNamespace":{"namespace":"namespacebar"})";
 constexpr char kOne[] = R"("secret":{"namespace":"namespacebar","name":"secretbar"})";
-constexpr char kOneElsewhere[] = R"("secret":{"namespace":"other","name":"secretbar"})";
+constexpr char kOneElsewhere[] = R"("secret":{"namespace":"elsewhere","name":"secretbar"})";
 
 class BarTest : public testing::Test {
  protected:
@@ -31,9 +31,9 @@ class BarTest : public testing::Test {
                   MakeController,
                   "operators.io.operator-framework",
                   "controllers/memcached/bar/v1/crd.yaml",
-                  {"home", "namespacebar", "other"}}) {
+                  {"home", "namespacebar", "elsewhere"}}) {
     EXPECT_EQ(cluster_.Send("POST", kRoles, cluster_.NeedsRole(kNeeds)), 201);
-    for (const char* ns : {"namespacebar", "other"}) {
+    for (const char* ns : {"namespacebar", "elsewhere"}) {
       for (const char* name : {"secretbar", "more"}) CreateSecret(ns, name);
     }
     cluster_.Start();
@@ -124,11 +124,11 @@ TEST_F(BarTest, AKindIsReadInThreeScopesAtOnce) {
   EXPECT_EQ(Reads("namespace-and-one")[0], "secrets in namespace namespacebar: Synced 2");
   EXPECT_TRUE(Reads("namespace-and-one")[1].ends_with(": Synced 1"));
   EXPECT_THAT(cluster_.Streams(),
-              ElementsAre("bars", "secrets", "secrets in namespacebar", "secrets other/secretbar"));
+              ElementsAre("bars", "secrets", "secrets in namespacebar", "secrets elsewhere/secretbar"));
   Delete("all");
   EXPECT_THAT(Reads("namespace-and-one").size(), 2u);
   EXPECT_THAT(cluster_.Streams(),
-              ElementsAre("bars", "secrets in namespacebar", "secrets other/secretbar"));
+              ElementsAre("bars", "secrets in namespacebar", "secrets elsewhere/secretbar"));
 }
 
 TEST_F(BarTest, ADeniedScopeDoesNotHoldUpTheOthers) {
@@ -138,7 +138,7 @@ TEST_F(BarTest, ADeniedScopeDoesNotHoldUpTheOthers) {
   EXPECT_EQ(Reads("sample")[0], "secrets in namespace namespacebar: Synced 2");
   EXPECT_TRUE(Reads("sample")[1].ends_with(": Forbidden")) << Reads("sample")[1];
   EXPECT_EQ(Reads("sample")[2], "secrets: Forbidden");
-  cluster_.Bind("other", kNeeds);
+  cluster_.Bind("elsewhere", kNeeds);
   cluster_.RunFor(absl::Minutes(1));
   EXPECT_TRUE(Reads("sample")[1].ends_with(": Synced 1")) << Reads("sample")[1];
 }
@@ -147,11 +147,11 @@ TEST_F(BarTest, AnEditReplacesTheDemands) {
   cluster_.Bind("", kNeeds);
   Create("sample", kInNamespace);
   EXPECT_EQ(cluster_.Send("PATCH", StrCat(kBars, "/sample"),
-                          R"({"spec":{"secretsInNamespace":{"namespace":"other"}}})"),
+                          R"({"spec":{"secretsInNamespace":{"namespace":"elsewhere"}}})"),
             200);
   cluster_.Settle();
-  EXPECT_THAT(Reads("sample"), ElementsAre("secrets in namespace other: Synced 2"));
-  EXPECT_THAT(cluster_.Streams(), ElementsAre("bars", "secrets in other"));
+  EXPECT_THAT(Reads("sample"), ElementsAre("secrets in namespace elsewhere: Synced 2"));
+  EXPECT_THAT(cluster_.Streams(), ElementsAre("bars", "secrets in elsewhere"));
   cluster_.TakeWrites();
   cluster_.RunFor(absl::Hours(1));
   EXPECT_THAT(cluster_.TakeWrites(), IsEmpty());
