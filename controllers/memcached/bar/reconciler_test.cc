@@ -123,12 +123,12 @@ TEST_F(BarTest, AKindIsReadInThreeScopesAtOnce) {
   ASSERT_EQ(Reads("namespace-and-one").size(), 2u);
   EXPECT_EQ(Reads("namespace-and-one")[0], "secrets in namespace namespacebar: Synced 2");
   EXPECT_TRUE(Reads("namespace-and-one")[1].ends_with(": Synced 1"));
-  EXPECT_THAT(cluster_.Streams(),
-              ElementsAre("bars", "secrets", "secrets in namespacebar", "secrets elsewhere/secretbar"));
+  EXPECT_THAT(cluster_.Streams(), ElementsAre("bars", "secrets", "secrets elsewhere/secretbar",
+                                              "secrets in namespacebar"));
   Delete("all");
   EXPECT_THAT(Reads("namespace-and-one").size(), 2u);
   EXPECT_THAT(cluster_.Streams(),
-              ElementsAre("bars", "secrets in namespacebar", "secrets elsewhere/secretbar"));
+              ElementsAre("bars", "secrets elsewhere/secretbar", "secrets in namespacebar"));
 }
 
 TEST_F(BarTest, ADeniedScopeDoesNotHoldUpTheOthers) {
