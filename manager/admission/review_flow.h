@@ -1,4 +1,4 @@
-// Whose reviews share a turn.
+// The reviews that share a turn.
 #pragma once
 
 #include <string>
@@ -6,8 +6,8 @@
 
 namespace mandate {
 
-// The flow of a user's reviews: the user's name, and for a ServiceAccount its namespace, because
-// whoever may create ServiceAccounts in a namespace may act as any number of users.
+// Returns the flow of a user's reviews: the user's name, or the namespace of a ServiceAccount. A
+// user with the permission to create ServiceAccounts in a namespace can act as any number of them.
 //
 //   FlowOf("ann") is "ann"; FlowOf("system:serviceaccount:shop:cart") is
 //   "system:serviceaccount:shop"

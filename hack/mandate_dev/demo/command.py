@@ -17,12 +17,15 @@ import argparse
 import os
 import signal
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from typing import TypeVar
 
 from mandate_dev import paths, processes, world_file
 from mandate_dev.demo import audit, story
 from mandate_dev.report import Report, StepFailed
 from mandate_dev.world import World
+
+W = TypeVar("W", bound=World)
 
 
 def parse(argv: Sequence[str]) -> argparse.Namespace:
@@ -67,21 +70,19 @@ def stay(world: World, report: Report) -> int:
     return 1
 
 
-def main(argv: Sequence[str]) -> int:
-    options = parse(argv)
-    if options.help:
-        print(__doc__.strip())
-        return 0
-    if options.dir and not is_free(options.dir):
-        print(f"hack/demo/demo: {options.dir} has other files; choose an empty or a new folder with --dir", file=sys.stderr)
+def perform(program: str, folder: str | None, make: Callable[[Report], W], play: Callable[[W, Report], None],
+            stays: bool) -> int:
+    """Makes a world, plays in it, and stops it; with `stays`, waits before that. Returns the exit code."""
+    if folder and not is_free(folder):
+        print(f"{program}: {folder} has other files; choose an empty or a new folder with --dir", file=sys.stderr)
         return 2
     # Both signals unwind through `finally`; SIGINT, too, if a script started this with &, which otherwise ignores it.
     processes.interrupt_on_sigterm(signal.SIGINT)
     report = Report()
-    world = World(options.dir or paths.new_folder("demo"), report, options.identity_mode)
+    world = make(report)
     try:
-        play(world, report, options.kill)
-        return stay(world, report) if options.stay else 0
+        play(world, report)
+        return stay(world, report) if stays else 0
     except StepFailed as failure:
         report.failed(failure)
         world.show_logs()
@@ -91,3 +92,13 @@ def main(argv: Sequence[str]) -> int:
         return 130
     finally:
         world.stop(keep_logs=True)
+
+
+def main(argv: Sequence[str]) -> int:
+    options = parse(argv)
+    if options.help:
+        print(__doc__.strip())
+        return 0
+    return perform("hack/demo/demo", options.dir,
+                   lambda report: World(options.dir or paths.new_folder("demo"), report, options.identity_mode),
+                   lambda world, report: play(world, report, options.kill), options.stay)

@@ -13,15 +13,13 @@ announces is noticed within five minutes. Exit 0 only if every step held.
   --dir DIR  where to keep the cluster and the logs, new or empty (default: a new folder under ${TMPDIR:-/tmp})
 """
 import argparse
-import signal
-import sys
 from collections.abc import Sequence
 
-from mandate_dev import paths, processes
+from mandate_dev import paths
 from mandate_dev.demo import scoped_story
-from mandate_dev.demo.command import is_free, stay
+from mandate_dev.demo.command import perform
 from mandate_dev.demo.scoped_world import ScopedWorld
-from mandate_dev.report import Report, StepFailed
+from mandate_dev.report import Report
 
 
 def parse(argv: Sequence[str]) -> argparse.Namespace:
@@ -32,30 +30,17 @@ def parse(argv: Sequence[str]) -> argparse.Namespace:
     return parser.parse_args(argv)
 
 
+def play(world: ScopedWorld, report: Report) -> None:
+    scoped_story.play(world, report)
+    report.say("")
+    report.say(f"Audit log:      {world.kept_audit_log}")
+    report.say(f"Operator's log: {world.manager_log}")
+
+
 def main(argv: Sequence[str]) -> int:
     options = parse(argv)
     if options.help:
         print(__doc__.strip())
         return 0
-    if options.dir and not is_free(options.dir):
-        print(f"hack/demo/scoped: {options.dir} has other files; choose an empty or a new folder with --dir", file=sys.stderr)
-        return 2
-    # Both signals unwind through `finally`; SIGINT, too, if a script started this with &, which otherwise ignores it.
-    processes.interrupt_on_sigterm(signal.SIGINT)
-    report = Report()
-    world = ScopedWorld(options.dir or paths.new_folder("scoped-demo"), report)
-    try:
-        scoped_story.play(world, report)
-        report.say("")
-        report.say(f"Audit log:      {world.kept_audit_log}")
-        report.say(f"Operator's log: {world.manager_log}")
-        return stay(world, report) if options.stay else 0
-    except StepFailed as failure:
-        report.failed(failure)
-        world.show_logs()
-        return 1
-    except KeyboardInterrupt:
-        report.say("\nStopping.")
-        return 130
-    finally:
-        world.stop(keep_logs=True)
+    return perform("hack/demo/scoped", options.dir,
+                   lambda report: ScopedWorld(options.dir or paths.new_folder("scoped-demo"), report), play, options.stay)
