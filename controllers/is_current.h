@@ -13,7 +13,7 @@ namespace mandate {
 // generations.
 template <Object T>
 bool IsCurrent(const CacheView& cache, const T& read) {
-  const auto is = cache.GetRaw(WithoutWaiting(), KindOf<T>::value, KeyOf(read));
+  const auto is = cache.GetRaw(NonBlockingContext(), KindOf<T>::value, KeyOf(read));
   if (!is.ok()) return !absl::IsNotFound(is.status());
   const auto& meta = read.metadata();
   if ((*is)->resource_version() == meta.resourceversion()) return true;

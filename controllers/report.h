@@ -39,7 +39,7 @@ absl::Status ReportConditions(const CallContext& context, const Component& compo
   *status.mutable_status()->mutable_conditions() = conditions;
   const absl::StatusOr<T> written = client.ApplyStatus(context, status);
   if ((IsNotFound(written.status()) || IsConflict(written.status())) &&
-      IsAbout(written.status(), of.metadata().name())) {
+      IsServerErrorAbout(written.status(), of.metadata().name())) {
     return absl::OkStatus();
   }
   RETURN_IF_ERROR(written.status());

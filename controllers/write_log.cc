@@ -37,7 +37,9 @@ void WriteLog::Failed(std::string_view what, const absl::Status& status,
 void WriteLog::AddRemoval(std::string_view what, std::string_view name,
                           const absl::Status& status) {
   // A conflict means that another object has the name now.
-  if (status.ok() || ((IsNotFound(status) || IsConflict(status)) && IsAbout(status, name))) return;
+  if (status.ok() ||
+      ((IsNotFound(status) || IsConflict(status)) && IsServerErrorAbout(status, name)))
+    return;
   Failed(StrCat("deleting ", what), status, removal_failures_);
 }
 

@@ -95,7 +95,7 @@ absl::Status CheckNamespace(const CallContext& context, RestClient& base, std::s
                             std::string_view ns, const rbac::Rule& needed) {
   const auto account = rbac::ParseServiceAccountUser(user);
   if (!account.has_value() || account->ns == ns) return absl::OkStatus();
-  const auto answer = MayI(context, base, ns, needed);
+  const auto answer = CanI(context, base, ns, needed);
   if (!answer.ok() || answer->status().allowed()) return absl::OkStatus();
   return absl::InvalidArgumentError(
       StrCat("--namespace: the manager looks for its Lease and its components' ServiceAccounts in "
@@ -104,12 +104,12 @@ absl::Status CheckNamespace(const CallContext& context, RestClient& base, std::s
              needed.verbs[0], " ", needed.resources[0], "; use --namespace=", account->ns));
 }
 
-absl::Status RefuseAdministrator(const ClusterConfig& cluster) {
+absl::Status RejectAdministrator(const ClusterConfig& cluster) {
   const auto* client = std::get_if<ClientCertificate>(&cluster.base);
-  return client == nullptr ? absl::OkStatus() : RefuseAdministrator(*client);
+  return client == nullptr ? absl::OkStatus() : RejectAdministrator(*client);
 }
 
-absl::Status RefuseAdministrator(const ClientCertificate& client) {
+absl::Status RejectAdministrator(const ClientCertificate& client) {
   const std::unique_ptr<BIO, decltype(&BIO_free)> bio(
       BIO_new_mem_buf(client.certificate_pem.data(),
                       static_cast<int>(client.certificate_pem.size())),

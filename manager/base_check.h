@@ -30,7 +30,7 @@ absl::Status CheckNamespace(const CallContext& context, RestClient& base, std::s
 
 // kFailedPrecondition: the credential is an administrator's certificate (its organisation is
 // system:masters), with which the manager never runs. kInvalidArgument: it is not a certificate.
-absl::Status RefuseAdministrator(const ClusterConfig& cluster);
-absl::Status RefuseAdministrator(const ClientCertificate& certificate);
+absl::Status RejectAdministrator(const ClusterConfig& cluster);
+absl::Status RejectAdministrator(const ClientCertificate& certificate);
 
 }  // namespace mandate

@@ -176,25 +176,25 @@ ClusterConfig WithCertificate(const std::string& pem) {
 
 TEST(RefuseAdministratorTest, RejectsOnlyAnAdministratorsCertificate) {
   const TestCa ca;
-  EXPECT_TRUE(RefuseAdministrator(WithCertificate(ca.IssueClient("manager").certificate_pem)).ok());
-  EXPECT_TRUE(RefuseAdministrator(
+  EXPECT_TRUE(RejectAdministrator(WithCertificate(ca.IssueClient("manager").certificate_pem)).ok());
+  EXPECT_TRUE(RejectAdministrator(
                   WithCertificate(ca.IssueClient("x", {"system:masters-not"}).certificate_pem))
                   .ok());
   for (const std::vector<std::string>& groups :
        {std::vector<std::string>{"system:masters"}, {"others", "system:masters"}}) {
     const absl::Status status =
-        RefuseAdministrator(WithCertificate(ca.IssueClient("admin", groups).certificate_pem));
+        RejectAdministrator(WithCertificate(ca.IssueClient("admin", groups).certificate_pem));
     EXPECT_TRUE(absl::IsFailedPrecondition(status)) << status;
     EXPECT_THAT(std::string(status.message()), HasSubstr("kubectl create token"));
   }
   ClusterConfig token;
   token.base = TokenFile{"/token"};
-  EXPECT_TRUE(RefuseAdministrator(token).ok());
+  EXPECT_TRUE(RejectAdministrator(token).ok());
 }
 
 TEST(RefuseAdministratorTest, RejectsInvalidCertificates) {
-  EXPECT_TRUE(absl::IsInvalidArgument(RefuseAdministrator(WithCertificate("nonsense"))));
-  EXPECT_TRUE(absl::IsInvalidArgument(RefuseAdministrator(WithCertificate(""))));
+  EXPECT_TRUE(absl::IsInvalidArgument(RejectAdministrator(WithCertificate("nonsense"))));
+  EXPECT_TRUE(absl::IsInvalidArgument(RejectAdministrator(WithCertificate(""))));
 }
 
 }  // namespace

@@ -31,7 +31,7 @@ absl::StatusOr<BasePower> AskBasePower(const CallContext& context, RestClient& b
                                        std::string_view ns) {
   BasePower power;
   const rbac::Rule anything{.verbs = {"*"}, .api_groups = {"*"}, .resources = {"*"}};
-  ASSIGN_OR_RETURN(const auto all, MayI(context, base, "", anything));
+  ASSIGN_OR_RETURN(const auto all, CanI(context, base, "", anything));
   power.anything = all.status().allowed();
   if (power.anything) return power;
   // Two for each right: in the whole cluster, and in the manager's namespace.
@@ -48,7 +48,7 @@ absl::StatusOr<BasePower> AskBasePower(const CallContext& context, RestClient& b
       texts.push_back(StrCat(verb, " ", ResourceOf(danger), " (", danger.consequence, ")"));
     }
   }
-  ASSIGN_OR_RETURN(const auto answers, MayIEach(context, base, std::move(questions), kAtOnce));
+  ASSIGN_OR_RETURN(const auto answers, CanIAll(context, base, std::move(questions), kAtOnce));
   for (size_t i = 0; i < texts.size(); ++i) {
     if (answers[2 * i].allowed()) {
       power.excess.push_back(std::move(texts[i]));
@@ -59,7 +59,7 @@ absl::StatusOr<BasePower> AskBasePower(const CallContext& context, RestClient& b
   return power;
 }
 
-absl::Status RefuseAnything(const BasePower& power, std::string_view username,
+absl::Status RejectAnything(const BasePower& power, std::string_view username,
                             std::string_view ns) {
   if (!power.anything) return absl::OkStatus();
   return absl::FailedPreconditionError(StrCat(

@@ -26,6 +26,6 @@ absl::StatusOr<BasePower> AskBasePower(const CallContext& context, RestClient& b
                                        std::string_view ns);
 
 // kFailedPrecondition, with the next step, if it may do anything.
-absl::Status RefuseAnything(const BasePower& power, std::string_view username, std::string_view ns);
+absl::Status RejectAnything(const BasePower& power, std::string_view username, std::string_view ns);
 
 }  // namespace mandate

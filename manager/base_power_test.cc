@@ -45,7 +45,7 @@ TEST_F(BasePowerTest, RejectsACredentialThatMayDoAnything) {
   const auto power = Ask({"* */* "});
   ASSERT_TRUE(power.ok()) << power.status();
   EXPECT_TRUE(power->anything);
-  const absl::Status refusal = RefuseAnything(*power, "ann", "ops");
+  const absl::Status refusal = RejectAnything(*power, "ann", "ops");
   EXPECT_TRUE(absl::IsFailedPrecondition(refusal)) << refusal;
   EXPECT_THAT(std::string(refusal.message()),
               AllOf(HasSubstr("\"ann\""), HasSubstr("create token mandate-manager -n ops")));
@@ -56,7 +56,7 @@ TEST_F(BasePowerTest, ReportsNoExcessForBasesOwnGrants) {
   ASSERT_TRUE(power.ok()) << power.status();
   EXPECT_FALSE(power->anything);
   EXPECT_THAT(power->excess, IsEmpty());
-  EXPECT_TRUE(RefuseAnything(*power, "ann", "ops").ok());
+  EXPECT_TRUE(RejectAnything(*power, "ann", "ops").ok());
 }
 
 TEST_F(BasePowerTest, ListsPermissionsThatLeadToThoseOfOthers) {
@@ -83,7 +83,7 @@ TEST_F(BasePowerTest, ListsPermissionsThatLeadToThoseOfOthers) {
     const auto power = Ask({row.right});
     ASSERT_TRUE(power.ok()) << power.status();
     EXPECT_THAT(power->excess, ElementsAre(row.excess));
-    EXPECT_TRUE(RefuseAnything(*power, "ann", "ops").ok());
+    EXPECT_TRUE(RejectAnything(*power, "ann", "ops").ok());
   }
 }
 

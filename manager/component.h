@@ -24,7 +24,7 @@ struct Component {
   const rbac::Mandate& mandate;
   RestClient& client;
   EventRecorder& events;
-  ControllerRuntime runtime;  // the view of the cache, the loop, the workers, logs and metrics
+  ControllerContext runtime;  // the view of the cache, the loop, the workers, logs and metrics
   std::string_view ns = {};   // the manager's namespace
 
   std::string_view name() const { return mandate.component; }
@@ -47,7 +47,7 @@ struct ComponentSpec {
 
 // The `make_controllers` of a component whose only controller `kMake` creates.
 template <auto kMake>
-absl::StatusOr<Controllers> SingleController(const Component& component) {
+absl::StatusOr<Controllers> MakeOnlyController(const Component& component) {
   auto controller = kMake(component);
   if (!controller.ok()) return std::move(controller).status();
   Controllers controllers;

@@ -66,7 +66,7 @@ Manager::~Manager() = default;
 
 absl::StatusOr<std::unique_ptr<Manager>> Manager::Create(ManagerOptions options,
                                                          std::vector<ComponentSpec> components) {
-  RETURN_IF_ERROR(RefuseAdministrator(options.cluster));
+  RETURN_IF_ERROR(RejectAdministrator(options.cluster));
   auto parts = std::make_unique<Parts>(std::move(options));
   parts->Place(components);
   RETURN_IF_ERROR(parts->BuildLoop());

@@ -17,7 +17,7 @@
 #include "manager/client/guard.h"
 #include "manager/component.h"
 #include "manager/core/log.h"
-#include "manager/identity/identity_plane.h"
+#include "manager/identity/identity_registry.h"
 #include "manager/kubeconfig/cluster_config.h"
 #include "manager/memory_limit.h"
 #include "manager/rbac/mandate.h"
@@ -60,16 +60,16 @@ struct ManagerOptions {
   std::string webhook_address = "0";
   // Required if webhooks are served. The manager is not ready before it has a certificate.
   std::shared_ptr<ServingCertificate> webhook_certificate = nullptr;
-  WebhookBounds webhook_bounds = {};
+  WebhookLimits webhook_limits = {};
   // How long webhooks are served after the stop was requested, so that the API server has stopped
   // sending reviews here when the process ends. Each answer then ends its connection.
-  absl::Duration webhook_drain = absl::Seconds(5);
+  absl::Duration webhook_drain_duration = absl::Seconds(5);
 
   // Bounds of connections. `read_idle_timeout` and `log` are the Manager's own.
   HttpOptions transport = {};
 
   // The time limit of one run of the kubeconfig's exec plugin.
-  absl::Duration plugin_timeout = absl::Seconds(30);
+  absl::Duration exec_plugin_timeout = absl::Seconds(30);
   // The time limit of the first request to the API server, from the time when there is a
   // credential.
   absl::Duration startup_timeout = absl::Seconds(15);
@@ -77,7 +77,7 @@ struct ManagerOptions {
   absl::Duration graceful_shutdown_timeout = absl::Seconds(30);
   // A turn of the event loop that takes longer is reported with its cause, because leases, tokens
   // and every watch wait for it.
-  absl::Duration loop_turn_limit = absl::Seconds(1);
+  absl::Duration loop_block_warning_after = absl::Seconds(1);
   // The limit of the encoded objects of all watches together (cache/cache.h), and so of one kind,
   // too. By default a quarter of the container's memory.
   size_t max_watch_bytes = DefaultMaxWatchBytes(MemoryLimit());

@@ -34,7 +34,7 @@ Manager::Parts::Parts(ManagerOptions o)
 
 void Manager::Parts::Place(std::vector<ComponentSpec>& specs) {
   for (ComponentSpec& spec : specs) {
-    mandates.push_back(std::make_unique<rbac::PlacedMandate>(*spec.mandate, options.ns));
+    mandates.push_back(std::make_unique<rbac::MandateInNamespace>(*spec.mandate, options.ns));
     spec.mandate = &mandates.back()->mandate();
   }
 }
@@ -72,8 +72,8 @@ void Manager::Parts::Shutdown() {
 }
 
 absl::Status Manager::Parts::BuildLoop() {
-  ASSIGN_OR_RETURN(loop,
-                   EventLoop::Create({.turn_limit = options.loop_turn_limit, .log = options.log}));
+  ASSIGN_OR_RETURN(loop, EventLoop::Create(
+                             {.turn_limit = options.loop_block_warning_after, .log = options.log}));
   // It has a thread of its own, because it reports when the loop is busy.
   ASSIGN_OR_RETURN(watchdog_loop, EventLoop::Create({.thread_name = "watchdog"}));
   watchdog = std::make_unique<LoopWatchdog>(LoopWatchdog::Options{.loop = watchdog_loop.get(),
@@ -85,7 +85,7 @@ absl::Status Manager::Parts::BuildLoop() {
 }
 
 absl::Status Manager::Parts::BuildIdentities(const std::vector<ComponentSpec>& specs) {
-  IdentityPlane::Options plane;
+  IdentityRegistry::Options plane;
   plane.loop = loop.get();
   plane.transport = transport.get();
   plane.clusters = {options.cluster};
@@ -97,9 +97,9 @@ absl::Status Manager::Parts::BuildIdentities(const std::vector<ComponentSpec>& s
   plane.create_service_accounts = options.create_service_accounts;
   plane.bind_to_secrets = options.bind_tokens_to_secrets;
   plane.audiences = options.token_audiences;
-  plane.plugin_timeout = options.plugin_timeout;
+  plane.exec_plugin_timeout = options.exec_plugin_timeout;
   plane.accept_certificate = [](const ClientCertificate& certificate) {
-    return RefuseAdministrator(certificate);
+    return RejectAdministrator(certificate);
   };
   // Base has a token, and checks it. Earlier tokens are checked together with it.
   plane.on_new_base_token = [this](const std::string&) {
@@ -111,8 +111,8 @@ absl::Status Manager::Parts::BuildIdentities(const std::vector<ComponentSpec>& s
   plane.listener = [this](const ComponentIdentity& identity, const TokenStatus& status) {
     OnTokenStatus(identity, status);
   };
-  ASSIGN_OR_RETURN(identities, IdentityPlane::Create(std::move(plane)));
-  ASSIGN_OR_RETURN(BaseIdentity * base, identities->Base(BaseKey(), kHome));
+  ASSIGN_OR_RETURN(identities, IdentityRegistry::Create(std::move(plane)));
+  ASSIGN_OR_RETURN(BaseIdentity * base, identities->Base(BaseAccess(), kHome));
   ASSIGN_OR_RETURN(base_client, NewClient(*base, *options.base_mandate));
   for (const ComponentSpec& spec : specs) {
     ASSIGN_OR_RETURN(ComponentIdentity * identity,
@@ -172,8 +172,8 @@ absl::Status Manager::Parts::BuildComponents(const std::vector<ComponentSpec>& s
     workers.push_back(std::make_unique<ThreadPool>(1));
     EventRecorder* events = &no_events;
     const rbac::RuleView& record = rbac::kEventsRule;
-    if (rbac::Permits(*specs[i].mandate, record.verbs[0], record.api_groups[0],
-                      record.resources[0])) {
+    if (rbac::PermitsSomewhere(*specs[i].mandate, record.verbs[0], record.api_groups[0],
+                               record.resources[0])) {
       events = recorders[i].get();
     }
     ASSIGN_OR_RETURN(auto component,
@@ -186,7 +186,7 @@ absl::Status Manager::Parts::BuildComponents(const std::vector<ComponentSpec>& s
                                     .log = options.log,
                                     .seed = random(),
                                     .ns = options.ns,
-                                    .webhook_bounds = options.webhook_bounds,
+                                    .webhook_limits = options.webhook_limits,
                                     .has_token = options.identity_mode == IdentityMode::kToken}));
     workers.back()->AddThreads(component->concurrency());
     components.push_back(std::move(component));
@@ -216,7 +216,7 @@ std::optional<rbac::Rule> Manager::Parts::NeededByBase() {
 absl::Status Manager::Parts::CheckBase() {
   const bool plugin = std::holds_alternative<ExecPlugin>(options.cluster.base);
   const absl::Duration timeout =
-      options.startup_timeout + (plugin ? options.plugin_timeout : absl::ZeroDuration());
+      options.startup_timeout + (plugin ? options.exec_plugin_timeout : absl::ZeroDuration());
   const CallContext context{loop->clock().TimeNow() + timeout, {}};
   RETURN_IF_ERROR(CheckServer(context, *base_client, options.cluster.endpoint));
   options.log.Info("Connected", {{"server", options.cluster.endpoint.server}});
@@ -249,7 +249,7 @@ absl::Status Manager::Parts::CheckBasePower(const absl::StatusOr<BasePower>& pow
   if (!power.ok()) return absl::OkStatus();
   // A cluster that denies nothing has no other mode, and no weaker credential.
   if (options.identity_mode != IdentityMode::kSingle) {
-    RETURN_IF_ERROR(RefuseAnything(*power, base_user, options.ns));
+    RETURN_IF_ERROR(RejectAnything(*power, base_user, options.ns));
   }
   if (!power->excess.empty() || power->anything) {
     options.log.Error("The manager's own credential may do more than it needs",

@@ -22,7 +22,7 @@
 #include "manager/leader/leader_elector.h"
 #include "manager/manager.h"
 #include "manager/preflight_loop.h"
-#include "manager/rbac/placed_mandate.h"
+#include "manager/rbac/mandate_in_namespace.h"
 #include "manager/rbac/rule.h"
 #include "manager/running_component.h"
 #include "manager/telemetry/access_reviewer.h"
@@ -81,18 +81,18 @@ struct Manager::Parts {
   ManagerOptions options;
   std::mt19937_64 random;
   const std::string instance;
-  std::vector<std::unique_ptr<rbac::PlacedMandate>> mandates;
+  std::vector<std::unique_ptr<rbac::MandateInNamespace>> mandates;
   Metrics metrics;
   std::unique_ptr<EventLoop> loop;
   std::unique_ptr<LoopWatchdog> watchdog;
   std::unique_ptr<EventLoop> watchdog_loop;  // after what runs on it: it stops first
   std::unique_ptr<HttpTransport> transport;
   std::unique_ptr<TransportMetrics> transport_metrics;
-  std::unique_ptr<IdentityPlane> identities;
+  std::unique_ptr<IdentityRegistry> identities;
   std::unique_ptr<ComponentClient> base_client;
   std::vector<std::unique_ptr<ComponentClient>> clients;
   std::vector<std::unique_ptr<RestEventRecorder>> recorders;
-  NoEvents no_events;
+  DiscardingEventRecorder no_events;
   std::unique_ptr<Cache> cache;
   std::string base_user;
   std::unique_ptr<BaseUserCheck> base_user_check;
@@ -108,7 +108,7 @@ struct Manager::Parts {
   HealthChecks ready;
   std::unique_ptr<HealthServers> health;
   std::unique_ptr<WebhookServer> webhooks;
-  // The components by name, for the listener of the identity plane.
+  // The components by name, for the listener of the identity registry.
   std::map<std::string, RunningComponent*, std::less<>> by_name;
 
   Latch leading;

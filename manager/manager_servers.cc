@@ -99,7 +99,7 @@ void Manager::Parts::DrainWebhooks(absl::Time requested) {
   if (webhooks == nullptr) return;
   if (!Lost().ok()) return webhooks.reset();
   Latch over;
-  const absl::Time end = requested + options.webhook_drain;
+  const absl::Time end = requested + options.webhook_drain_duration;
   std::unique_ptr<Loop::Timer> timer;
   CallOnLoop(*loop, [&] { timer = loop->RunAt(end, [&] { over.Set(); }); });
   over.Wait();

@@ -50,7 +50,7 @@ class ManagerTest : public testing::Test {
              [this](const Component& component) -> absl::StatusOr<Controllers> {
                events_ = &component.events;
                ASSIGN_OR_RETURN(auto controller,
-                                ControllerBuilder(component.runtime)
+                                UncheckedControllerBuilder(component.runtime)
                                     .For<corev1::ConfigMap>()
                                     .Complete(std::make_unique<FunctionReconciler>(
                                         [this](const CallContext& context, const Request&) {
@@ -193,7 +193,7 @@ TEST_F(ManagerTest, BindsATokenToTheSecretOfItsComponent) {
 }
 
 TEST_F(ManagerTest, ReportsATaskThatHoldsTheLoop) {
-  test_.options.loop_turn_limit = absl::Milliseconds(250);
+  test_.options.loop_block_warning_after = absl::Milliseconds(250);
   Loop* loop = nullptr;
   const auto manager =
       test_.Create({{&kIdle, [&](const Component& component) -> absl::StatusOr<Controllers> {

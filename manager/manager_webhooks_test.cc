@@ -68,7 +68,7 @@ class ManagerWebhooksTest : public testing::Test {
   ManagerWebhooksTest() {
     test_.options.webhook_address = "127.0.0.1:0";
     test_.options.webhook_certificate = ServingCertificate::Create({}).value();
-    test_.options.webhook_drain = absl::Milliseconds(10);
+    test_.options.webhook_drain_duration = absl::Milliseconds(10);
   }
 
   static std::string Address(AwaitedLog& log, std::string_view what = "Serving webhooks") {
@@ -126,7 +126,7 @@ TEST_F(ManagerWebhooksTest, AStuckComponentDelaysNoOther) {
   TestManager test({&kKeeper, &kStuck});
   test.options.webhook_address = "127.0.0.1:0";
   test.options.webhook_certificate = ServingCertificate::Create({}).value();
-  test.options.webhook_drain = absl::Milliseconds(10);
+  test.options.webhook_drain_duration = absl::Milliseconds(10);
   Latch release;
   std::atomic<int> waiting = 0;
   const auto stuck = [&](const Component&) -> absl::StatusOr<Webhooks> {
@@ -141,7 +141,7 @@ TEST_F(ManagerWebhooksTest, AStuckComponentDelaysNoOther) {
   test.Run({{.mandate = &kKeeper, .make_webhooks = MakeWebhooks},
             {.mandate = &kStuck, .make_webhooks = stuck}});
   const std::string address = Address(test.log());
-  const int threads = test.options.webhook_bounds.threads;
+  const int threads = test.options.webhook_limits.threads;
   std::vector<std::jthread> clients;
   for (int i = 0; i < 2 * threads; ++i) {
     // One user alone would not get all threads.

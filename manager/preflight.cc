@@ -79,7 +79,7 @@ absl::Status Check(const CallContext& context, RestClient& client,
     }
   }
   ASSIGN_OR_RETURN(const std::vector<AccessAnswer> answers,
-                   MayIEach(context, client, questions, kAtOnce));
+                   CanIAll(context, client, questions, kAtOnce));
   std::set<std::string> incomplete;  // namespaces
   for (size_t i = 0; i < answers.size(); ++i) {
     if (answers[i].allowed()) continue;
@@ -147,9 +147,9 @@ absl::StatusOr<BaseFound> CheckBase(const CallContext& context, const RestClient
     return found;
   }
   RETURN_IF_ERROR(Check(context, base,
-                        {{options.ns, {rbac::WhomToImpersonate(options.service_account)}}},
+                        {{options.ns, {rbac::ImpersonateUserRule(options.service_account)}}},
                         ToBase(options, "-impersonate-constrained", found.username), found.report));
-  RETURN_IF_ERROR(Check(context, base, rbac::WhatToImpersonateOn(*options.mandate),
+  RETURN_IF_ERROR(Check(context, base, rbac::ImpersonateOnRules(*options.mandate),
                         ToBase(options, "-impersonate-on", found.username), found.report));
   return found;
 }

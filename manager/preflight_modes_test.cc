@@ -113,8 +113,8 @@ struct PreflightModesTest : testing::Test {
     return grants;
   }
   static Grants Constrained() {
-    return Impersonating({{{"mandate", {rbac::WhomToImpersonate("mm-scope")}}},
-                          rbac::WhatToImpersonateOn(kPreflightMandate)});
+    return Impersonating({{{"mandate", {rbac::ImpersonateUserRule("mm-scope")}}},
+                          rbac::ImpersonateOnRules(kPreflightMandate)});
   }
 
   SimulatedLoop loop;

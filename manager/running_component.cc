@@ -11,7 +11,7 @@ namespace mandate {
 absl::StatusOr<std::unique_ptr<RunningComponent>> RunningComponent::Create(
     const ComponentSpec& spec, const Options& options) {
   const std::string name(spec.mandate->component);
-  ControllerRuntime runtime{
+  ControllerContext runtime{
       name,
       options.client.loop(),
       options.workers,
@@ -32,12 +32,12 @@ absl::StatusOr<std::unique_ptr<RunningComponent>> RunningComponent::Create(
   if (spec.make_webhooks) {
     ASSIGN_OR_RETURN(webhooks, spec.make_webhooks(running->component_));
   }
-  RETURN_IF_ERROR(CheckDeclared(*spec.mandate, webhooks.hooks));
+  RETURN_IF_ERROR(CheckServedMatchesDeclared(*spec.mandate, webhooks.hooks));
   if (spec.make_webhooks) {
     running->webhooks_ = std::make_unique<ComponentWebhooks>(
         ComponentWebhooks::Options{.component = name,
                                    .webhooks = std::move(webhooks),
-                                   .bounds = options.webhook_bounds,
+                                   .bounds = options.webhook_limits,
                                    .workers = options.workers,
                                    .loop = options.client.loop(),
                                    .metrics = options.metrics,
@@ -58,10 +58,10 @@ void RunningComponent::OnTokenStatus(const TokenStatus& status) {
   if (now.code() == before) return;
   if (!now.ok()) {
     log_.Error("The component has no token that the server accepts", {{"reason", LogReason(now)}});
-    cache_.Revoke(component_.client.component(), now);
+    cache_.OnCredentialLost(component_.client.component(), now);
   } else {
     log_.Info("The component has a token again");
-    cache_.RetryNow(component_.client.component());
+    cache_.RecheckAccess(component_.client.component());
   }
 }
 
@@ -79,7 +79,7 @@ void RunningComponent::OnPreflight(absl::Status result) {
   if (result.ok()) {
     log_.Info("Every declared permission is granted");
     // The API server may grant now what it denied before: its watches try again at once.
-    cache_.RetryNow(component_.client.component());
+    cache_.RecheckAccess(component_.client.component());
   } else if (absl::IsFailedPrecondition(result)) {
     log_.Error("Permissions are missing", {{"reason", LogReason(result)}});
   } else {

@@ -102,8 +102,8 @@ void Bulkhead::Run() {
     noisy_events_ = &component.events;
     noisy_view_ = &component.cache();
     metrics_ = &component.runtime.metrics;
-    ControllerBuilder builder(component.runtime);
-    builder.Named("noisy").With({.max_concurrent_reconciles = kAtOnce});
+    UncheckedControllerBuilder builder(component.runtime);
+    builder.Named("noisy").WithOptions({.max_concurrent_reconciles = kAtOnce});
     builder.Watches<corev1::ConfigMap>([this](const ObjectEvent& event) {
       if (settings_.map) settings_.map();
       return std::vector<Request>{{event.object->Key()}};
@@ -117,7 +117,7 @@ void Bulkhead::Run() {
   const auto quiet = [this](const Component& component) -> absl::StatusOr<Controllers> {
     quiet_events_ = &component.events;
     quiet_view_ = &component.cache();
-    ControllerBuilder builder(component.runtime);
+    UncheckedControllerBuilder builder(component.runtime);
     builder.For<coordinationv1::Lease>();
     return One(builder.Complete(
         std::make_unique<FunctionReconciler>([this](const CallContext&, const Request& request) {

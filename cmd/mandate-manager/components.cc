@@ -12,8 +12,8 @@ namespace mandate {
 std::vector<ComponentSpec> AllComponents(
     std::shared_ptr<const certificates::Settings> certificates) {
   return {
-      {&kScopeTemplate, SingleController<scope::MakeTemplateController>},
-      {&kScopeInstance, SingleController<scope::MakeInstanceController>},
+      {&kScopeTemplate, MakeOnlyController<scope::MakeTemplateController>},
+      {&kScopeInstance, MakeOnlyController<scope::MakeInstanceController>},
       {&kMetricsAuth},
       {&kScopeWebhook, {}, scope::MakeScopeWebhooks},
       certificates::WebhookCertificates(std::move(certificates)),

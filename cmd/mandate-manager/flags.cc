@@ -7,9 +7,9 @@
 #include "absl/strings/str_join.h"
 #include "cmd/mandate-manager/base_mandate.h"
 #include "cmd/mandate-manager/certificate_flags.h"
+#include "manager/core/closest_name.h"
 #include "manager/core/command_line.h"
 #include "manager/core/help_formatter.h"
-#include "manager/core/near_name.h"
 #include "manager/core/status_macros.h"
 #include "manager/core/strings.h"
 #include "manager/kubeconfig/kubeconfig.h"
@@ -44,7 +44,7 @@ struct CommandLine {
   std::string identity_mode = "token";
   std::string guard = "enforce";
   std::string token_check_period = "10s";
-  std::string plugin_timeout = "30s";
+  std::string exec_plugin_timeout = "30s";
   std::string max_watch_size;
   WebhookFlags webhooks;
   std::string log_format = "text";
@@ -106,7 +106,7 @@ void Declare(CLI::App& app, CommandLine& line, ManagerOptions& options, const st
                  "Kubeconfig with the cluster and base's credential. Default: $KUBECONFIG, or the "
                  "pod's ServiceAccount.")
       ->type_name("FILE");
-  app.add_option("--credential-plugin-timeout", line.plugin_timeout,
+  app.add_option("--credential-plugin-timeout", line.exec_plugin_timeout,
                  "Timeout of the kubeconfig's exec plugin.")
       ->type_name("DURATION")
       ->capture_default_str();
@@ -278,8 +278,8 @@ absl::StatusOr<Flags> Resolve(const CommandLine& line, ManagerOptions options,
   if (!line.max_watch_size.empty()) {
     ASSIGN_OR_RETURN(options.max_watch_bytes, ParseBytes("--max-watch-size", line.max_watch_size));
   }
-  ASSIGN_OR_RETURN(options.plugin_timeout,
-                   ParseDuration("--credential-plugin-timeout", line.plugin_timeout, "30s"));
+  ASSIGN_OR_RETURN(options.exec_plugin_timeout,
+                   ParseDuration("--credential-plugin-timeout", line.exec_plugin_timeout, "30s"));
   auto cluster = FindCluster(line.kubeconfig);
   if (!cluster.ok()) return Usage(AsStd(cluster.status().message()));
   options.cluster = *std::move(cluster);

@@ -46,7 +46,7 @@ absl::Status CheckMayWrite(const rbac::Mandate& mandate, const KindInfo& kind,
     request.api_group = kind.group;
     request.resource = kind.plural;
     request.name = name;
-    if (rbac::Covers(mandate, request)) continue;
+    if (rbac::PermitsRequest(mandate, request)) continue;
     return absl::InvalidArgumentError(
         StrCat("component ", mandate.component, " may not write the caBundle of ", kind.plural, " ",
                name, "; write // +mandate:rbac:groups=", kind.group, ",resources=", kind.plural,

@@ -12,7 +12,7 @@
 #include "manager/admission/webhook.h"
 #include "manager/client/client.h"
 #include "manager/component.h"
-#include "manager/controller/builder_for.h"
+#include "manager/controller/controller_builder.h"
 #include "manager/core/status_macros.h"
 #include "manager/serving/serving_certificate.h"
 
@@ -34,7 +34,7 @@ absl::StatusOr<std::unique_ptr<Controller>> MakeController(const Component& comp
   ASSIGN_OR_RETURN(auto client, Client<kMandate>::Create(component.client));
   const auto to_secret = [key = ObjectKey{std::string(component.ns), options.secret}](
                              const ObjectEvent&) { return std::vector<Request>{{key}}; };
-  BuilderFor<kMandate> builder(component.runtime);
+  ControllerBuilder<kMandate> builder(component.runtime);
   builder.Named("webhook-certificates")
       .template For<corev1::Secret>(OneObject{std::string(component.ns), options.secret});
   CertificateWrites writes;
@@ -42,8 +42,8 @@ absl::StatusOr<std::unique_ptr<Controller>> MakeController(const Component& comp
     return client.template Update<corev1::Secret>(context, std::move(secret)).status();
   };
   const auto add = [&]<class T>(const std::vector<PublishedConfiguration>& published, auto& write) {
-    if constexpr (rbac::Permits(kMandate, "update", KindOf<T>::value.group,
-                                KindOf<T>::value.plural)) {
+    if constexpr (rbac::PermitsSomewhere(kMandate, "update", KindOf<T>::value.group,
+                                         KindOf<T>::value.plural)) {
       write = [client](const CallContext& context, T configuration) mutable {
         return client.template Update<T>(context, std::move(configuration)).status();
       };

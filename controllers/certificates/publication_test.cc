@@ -97,10 +97,10 @@ class PublicationTest : public testing::Test {
   FakeCacheView view_{loop_};
   FakeRestClient client_{loop_, "webhook-certificates"};
   Metrics metrics_;
-  NoEvents events_;
+  DiscardingEventRecorder events_;
   const std::shared_ptr<LogCapture> log_ = std::make_shared<LogCapture>();
   Component component_{kWebhookCertificates, client_, events_,
-                       ControllerRuntime{"webhook-certificates", loop_, pool_, view_, metrics_,
+                       ControllerContext{"webhook-certificates", loop_, pool_, view_, metrics_,
                                          Logger(log_, loop_.clock())},
                        kNamespace};
   const CertificateOptions options_{.names = {"DNS:x"},

@@ -22,7 +22,7 @@
 #include "manager/core/testing/log_capture.h"
 #include "manager/core/testing/simulated_loop.h"
 #include "manager/core/x509.h"
-#include "manager/rbac/placed_mandate.h"
+#include "manager/rbac/mandate_in_namespace.h"
 #include "testing/apiserver/admin_request.h"
 #include "testing/apiserver/sim_server.h"
 
@@ -71,7 +71,7 @@ class Replica {
         view_(loop),
         client_(loop, "webhook-certificates"),
         component_{placed_.mandate(), client_, events_,
-                   ControllerRuntime{"webhook-certificates", loop, pool_, view_, metrics_,
+                   ControllerContext{"webhook-certificates", loop, pool_, view_, metrics_,
                                      Logger(std::move(log), loop.clock())},
                    kNamespace} {
     demands_.push_back(view_.Demand({KindOf<Secret>::value, kNamespace, kName}, nullptr));
@@ -81,7 +81,7 @@ class Replica {
     client_.HandleLate([this](const RestRequest& request, const FakeRestClient::Reply& reply) {
       const std::string target = request.target.substr(0, request.target.find('?'));
       writes_.push_back(StrCat(request.method, " ", target.substr(target.rfind('/') + 1)));
-      if (auto denied = rights_.Refuse(request)) return reply(*denied);
+      if (auto denied = rights_.Deny(request)) return reply(*denied);
       if (unavailable == writes_.back()) {
         HttpResponse response;
         response.code = 503;
@@ -156,12 +156,12 @@ class Replica {
   SimulatedLoop& loop_;
   apiserver::SimServer& server_;
   SimulatedPool pool_{loop_, 1};
-  const rbac::PlacedMandate placed_{kWebhookCertificates, kNamespace};
+  const rbac::MandateInNamespace placed_{kWebhookCertificates, kNamespace};
   const MandateServer rights_{placed_.mandate()};
   FakeCacheView view_;
   FakeRestClient client_;
   Metrics metrics_;
-  NoEvents events_;
+  DiscardingEventRecorder events_;
   Component component_;
   const std::shared_ptr<ServingCertificate> certificate_ =
       ServingCertificate::WithoutCertificate({});

@@ -55,8 +55,8 @@ absl::Status Run(Flags flags, std::stop_token stop) {
   options.log = Logger(StderrLogSink(LogFormat::kText, flags.verbosity), Clock::Real());
   ASSIGN_OR_RETURN(const std::unique_ptr<Manager> manager,
                    Manager::Create(std::move(options),
-                                   {{&kMemcached, SingleController<memcached::MakeController>},
-                                    {&kBar, SingleController<bar::MakeController>}}));
+                                   {{&kMemcached, MakeOnlyController<memcached::MakeController>},
+                                    {&kBar, MakeOnlyController<bar::MakeController>}}));
   return manager->Run(stop);
 }
 

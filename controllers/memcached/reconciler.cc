@@ -7,7 +7,7 @@
 
 #include "controllers/memcached/deployment.h"
 #include "manager/client/object_patch.h"
-#include "manager/controller/builder_for.h"
+#include "manager/controller/controller_builder.h"
 #include "manager/controller/demand_for.h"
 #include "manager/core/status_macros.h"
 #include "manager/core/strings.h"
@@ -33,7 +33,8 @@ constexpr absl::Duration kPause = absl::Seconds(1);
 // Whether the server's answer means that the object was deleted, replaced or changed after it was
 // read. Its event follows.
 bool IsOutdated(const absl::Status& status, const Memcached& memcached) {
-  return (IsNotFound(status) || IsConflict(status)) && IsAbout(status, memcached.metadata().name());
+  return (IsNotFound(status) || IsConflict(status)) &&
+         IsServerErrorAbout(status, memcached.metadata().name());
 }
 
 // kUnavailable: the demand has no answer yet, or none any more.
@@ -141,7 +142,7 @@ absl::Status MemcachedReconciler::SetFinalizers(const CallContext& context, Memc
   Json::Value patch;
   Json::Value& list = patch["metadata"]["finalizers"] = Json::Value(Json::arrayValue);
   for (const std::string& finalizer : finalizers) list.append(finalizer);
-  ASSIGN_OR_RETURN(const MergePatch merge, MergePatch::Of(memcached, WriteJson(patch)));
+  ASSIGN_OR_RETURN(const MergePatch merge, MergePatch::IfUnchanged(memcached, WriteJson(patch)));
   ASSIGN_OR_RETURN(memcached, client_.Patch<Memcached>(context, KeyOf(memcached), merge));
   return absl::OkStatus();
 }
@@ -256,9 +257,9 @@ absl::Status MemcachedReconciler::Report(const CallContext& context, const Snaps
 absl::StatusOr<std::unique_ptr<Controller>> MakeController(const Component& component) {
   ASSIGN_OR_RETURN(auto client, Client<kMemcached>::Create(component.client));
   auto demands = std::make_shared<DemandSet>(component.runtime);
-  return BuilderFor<kMemcached>(component.runtime)
+  return ControllerBuilder<kMemcached>(component.runtime)
       .For<Memcached>()
-      .With(demands)
+      .WithDemands(demands)
       .Complete(std::make_unique<MemcachedReconciler>(component, std::move(client), demands));
 }
 

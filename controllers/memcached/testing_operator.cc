@@ -10,7 +10,7 @@
 #include "manager/client/component_client.h"
 #include "manager/core/strings.h"
 #include "manager/core/testing/must.h"
-#include "manager/identity/identity_plane.h"
+#include "manager/identity/identity_registry.h"
 #include "manager/object/json.h"
 #include "manager/rbac/user.h"
 #include "testing/apiserver/admin_request.h"
@@ -112,7 +112,7 @@ class OperatorCluster::Wire : public Transport {
 
 // One process of the component, from start to stop.
 struct OperatorCluster::Process {
-  std::unique_ptr<IdentityPlane> identities;
+  std::unique_ptr<IdentityRegistry> identities;
   std::unique_ptr<ComponentClient> client;
   std::unique_ptr<Cache> cache;
   std::unique_ptr<SimulatedPool> pool;
@@ -154,7 +154,7 @@ OperatorCluster::~OperatorCluster() {
 
 void OperatorCluster::Start() {
   auto process = std::make_unique<Process>();
-  IdentityPlane::Options plane;
+  IdentityRegistry::Options plane;
   plane.loop = &loop_;
   plane.transport = wire_.get();
   ClusterConfig cluster{
@@ -166,7 +166,7 @@ void OperatorCluster::Start() {
   plane.version = "1";
   plane.reader = [](const std::string&) { return kBaseToken; };
   plane.components = {std::string(options_.mandate.component)};
-  process->identities = Must(IdentityPlane::Create(std::move(plane)));
+  process->identities = Must(IdentityRegistry::Create(std::move(plane)));
   process->cache = Must(Cache::Create({.loop = loop_, .metrics = metrics_}));
   process->pool = std::make_unique<SimulatedPool>(loop_, 1);
   ComponentClient::Options client;
@@ -179,7 +179,7 @@ void OperatorCluster::Start() {
   CacheView& view = process->cache->AddComponent(*process->client, options_.mandate);
   process->component.reset(new Component{
       options_.mandate, *process->client, events_,
-      ControllerRuntime{std::string(options_.mandate.component), loop_, *process->pool, view,
+      ControllerContext{std::string(options_.mandate.component), loop_, *process->pool, view,
                         metrics_, Logger(log_, loop_.clock()), 1}});
   process->controller = Must(options_.make(*process->component));
   process->identities->Start();

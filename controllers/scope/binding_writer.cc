@@ -120,7 +120,7 @@ bool BindingWriter::Remove(const Binding& binding, bool unchanged) {
   DeleteOptions options{.uid = meta.uid()};
   if (unchanged) options.resource_version = meta.resourceversion();
   portion_.NoteRequest();
-  const absl::StatusOr<Deletion> deletion =
+  const absl::StatusOr<DeleteResult> deletion =
       binding.in_cluster()
           ? parts_.client.Delete<ClusterRoleBinding>(portion_.ForRequest(context_), binding.key,
                                                      options)
@@ -134,14 +134,14 @@ bool BindingWriter::Remove(const Binding& binding, bool unchanged) {
   }
   if (log.removal_failures().size() == failures) portion_.NoteSuccess();
   // The plan reports the finalizers that the binding had when it was read.
-  if (deletion.ok() && *deletion == Deletion::kPending && meta.finalizers().empty()) {
+  if (deletion.ok() && *deletion == DeleteResult::kPending && meta.finalizers().empty()) {
     log.AddPending(binding.ToString());
   }
   // If a binding cannot be deleted, its subjects are removed.
   if (IsDenial(deletion.status()) && !binding.object.subjects().empty()) {
     Fix({WithoutSubjects(binding), binding}, /*or_remove=*/false);
   }
-  return deletion.ok() ? *deletion == Deletion::kGone : IsNotFound(deletion.status());
+  return deletion.ok() ? *deletion == DeleteResult::kGone : IsNotFound(deletion.status());
 }
 
 void BindingWriter::Create(const Binding& binding) {

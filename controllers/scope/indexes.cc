@@ -76,9 +76,9 @@ Values InstanceNameOf(const T& binding) {
 
 template <class T>
 absl::Status IndexBindings(CacheView& cache) {
-  RETURN_IF_ERROR(cache.IndexField(KindOf<T>::value, kByController, ControllerUid()));
-  RETURN_IF_ERROR(
-      cache.IndexField(KindOf<T>::value, kByUidLabel, LabelValue(std::string(kInstanceUidLabel))));
+  RETURN_IF_ERROR(cache.IndexField(KindOf<T>::value, kByController, IndexByControllerUid()));
+  RETURN_IF_ERROR(cache.IndexField(KindOf<T>::value, kByUidLabel,
+                                   IndexByLabel(std::string(kInstanceUidLabel))));
   RETURN_IF_ERROR(cache.IndexField<T>(kByInstanceName, InstanceNameOf<T>));
   RETURN_IF_ERROR(cache.IndexField<T>(kByRoleRef, RoleRefOf<T>));
   return cache.IndexField(KindOf<T>::value, kByStrayName, StrayNameOf);
@@ -93,9 +93,10 @@ absl::Status DeclareTemplateIndex(CacheView& cache) {
 absl::Status DeclareTemplateIndexes(CacheView& cache) {
   RETURN_IF_ERROR(DeclareTemplateIndex(cache));
   RETURN_IF_ERROR(cache.IndexField<ScopeTemplate>(kByRoleName, RoleNamesOf));
-  RETURN_IF_ERROR(cache.IndexField(KindOf<ClusterRole>::value, kByController, ControllerUid()));
+  RETURN_IF_ERROR(
+      cache.IndexField(KindOf<ClusterRole>::value, kByController, IndexByControllerUid()));
   RETURN_IF_ERROR(cache.IndexField(KindOf<ClusterRole>::value, kByUidLabel,
-                                   LabelValue(std::string(kTemplateUidLabel))));
+                                   IndexByLabel(std::string(kTemplateUidLabel))));
   RETURN_IF_ERROR(cache.IndexField<RoleBinding>(kByRoleRef, RoleRefOf<RoleBinding>));
   return cache.IndexField<ClusterRoleBinding>(kByRoleRef, RoleRefOf<ClusterRoleBinding>);
 }

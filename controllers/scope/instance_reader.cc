@@ -28,7 +28,7 @@ using Bindings = std::map<ObjectKey, Binding>;
 template <class T>
 absl::Status AddBindings(const CallContext& context, const CacheView& cache,
                          const IndexQuery& query, Bindings& bindings) {
-  ASSIGN_OR_RETURN(const RawObjects found, cache.ListRawBy(context, KindOf<T>::value, query));
+  ASSIGN_OR_RETURN(const RawObjects found, cache.ListRawByIndex(context, KindOf<T>::value, query));
   for (const auto& raw : found) {
     const ObjectKey key = raw->Key();
     if (bindings.contains(key)) continue;
@@ -67,7 +67,7 @@ absl::Status AddNamespaces(const CallContext& context, const CacheView& cache,
     const std::string value = SelectorIndexValue(**selector);
     ASSIGN_OR_RETURN(const RawObjects candidates,
                      value == kAnyLabel ? cache.ListRaw(context, kind, "")
-                                        : cache.ListRawBy(context, kind, {kByLabel, value}));
+                                        : cache.ListRawByIndex(context, kind, {kByLabel, value}));
     for (const auto& raw : candidates) {
       const std::string name(raw->name());
       if (found.contains(name) || !(*selector)->Matches(raw->Header().labels)) continue;

@@ -21,7 +21,7 @@ class InstanceReaderTest : public ViewTest {
   InstanceReaderTest() { Open(DeclareInstanceIndexes); }
 
   absl::StatusOr<InstanceSnapshot> Read(std::string_view spec = "") const {
-    return ReadInstanceSnapshot(WithoutWaiting(), view_, DocumentInstance(spec));
+    return ReadInstanceSnapshot(NonBlockingContext(), view_, DocumentInstance(spec));
   }
   InstanceSnapshot ReadOrDie(std::string_view spec = "") const {
     auto snapshot = Read(spec);
@@ -144,7 +144,7 @@ TEST_F(InstanceReaderTest, ReadsEachPossibleBindingOnce) {
                        StrCat("RoleBinding foo/", BindingName("instance-uid", "former-", "foo"))}));
   }
 
-  const auto of = ReadBindingsOf(WithoutWaiting(), view_, "foo");
+  const auto of = ReadBindingsOf(NonBlockingContext(), view_, "foo");
   ASSERT_TRUE(of.ok()) << of.status();
   EXPECT_EQ(Names(*of), (Strings{"ClusterRoleBinding by-all", "ClusterRoleBinding by-name",
                                  "RoleBinding foo/by-all", "RoleBinding foo/by-name"}));
@@ -168,7 +168,9 @@ TEST_F(InstanceReaderTest, ReadsRolesOfBindingsForAnUnreadTemplate) {
 TEST_F(InstanceReaderTest, OneBinding) {
   PutBinding("foo", "a", "x");
   PutBinding("", "a", "y");
-  const auto read = [&](const ObjectKey& key) { return ReadBinding(WithoutWaiting(), view_, key); };
+  const auto read = [&](const ObjectKey& key) {
+    return ReadBinding(NonBlockingContext(), view_, key);
+  };
   ASSERT_TRUE(read({"foo", "a"}).ok());
   EXPECT_EQ(read({"foo", "a"})->object.roleref().name(), "x");
   EXPECT_EQ(read({"foo", "a"})->key, (ObjectKey{"foo", "a"}));
@@ -239,12 +241,16 @@ TEST_F(InstanceReaderTest, BindingsThatCannotBeReadAreAnError) {
   expect([&] { Forbid<RoleBinding>(); }, [&] { Permit<RoleBinding>(); });
   expect([&] { Forbid<ClusterRoleBinding>(); }, [&] { Permit<ClusterRoleBinding>(); });
   Forbid<RoleBinding>();
-  EXPECT_TRUE(absl::IsPermissionDenied(ReadBindingsOf(WithoutWaiting(), view_, "foo").status()));
-  EXPECT_TRUE(absl::IsPermissionDenied(ReadBinding(WithoutWaiting(), view_, {"a", "b"}).status()));
+  EXPECT_TRUE(
+      absl::IsPermissionDenied(ReadBindingsOf(NonBlockingContext(), view_, "foo").status()));
+  EXPECT_TRUE(
+      absl::IsPermissionDenied(ReadBinding(NonBlockingContext(), view_, {"a", "b"}).status()));
   Permit<RoleBinding>();
   Forbid<ClusterRoleBinding>();
-  EXPECT_TRUE(absl::IsPermissionDenied(ReadBindingsOf(WithoutWaiting(), view_, "foo").status()));
-  EXPECT_TRUE(absl::IsPermissionDenied(ReadBinding(WithoutWaiting(), view_, {"", "b"}).status()));
+  EXPECT_TRUE(
+      absl::IsPermissionDenied(ReadBindingsOf(NonBlockingContext(), view_, "foo").status()));
+  EXPECT_TRUE(
+      absl::IsPermissionDenied(ReadBinding(NonBlockingContext(), view_, {"", "b"}).status()));
 }
 
 }  // namespace

@@ -18,7 +18,7 @@
 #include "controllers/scope/ownership.h"
 #include "controllers/scope/target.h"
 #include "manager/client/discovery.h"
-#include "manager/controller/builder_for.h"
+#include "manager/controller/controller_builder.h"
 #include "manager/core/status_macros.h"
 #include "manager/core/strings.h"
 
@@ -34,7 +34,7 @@ using rbacv1::RoleBinding;
 std::vector<Request> InstancesBy(const CacheView& cache, std::string_view index,
                                  std::string_view value) {
   std::vector<Request> requests;
-  for (const auto& raw : cache.ListLastKnownBy(KindOf<ScopeInstance>::value, {index, value})) {
+  for (const auto& raw : cache.ListLastKnownByIndex(KindOf<ScopeInstance>::value, {index, value})) {
     requests.push_back({raw->Key()});
   }
   return requests;
@@ -58,7 +58,7 @@ bool MaySelect(const RawObject& raw, const corev1::Namespace& ns) {
 std::vector<Request> InstancesOfNamespace(const CacheView& cache, const corev1::Namespace& ns) {
   std::vector<Request> requests = InstancesBy(cache, kByNamespace, ns.metadata().name());
   for (const auto& raw :
-       cache.ListLastKnownBy(KindOf<ScopeInstance>::value, {kBySelector, kAnyLabel})) {
+       cache.ListLastKnownByIndex(KindOf<ScopeInstance>::value, {kBySelector, kAnyLabel})) {
     if (MaySelect(*raw, ns)) requests.push_back({raw->Key()});
   }
   for (const auto& [key, value] : ns.metadata().labels()) {
@@ -71,7 +71,7 @@ std::vector<Request> InstancesOfNamespace(const CacheView& cache, const corev1::
 template <class T>
 void AddOwnersOfBindings(const CacheView& cache, std::string_view role,
                          std::set<std::string>& instances) {
-  for (const auto& raw : cache.ListLastKnownBy(KindOf<T>::value, {kByRoleRef, role})) {
+  for (const auto& raw : cache.ListLastKnownByIndex(KindOf<T>::value, {kByRoleRef, role})) {
     const ObjectHeader header = raw->Header();
     const OwnerReference* owner = header.Controller();
     if (owner != nullptr && owner->kind == KindOf<ScopeInstance>::value.kind) {
@@ -85,7 +85,8 @@ void AddOwnersOfBindings(const CacheView& cache, std::string_view role,
 std::vector<Request> InstancesOfRole(const CacheView& cache, const ClusterRole& role) {
   const std::string& name = role.metadata().name();
   std::vector<Request> requests;
-  for (const auto& raw : cache.ListLastKnownBy(KindOf<ScopeTemplate>::value, {kByRoleName, name})) {
+  for (const auto& raw :
+       cache.ListLastKnownByIndex(KindOf<ScopeTemplate>::value, {kByRoleName, name})) {
     Append(InstancesBy(cache, kByTemplate, raw->name()), requests);
   }
   std::set<std::string> owners;
@@ -156,12 +157,13 @@ std::vector<std::string> FailuresOf(const Portion& portion) {
 
 // Whether an update of a namespace matters: its labels change or its deletion begins.
 Predicate LabelOrDeletionChanged() {
-  return AnyOf({LabelChanged(), Funcs({.add = {},
-                                       .update =
-                                           [](const RawObject& old, const RawObject& now) {
-                                             return old.Header().deleting != now.Header().deleting;
-                                           },
-                                       .remove = {}})});
+  return AnyOf({LabelChanged(), PredicateFrom({.add = {},
+                                               .update =
+                                                   [](const RawObject& old, const RawObject& now) {
+                                                     return old.Header().deleting !=
+                                                            now.Header().deleting;
+                                                   },
+                                               .remove = {}})});
 }
 
 }  // namespace
@@ -358,10 +360,10 @@ absl::StatusOr<std::unique_ptr<Controller>> MakeInstanceControllerWith(
   ASSIGN_OR_RETURN(auto client, Client<kScopeInstance>::Create(component.client));
   CacheView& cache = component.cache();
   RETURN_IF_ERROR(DeclareInstanceIndexes(cache));
-  return BuilderFor<kScopeInstance>(component.runtime)
+  return ControllerBuilder<kScopeInstance>(component.runtime)
       .Named("scope-instance")
-      .With({.max_concurrent_reconciles = options.max_concurrent_reconciles,
-             .queue = {.max_delay = kLongestRetry}})
+      .WithOptions({.max_concurrent_reconciles = options.max_concurrent_reconciles,
+                    .queue = {.max_delay = kLongestRetry}})
       .For<ScopeInstance>()
       .Owns<RoleBinding>()
       .Owns<ClusterRoleBinding>()

@@ -31,14 +31,14 @@ std::string Named(const ClusterRole& role) {
 }
 
 // An apply without rules does not remove those that another field manager wrote.
-Removal SurplusRules(const ClusterRole& desired, const ClusterRole& actual) {
+FieldsToRemove SurplusRules(const ClusterRole& desired, const ClusterRole& actual) {
   const bool emptied = desired.rules().empty() && !actual.rules().empty();
-  return emptied ? Removal{.fields = {{"rules"}}} : Removal();
+  return emptied ? FieldsToRemove{.fields = {{"rules"}}} : FieldsToRemove();
 }
 
 // The fields that other users added to our role and that it must not have.
-Removal Surplus(const ClusterRole& desired, const ClusterRole& actual) {
-  Removal removal = SurplusRules(desired, actual);
+FieldsToRemove Surplus(const ClusterRole& desired, const ClusterRole& actual) {
+  FieldsToRemove removal = SurplusRules(desired, actual);
   if (actual.has_aggregationrule()) removal.fields.push_back({"aggregationRule"});
   for (const auto& [key, value] : actual.metadata().labels()) {
     if (!desired.metadata().labels().contains(key)) {
@@ -88,7 +88,7 @@ void RoleWriter::Remove(const ClusterRole& role, bool unchanged) {
   portion_.NoteRequest();
   WriteLog& log = portion_.log();
   const size_t failures = log.removal_failures().size();
-  const absl::StatusOr<Deletion> deletion =
+  const absl::StatusOr<DeleteResult> deletion =
       parts_.client.Delete<ClusterRole>(portion_.ForRequest(context_), KeyOf(role), options);
   if (unchanged && IsConflict(deletion.status())) {
     log.AddOutdated(Named(role), deletion.status());
@@ -97,7 +97,8 @@ void RoleWriter::Remove(const ClusterRole& role, bool unchanged) {
   }
   if (log.removal_failures().size() == failures) portion_.NoteSuccess();
   // The plan reports the finalizers that the role had when it was read.
-  if (deletion.ok() && *deletion == Deletion::kPending && role.metadata().finalizers().empty()) {
+  if (deletion.ok() && *deletion == DeleteResult::kPending &&
+      role.metadata().finalizers().empty()) {
     log.AddPending(Named(role));
   }
 }
@@ -146,7 +147,7 @@ bool RoleWriter::WriteFewer(const RoleFix& fix, absl::Status denied, bool& taken
 }
 
 absl::StatusOr<ClusterRole> RoleWriter::Write(const ClusterRole& desired, const ClusterRole& actual,
-                                              const Removal& removal, bool& taken) {
+                                              const FieldsToRemove& removal, bool& taken) {
   absl::StatusOr<ClusterRole> is = actual;
   // This comes first, because the fences deny writes of a role with such a label.
   if (!removal.fields.empty()) {

@@ -37,7 +37,7 @@ class RoleWriter {
   // server accepted a write.
   absl::StatusOr<rbacv1::ClusterRole> Write(const rbacv1::ClusterRole& desired,
                                             const rbacv1::ClusterRole& actual,
-                                            const Removal& removal, bool& taken);
+                                            const FieldsToRemove& removal, bool& taken);
   // Writes only the revocations of a fix that was `denied`, because admission may deny its grants
   // or the removal of a label. Without `escalate` the API server accepts only a role without rules.
   // Whether it accepted a write.

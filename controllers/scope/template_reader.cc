@@ -61,7 +61,7 @@ class Reader {
   absl::StatusOr<Referenced> ReadReferenced(absl::Status& unread) const {
     const KindInfo kind = KindOf<ScopeInstance>::value;
     const IndexQuery query{kByTemplate, of_.metadata().name()};
-    auto found = cache_.ListRawBy(context_, kind, query);
+    auto found = cache_.ListRawByIndex(context_, kind, query);
     if (IsUnread(found.status())) {
       unread = found.status();
       return Referenced::kMaybe;
@@ -89,8 +89,8 @@ class Reader {
       roles[name] = *std::move(role);
     }
     for (const std::string_view index : {kByController, kByUidLabel}) {
-      ASSIGN_OR_RETURN(const auto found, cache_.ListRawBy(context_, KindOf<ClusterRole>::value,
-                                                          {index, of_.metadata().uid()}));
+      ASSIGN_OR_RETURN(const auto found, cache_.ListRawByIndex(context_, KindOf<ClusterRole>::value,
+                                                               {index, of_.metadata().uid()}));
       for (const auto& raw : found) {
         std::string name(raw->name());
         if (roles.contains(name)) continue;
@@ -123,7 +123,7 @@ class Reader {
   absl::Status AddStanding(const RoleTemplate& role, bool present,
                            std::vector<std::string>& standing) {
     ASSIGN_OR_RETURN(const auto found,
-                     cache_.ListRawBy(context_, KindOf<T>::value, {kByRoleRef, role.name}));
+                     cache_.ListRawByIndex(context_, KindOf<T>::value, {kByRoleRef, role.name}));
     for (const auto& raw : found) {
       ASSIGN_OR_RETURN(T object, raw->template Decode<T>());
       const Binding binding = ToBinding(std::move(object));

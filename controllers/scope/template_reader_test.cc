@@ -23,7 +23,7 @@ class TemplateReaderTest : public ViewTest {
   TemplateReaderTest() { Open(DeclareTemplateIndexes); }
 
   absl::StatusOr<TemplateSnapshot> Read() const {
-    return ReadTemplateSnapshot(WithoutWaiting(), view_, template_);
+    return ReadTemplateSnapshot(NonBlockingContext(), view_, template_);
   }
   TemplateSnapshot ReadOrDie() const {
     auto snapshot = Read();
@@ -239,7 +239,7 @@ TEST_F(TemplateReaderTest, AnInvalidTemplateMakesNoRole) {
   ScopeTemplate invalid = template_;
   invalid.mutable_spec()->mutable_clusterroles(0)->mutable_rules(0)->clear_verbs();
   view_.Put(Instance("a", "foo"));
-  const auto snapshot = ReadTemplateSnapshot(WithoutWaiting(), view_, invalid);
+  const auto snapshot = ReadTemplateSnapshot(NonBlockingContext(), view_, invalid);
   ASSERT_TRUE(snapshot.ok());
   EXPECT_TRUE(snapshot->standing.empty());
 }

@@ -13,7 +13,7 @@
 #include "controllers/scope/indexes.h"
 #include "controllers/scope/ownership.h"
 #include "controllers/scope/template_reader.h"
-#include "manager/controller/builder_for.h"
+#include "manager/controller/controller_builder.h"
 #include "manager/core/status_macros.h"
 #include "manager/core/strings.h"
 
@@ -32,7 +32,8 @@ constexpr absl::Duration kReadAgain = absl::Milliseconds(1);
 // The templates that request a ClusterRole of this name.
 std::vector<Request> TemplatesOfRole(const CacheView& cache, std::string_view role) {
   std::vector<Request> requests;
-  for (const auto& raw : cache.ListLastKnownBy(KindOf<ScopeTemplate>::value, {kByRoleName, role})) {
+  for (const auto& raw :
+       cache.ListLastKnownByIndex(KindOf<ScopeTemplate>::value, {kByRoleName, role})) {
     requests.push_back({raw->Key()});
   }
   return requests;
@@ -79,7 +80,7 @@ bool ReportsWrites(const ScopeTemplate& of) {
 
 // A created binding does not prevent any role, so only updates and deletions matter.
 Predicate NoAdds() {
-  return Funcs({.add = [](const RawObject&) { return false; }, .update = {}, .remove = {}});
+  return PredicateFrom({.add = [](const RawObject&) { return false; }, .update = {}, .remove = {}});
 }
 
 }  // namespace
@@ -220,10 +221,10 @@ absl::StatusOr<std::unique_ptr<Controller>> MakeTemplateControllerWith(
   CacheView& cache = component.cache();
   RETURN_IF_ERROR(DeclareTemplateIndexes(cache));
   const auto awaited = std::make_shared<AwaitedBindings>();
-  return BuilderFor<kScopeTemplate>(component.runtime)
+  return ControllerBuilder<kScopeTemplate>(component.runtime)
       .Named("scope-template")
-      .With({.max_concurrent_reconciles = options.max_concurrent_reconciles,
-             .queue = {.max_delay = kLongestRetry}})
+      .WithOptions({.max_concurrent_reconciles = options.max_concurrent_reconciles,
+                    .queue = {.max_delay = kLongestRetry}})
       .For<ScopeTemplate>()
       .Owns<ClusterRole>()
       // Roles are matched by name, including those that do not belong to a template.

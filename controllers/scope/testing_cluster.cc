@@ -12,7 +12,7 @@
 #include "manager/client/component_client.h"
 #include "manager/core/strings.h"
 #include "manager/core/testing/must.h"
-#include "manager/identity/identity_plane.h"
+#include "manager/identity/identity_registry.h"
 #include "manager/object/json.h"
 #include "manager/rbac/user.h"
 #include "testing/apiserver/admin_request.h"
@@ -110,7 +110,7 @@ class ScopeCluster::Wire : public Transport {
 
 // One process of the components, from start to stop.
 struct ScopeCluster::Process {
-  std::unique_ptr<IdentityPlane> identities;
+  std::unique_ptr<IdentityRegistry> identities;
   std::vector<std::unique_ptr<ComponentClient>> clients;
   std::unique_ptr<Cache> cache;
   std::vector<std::unique_ptr<CacheView>> views;
@@ -157,7 +157,7 @@ ScopeCluster::~ScopeCluster() {
 
 void ScopeCluster::Start() {
   auto process = std::make_unique<Process>();
-  IdentityPlane::Options plane;
+  IdentityRegistry::Options plane;
   plane.loop = &loop_;
   plane.transport = wire_.get();
   ClusterConfig cluster{
@@ -169,7 +169,7 @@ void ScopeCluster::Start() {
   plane.version = "1";
   plane.reader = [](const std::string&) { return kBaseToken; };
   plane.components = {std::string(kScopeTemplate.component), std::string(kScopeInstance.component)};
-  process->identities = Must(IdentityPlane::Create(std::move(plane)));
+  process->identities = Must(IdentityRegistry::Create(std::move(plane)));
   process->cache = Must(Cache::Create({.loop = loop_, .metrics = metrics_}));
   process->pool = std::make_unique<SimulatedPool>(loop_, 1);
   for (const rbac::Mandate* mandate : {&kScopeTemplate, &kScopeInstance}) {
@@ -185,7 +185,7 @@ void ScopeCluster::Start() {
     CacheView& view = *process->views.back();
     process->components.push_back(std::unique_ptr<Component>(new Component{
         *mandate, *process->clients.back(), events_,
-        ControllerRuntime{
+        ControllerContext{
             std::string(mandate->component), loop_, *process->pool, view, metrics_, {}, 1}}));
     const Component& component = *process->components.back();
     process->controllers.push_back(Must(

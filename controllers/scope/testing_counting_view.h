@@ -40,15 +40,16 @@ class CountingView : public CacheView {
     return view_.GetLastKnown(kind, key);
   }
   absl::Status IndexField(const KindInfo& kind, std::string_view field,
-                          IndexExtract extract) override {
+                          IndexFunc extract) override {
     return view_.IndexField(kind, field, std::move(extract));
   }
-  absl::StatusOr<std::vector<Raw>> ListRawBy(const CallContext& context, const KindInfo& kind,
-                                             const IndexQuery& query) const override {
-    return view_.ListRawBy(context, kind, query);
+  absl::StatusOr<std::vector<Raw>> ListRawByIndex(const CallContext& context, const KindInfo& kind,
+                                                  const IndexQuery& query) const override {
+    return view_.ListRawByIndex(context, kind, query);
   }
-  std::vector<Raw> ListLastKnownBy(const KindInfo& kind, const IndexQuery& query) const override {
-    return view_.ListLastKnownBy(kind, query);
+  std::vector<Raw> ListLastKnownByIndex(const KindInfo& kind,
+                                        const IndexQuery& query) const override {
+    return view_.ListLastKnownByIndex(kind, query);
   }
 
  private:

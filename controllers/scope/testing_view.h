@@ -46,7 +46,7 @@ class ViewTest : public testing::Test {
   // The names that the index has for the value, or the error.
   template <class T>
   Strings Find(std::string_view field, std::string_view value) const {
-    const auto found = view_.ListRawBy(WithoutWaiting(), KindOf<T>::value, {field, value});
+    const auto found = view_.ListRawByIndex(NonBlockingContext(), KindOf<T>::value, {field, value});
     if (!found.ok()) return {found.status().ToString()};
     Strings names;
     for (const auto& raw : *found) names.emplace_back(raw->name());

@@ -151,7 +151,7 @@ def registered(words: dict[str, str], webhook: bool) -> dict[str, str]:
     """Returns path → text of the program's files, with the component."""
     snake = words["SNAKE"]
     includes = [f"controllers/{snake}/reconciler.h"]
-    rows = [f"{{&{words['CONSTANT']}, SingleController<{snake}::MakeController>}}"]
+    rows = [f"{{&{words['CONSTANT']}, MakeOnlyController<{snake}::MakeController>}}"]
     build = with_label(read(f"{PROGRAM}/BUILD.bazel"), "base_mandate", "srcs", f"//controllers/{snake}:mandates_sources")
     build = with_label(build, "components", "deps", f"//controllers/{snake}:reconciler")
     changed = {}

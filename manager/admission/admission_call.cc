@@ -5,7 +5,7 @@
 
 namespace mandate {
 
-bool IsUnanswered(const absl::Status& status) {
+bool IsCheckFailure(const absl::Status& status) {
   if (const std::optional<ApiStatusProto> api = ApiStatus(status); api.has_value()) {
     return api->code() == 429 || api->code() >= 500;
   }
@@ -14,9 +14,9 @@ bool IsUnanswered(const absl::Status& status) {
 }
 
 void SetVerdict(const absl::Status& status, AdmissionCall& call) {
-  if (IsUnanswered(status)) {
-    call.SetUnanswered(status);
-    return SetError(absl::IsDeadlineExceeded(status) ? 504 : 500, status, call);
+  if (IsCheckFailure(status)) {
+    call.SetCheckFailed(status);
+    return SetErrorResponse(absl::IsDeadlineExceeded(status) ? 504 : 500, status, call);
   }
   AdmissionResponse& response = call.response();
   response.set_allowed(status.ok());
@@ -29,10 +29,10 @@ void SetVerdict(const absl::Status& status, AdmissionCall& call) {
     return;
   }
   response.mutable_status()->set_reason("Forbidden");
-  SetError(403, status, call);
+  SetErrorResponse(403, status, call);
 }
 
-void SetError(int code, const absl::Status& status, AdmissionCall& call) {
+void SetErrorResponse(int code, const absl::Status& status, AdmissionCall& call) {
   call.response().set_allowed(false);
   call.response().mutable_status()->set_code(code);
   call.response().mutable_status()->set_message(std::string(status.message()));

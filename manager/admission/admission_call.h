@@ -29,7 +29,7 @@ class AdmissionCall {
   // Shown to the user by kubectl. The server cuts warnings: keep each below 120 bytes.
   void Warn(std::string warning) { *response_.add_warnings() = std::move(warning); }
   // An annotation of the audit event; the server puts the webhook's name before the key.
-  void Audit(const std::string& key, std::string value) {
+  void AddAuditAnnotation(const std::string& key, std::string value) {
     (*response_.mutable_auditannotations())[key] = std::move(value);
   }
 
@@ -39,7 +39,7 @@ class AdmissionCall {
   // The object could not be checked, for the reason `why`, which is not OK. The review then gets an
   // HTTP error, so that the failurePolicy of its configuration decides, and the response is not
   // sent.
-  void SetUnanswered(absl::Status why) { unanswered_ = std::move(why); }
+  void SetCheckFailed(absl::Status why) { unanswered_ = std::move(why); }
   const absl::Status& unanswered() const { return unanswered_; }
 
  private:
@@ -56,15 +56,15 @@ using AdmissionHandler = std::function<void(AdmissionCall& call)>;
 // Whether the error says that we, or an API server that we asked, could not answer at this time:
 // kUnavailable, kDeadlineExceeded, kCancelled, or an API server's 429 or 5xx. It says nothing about
 // the object.
-bool IsUnanswered(const absl::Status& status);
+bool IsCheckFailure(const absl::Status& status);
 
 // The answer of a handler that checked the object: allowed if `status` is OK. A status for which
-// IsUnanswered() holds is one of SetUnanswered(). Another error that came from an API server is
+// IsCheckFailure() holds is one of SetCheckFailed(). Another error that came from an API server is
 // passed on as it is; each other error is 403 Forbidden with its message, as controller-runtime
 // answers.
 void SetVerdict(const absl::Status& status, AdmissionCall& call);
 
 // The answer to a review that could not be checked: not allowed, with the HTTP code `code`.
-void SetError(int code, const absl::Status& status, AdmissionCall& call);
+void SetErrorResponse(int code, const absl::Status& status, AdmissionCall& call);
 
 }  // namespace mandate

@@ -17,8 +17,8 @@ TEST(AdmissionCall, CollectsWarningsAndAuditAnnotations) {
   EXPECT_EQ(call.user().username(), "ann");
   call.Warn("careful");
   call.Warn("again");
-  call.Audit("rule", "first");
-  call.Audit("rule", "last");
+  call.AddAuditAnnotation("rule", "first");
+  call.AddAuditAnnotation("rule", "last");
   EXPECT_EQ(call.response().warnings_size(), 2);
   EXPECT_EQ(call.response().auditannotations().at("rule"), "last");
   EXPECT_FALSE(call.response().allowed()) << "before a verdict";
@@ -86,11 +86,11 @@ TEST(SetVerdict, AnErrorOfOursIsUnanswered) {
   }
 }
 
-TEST(SetError, DeniesWithTheCode) {
+TEST(SetErrorResponse, DeniesWithTheCode) {
   const AdmissionRequest request;
   AdmissionCall call({}, request);
   call.response().set_allowed(true);
-  SetError(400, absl::InvalidArgumentError("no object"), call);
+  SetErrorResponse(400, absl::InvalidArgumentError("no object"), call);
   EXPECT_FALSE(call.response().allowed());
   EXPECT_EQ(call.response().status().code(), 400);
   EXPECT_EQ(call.response().status().message(), "no object");

@@ -9,7 +9,7 @@
 #include "manager/admission/review_deadlines.h"
 #include "manager/admission/review_queue.h"
 #include "manager/admission/webhook_metrics.h"
-#include "manager/core/seldom_error.h"
+#include "manager/core/rate_limited_error_log.h"
 #include "manager/core/strings.h"
 
 namespace mandate {
@@ -40,7 +40,7 @@ class ComponentWebhooks::Load {
                                            {{"identity", options.component}})) {}
 
   // Whether one more fits.
-  bool Take(size_t bytes, const WebhookBounds& bounds) {
+  bool Take(size_t bytes, const WebhookLimits& bounds) {
     if (!Add(bytes, bounds)) {
       rejected_.Increment();
       log_.Note(StrCat("rejected a review of ", bytes, " bytes: the component's limit of ",
@@ -69,7 +69,7 @@ class ComponentWebhooks::Load {
   }
 
  private:
-  bool Add(size_t bytes, const WebhookBounds& bounds) {
+  bool Add(size_t bytes, const WebhookLimits& bounds) {
     MutexLock lock(mutex_);
     if (reviews_ >= bounds.max_in_flight || bytes > bounds.max_bytes_in_flight - bytes_) {
       return false;
@@ -84,7 +84,7 @@ class ComponentWebhooks::Load {
     bytes_gauge_.Set(static_cast<double>(bytes_));
   }
 
-  SeldomError log_;
+  RateLimitedErrorLog log_;
   prometheus::Counter& rejected_;
   prometheus::Gauge& in_flight_gauge_;
   prometheus::Gauge& bytes_gauge_;
@@ -103,8 +103,8 @@ struct ComponentWebhooks::Entry {
 
   const Webhook webhook;
   WebhookMetrics metrics;
-  SeldomError late;
-  SeldomError busy;
+  RateLimitedErrorLog late;
+  RateLimitedErrorLog busy;
 };
 
 // One review. A worker and its deadline share it; the first of them answers.

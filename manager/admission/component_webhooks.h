@@ -23,7 +23,7 @@ namespace mandate {
 class ReviewDeadlines;
 class ReviewQueue;
 
-struct WebhookBounds {
+struct WebhookLimits {
   // Reviews of a component that are being answered or whose body is being read. A further one is
   // answered with HTTP 429, and the failurePolicy of its configuration decides.
   size_t max_in_flight = 200;
@@ -48,7 +48,7 @@ class ComponentWebhooks {
   struct Options {
     std::string component;
     Webhooks webhooks;
-    WebhookBounds bounds = {};
+    WebhookLimits bounds = {};
     Executor& workers;  // the handlers run here
     Loop& loop;         // its clock and timers
     Metrics& metrics;   // all outlive this

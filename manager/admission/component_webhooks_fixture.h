@@ -97,7 +97,7 @@ class ComponentWebhooksTest : public testing::Test {
   FakeCacheView cache_{loop_};
   Metrics metrics_;
   std::shared_ptr<LogCapture> log_ = std::make_shared<LogCapture>();
-  WebhookBounds bounds_;
+  WebhookLimits bounds_;
   absl::Time answered_at_;
   std::optional<ComponentWebhooks> webhooks_;
   std::map<std::string, PostRoute> routes_;

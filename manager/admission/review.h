@@ -13,7 +13,7 @@ namespace mandate {
 using AdmissionRequest = ::k8s::io::api::admission::v1::AdmissionRequest;
 using AdmissionResponse = ::k8s::io::api::admission::v1::AdmissionResponse;
 
-// The default of WebhookBounds::max_user_info_bytes.
+// The default of WebhookLimits::max_user_info_bytes.
 inline constexpr size_t kMaxUserInfoBytes = size_t{256} << 10;
 
 struct AdmissionReview {

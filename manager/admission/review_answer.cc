@@ -31,7 +31,7 @@ std::string AdmissionError(int code, const absl::Status& status, std::string_vie
                            std::string_view api_version) {
   const AdmissionRequest none;
   AdmissionCall call({}, none);
-  SetError(code, status, call);
+  SetErrorResponse(code, status, call);
   if (!uid.empty()) call.response().set_uid(std::string(uid));
   return WriteAdmissionReview(api_version, call.response());
 }

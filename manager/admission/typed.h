@@ -25,13 +25,13 @@ namespace mandate {
 
 // The type of an object, or of the options of a CONNECT request, such as PodExecOptions.
 template <class T>
-concept Reviewed = std::derived_from<T, google::protobuf::Message> && requires {
+concept AdmissionType = std::derived_from<T, google::protobuf::Message> && requires {
   { KindOf<T>::value } -> std::convertible_to<KindInfo>;
 };
 
 // A status that is not OK denies the write (SetVerdict). The functions are called from several
 // threads at once.
-template <Reviewed T>
+template <AdmissionType T>
 class Validator {
  public:
   virtual ~Validator() = default;
@@ -69,18 +69,18 @@ absl::Status ReadObject(std::string_view json, std::string_view which, const Kin
 absl::Status SetPatch(const google::protobuf::Message& before,
                       const google::protobuf::Message& after, AdmissionCall& call);
 
-template <Reviewed T>
+template <AdmissionType T>
 bool Read(bool old, AdmissionCall& call, T& out) {
   const AdmissionRequest& request = call.request();
   const absl::Status status = ReadObject(old ? request.oldobject().raw() : request.object().raw(),
                                          old ? "oldObject" : "object", KindOf<T>::value, out);
-  if (!status.ok()) SetError(400, status, call);
+  if (!status.ok()) SetErrorResponse(400, status, call);
   return status.ok();
 }
 
 }  // namespace internal
 
-template <Reviewed T>
+template <AdmissionType T>
 Webhook ValidatingWebhook(std::shared_ptr<Validator<T>> validator) {
   return {.path = WebhookPath(WebhookType::kValidating, KindOf<T>::value),
           .handler = [validator = std::move(validator)](AdmissionCall& call) {
@@ -100,7 +100,7 @@ Webhook ValidatingWebhook(std::shared_ptr<Validator<T>> validator) {
               if (!internal::Read(false, call, object)) return;
               SetVerdict(validator->ValidateConnect(call, object), call);
             } else {
-              SetError(400, UnknownOperation(operation), call);
+              SetErrorResponse(400, UnknownOperation(operation), call);
             }
           }};
 }
@@ -118,7 +118,7 @@ Webhook DefaultingWebhook(std::shared_ptr<Defaulter<T>> defaulter) {
             SetVerdict(status, call);
             if (!status.ok()) return;
             const absl::Status patched = internal::SetPatch(before, object, call);
-            if (!patched.ok()) SetError(500, patched, call);
+            if (!patched.ok()) SetErrorResponse(500, patched, call);
           }};
 }
 

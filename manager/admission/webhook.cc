@@ -16,7 +16,8 @@ std::string WebhookPath(WebhookType type, const KindInfo& kind) {
                 kind.version, "-", absl::AsciiStrToLower(AsAbsl(kind.kind)));
 }
 
-absl::Status CheckDeclared(const rbac::Mandate& mandate, const std::vector<Webhook>& served) {
+absl::Status CheckServedMatchesDeclared(const rbac::Mandate& mandate,
+                                        const std::vector<Webhook>& served) {
   std::set<std::string_view> declared, paths;
   for (const rbac::DeclaredWebhook& webhook : mandate.webhooks) declared.insert(webhook.path);
   for (const Webhook& webhook : served) {

@@ -46,7 +46,8 @@ std::string WebhookPath(WebhookType type, const KindInfo& kind);
 // OK if the component serves exactly the webhooks that its markers declare, and the API server
 // therefore calls. CRDs declare conversions, so these are not compared. kInvalidArgument names
 // those that differ, and the next step.
-absl::Status CheckDeclared(const rbac::Mandate& mandate, const std::vector<Webhook>& served);
+absl::Status CheckServedMatchesDeclared(const rbac::Mandate& mandate,
+                                        const std::vector<Webhook>& served);
 
 // For a review whose operation no typed webhook has.
 absl::Status UnknownOperation(std::string_view operation);

@@ -80,7 +80,7 @@ TEST_F(WebhookServerTest, HoldsAsManyConnectionsAsReviewsMayBeInFlight) {
   const std::string& address = (*server)->address();
   boost::asio::io_context io;
   std::vector<boost::asio::ip::tcp::socket> held;
-  for (size_t i = 0; i < WebhookBounds().max_in_flight; ++i) {
+  for (size_t i = 0; i < WebhookLimits().max_in_flight; ++i) {
     held.emplace_back(io).connect(
         {boost::asio::ip::make_address("127.0.0.1"),
          static_cast<uint16_t>(std::stoi(address.substr(address.rfind(':') + 1)))});

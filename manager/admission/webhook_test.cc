@@ -16,13 +16,13 @@ TEST(WebhookPath, IsThatOfControllerRuntime) {
             "/validate-operators-coreos-com-v1alpha1-scopetemplate");
 }
 
-TEST(CheckDeclared, MarkersAndHandlersAgree) {
+TEST(CheckServedMatchesDeclared, MarkersAndHandlersAgree) {
   static constexpr rbac::DeclaredWebhook kDeclared[] = {{"/a", false}, {"/b", true}};
   constexpr rbac::Mandate kMandate{"c", {}, kDeclared};
   const auto check = [&](const rbac::Mandate& mandate, const std::vector<std::string>& paths) {
     std::vector<Webhook> served;
     for (const std::string& path : paths) served.push_back({path, nullptr});
-    return std::string(CheckDeclared(mandate, served).message());
+    return std::string(CheckServedMatchesDeclared(mandate, served).message());
   };
   EXPECT_EQ(check(kMandate, {"/b", "/a"}), "");
   EXPECT_EQ(check({"c", {}}, {}), "");
@@ -38,8 +38,9 @@ TEST(CheckDeclared, MarkersAndHandlersAgree) {
             "remove the marker, and run make manifests");
 }
 
-TEST(CheckDeclared, ConversionsNeedNoMarker) {
-  EXPECT_EQ(CheckDeclared({"c", {}}, {ConversionWebhook(Conversions())}), absl::OkStatus());
+TEST(CheckServedMatchesDeclared, ConversionsNeedNoMarker) {
+  EXPECT_EQ(CheckServedMatchesDeclared({"c", {}}, {ConversionWebhook(Conversions())}),
+            absl::OkStatus());
 }
 
 }  // namespace

@@ -23,13 +23,13 @@ absl::Status Check(const Cache::Options& options) {
       positive("access.review_timeout", options.access.review_timeout, absl::ZeroDuration()));
   status.Update(positive("reflector.min_watch_timeout", options.reflector.min_watch_timeout,
                          absl::Seconds(1) - absl::Nanoseconds(1)));
-  status.Update(positive("max_failures", options.max_failures, 0));
+  status.Update(positive("max_sponsor_failures", options.max_sponsor_failures, 0));
   status.Update(positive("own_write_wait", options.own_write_wait, absl::ZeroDuration()));
   status.Update(positive("max_own_writes", options.max_own_writes, 0));
   status.Update(positive("max_watch_bytes", options.max_watch_bytes, 0u));
   status.Update(positive("probes.per_second", options.probes.per_second, 0.0));
   status.Update(positive("probes.burst", options.probes.burst, 0));
-  status.Update(positive("events_per_turn", options.events_per_turn, 0));
+  status.Update(positive("max_events_per_loop_turn", options.max_events_per_loop_turn, 0));
   status.Update(positive("watches_per_turn", options.watches_per_turn, 0));
   status.Update(positive("reflector.page_size", options.reflector.page_size, 0));
   status.Update(positive("reflector.max_pages", options.reflector.max_pages, 0));
@@ -78,7 +78,7 @@ class Cache::Registry : public WatchRegistry, public std::enable_shared_from_thi
     });
   }
 
-  void RetryNow(std::string component) {
+  void RecheckAccess(std::string component) {
     Post([component = std::move(component)](Registry& self) {
       self.RetrySlice(component, self.watches_.begin());
     });
@@ -90,15 +90,15 @@ class Cache::Registry : public WatchRegistry, public std::enable_shared_from_thi
         const DemandSpec first = {kind.kind, ns, ""};
         for (auto it = self.watches_.lower_bound(first);
              it != self.watches_.end() && it->first.kind == kind.kind && it->first.ns == ns; ++it) {
-          it->second->RetryNow("");
+          it->second->RecheckAccess("");
         }
       }
     });
   }
 
-  void Revoke(std::string component, absl::Status why) {
+  void OnCredentialLost(std::string component, absl::Status why) {
     Post([component = std::move(component), why = std::move(why)](Registry& self) {
-      for (const auto& [spec, watch] : self.watches_) watch->Revoke(component, why);
+      for (const auto& [spec, watch] : self.watches_) watch->OnCredentialLost(component, why);
     });
   }
 
@@ -122,7 +122,7 @@ class Cache::Registry : public WatchRegistry, public std::enable_shared_from_thi
   // Retries from `it` on. Each watch sends requests, so thousands of them take a while.
   void RetrySlice(const std::string& component, Watches::const_iterator it) {
     for (int i = 0; i < options_.watches_per_turn && it != watches_.end(); ++i, ++it) {
-      it->second->RetryNow(component);
+      it->second->RecheckAccess(component);
     }
     if (it == watches_.end()) return;
     Post([component, next = it->first](Registry& self) {
@@ -133,20 +133,20 @@ class Cache::Registry : public WatchRegistry, public std::enable_shared_from_thi
   SharedWatch& Find(const DemandSpec& spec) {
     auto& watch = watches_[spec];
     if (watch == nullptr) {
-      watch = std::make_unique<SharedWatch>(
-          SharedWatch::Config{.spec = spec,
-                              .store = StoreOf(spec.kind),
-                              .reflector = options_.reflector,
-                              .access = options_.access,
-                              .random = random_,
-                              .metrics = options_.metrics,
-                              .budget = budget_,
-                              .probes = probes_,
-                              .log = options_.log,
-                              .events_per_turn = static_cast<size_t>(options_.events_per_turn),
-                              .linger = options_.linger,
-                              .max_failures = options_.max_failures,
-                              .on_empty = [this, spec] { EraseLater(spec); }});
+      watch = std::make_unique<SharedWatch>(SharedWatch::Config{
+          .spec = spec,
+          .store = StoreOf(spec.kind),
+          .reflector = options_.reflector,
+          .access = options_.access,
+          .random = random_,
+          .metrics = options_.metrics,
+          .budget = budget_,
+          .probes = probes_,
+          .log = options_.log,
+          .max_events_per_loop_turn = static_cast<size_t>(options_.max_events_per_loop_turn),
+          .close_unused_watch_after = options_.close_unused_watch_after,
+          .max_sponsor_failures = options_.max_sponsor_failures,
+          .on_empty = [this, spec] { EraseLater(spec); }});
     }
     return *watch;
   }
@@ -201,12 +201,14 @@ CacheView& Cache::AddComponent(RestClient& client, const rbac::Mandate& mandate)
   return *views_.back();
 }
 
-void Cache::RetryNow(std::string_view component) { registry_->RetryNow(std::string(component)); }
+void Cache::RecheckAccess(std::string_view component) {
+  registry_->RecheckAccess(std::string(component));
+}
 
 void Cache::RetryNamespace(std::string_view ns) { registry_->RetryNamespace(std::string(ns)); }
 
-void Cache::Revoke(std::string_view component, absl::Status why) {
-  registry_->Revoke(std::string(component), std::move(why));
+void Cache::OnCredentialLost(std::string_view component, absl::Status why) {
+  registry_->OnCredentialLost(std::string(component), std::move(why));
 }
 
 }  // namespace mandate

@@ -28,8 +28,9 @@
 
 namespace mandate {
 
-// AddComponent(), RetryNow(), RetryNamespace() and Revoke() are thread-safe. Destroy it on the
-// loop, or after the loop has stopped; handles may outlive it, threads that use its views may not.
+// AddComponent(), RecheckAccess(), RetryNamespace() and OnCredentialLost() are thread-safe. Destroy
+// it on the loop, or after the loop has stopped; handles may outlive it, threads that use its views
+// may not.
 class Cache {
  public:
   struct Options {
@@ -42,17 +43,17 @@ class Cache {
     // at the latest.
     absl::Duration proof_lifetime = absl::Minutes(5);
     // How long a watch stays open after its last demand.
-    absl::Duration linger = absl::ZeroDuration();
+    absl::Duration close_unused_watch_after = absl::ZeroDuration();
     // After this many consecutive failures a shared watch continues under another component's
     // identity.
-    int max_failures = 3;
+    int max_sponsor_failures = 3;
     // The longest wait of a read for the component's own writes, and how many such writes of each
     // kind are remembered; the oldest is forgotten first.
     absl::Duration own_write_wait = absl::Seconds(10);
     int max_own_writes = 4096;
     // How many events a demand that joins, or that missed events, gets in one turn of the loop.
-    int events_per_turn = 256;
-    // How many watches a RetryNow() reaches in one turn of the loop.
+    int max_events_per_loop_turn = 256;
+    // How many watches a RecheckAccess() reaches in one turn of the loop.
     int watches_per_turn = 64;
     // The limit of the encoded objects of all watches; while they list again it may be twice that.
     // One half is divided equally among the components; the other half is for any of them. A watch
@@ -75,13 +76,13 @@ class Cache {
 
   // A hint that RBAC has changed for a component (empty: for all), or that a kind is now served:
   // the cache proves access again, and repeats denied requests, as the budgets of probes allow.
-  void RetryNow(std::string_view component = "");
+  void RecheckAccess(std::string_view component = "");
   // A hint that RBAC has changed for all components in this namespace.
   void RetryNamespace(std::string_view ns);
   // The server no longer accepts the component's credential: from the loop's next turn on its reads
-  // are kUnavailable, until its access is proved again, which RetryNow() hastens. The watches and
-  // reads of other components continue.
-  void Revoke(std::string_view component, absl::Status why);
+  // are kUnavailable, until its access is proved again, which RecheckAccess() hastens. The watches
+  // and reads of other components continue.
+  void OnCredentialLost(std::string_view component, absl::Status why);
 
  private:
   class Registry;

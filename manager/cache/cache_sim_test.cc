@@ -70,7 +70,7 @@ class Simulation {
   explicit Simulation(uint64_t seed) : die_(seed), server_(loop_, seed * 31 + 5), metrics_() {
     Cache::Options options{.loop = loop_, .metrics = metrics_};
     options.seed = seed;
-    options.linger = absl::Seconds(die_() % 2 == 0 ? 0 : 20);
+    options.close_unused_watch_after = absl::Seconds(die_() % 2 == 0 ? 0 : 20);
     options.reflector.watch_list = die_() % 3 != 0;
     options.reflector.page_size = 1 + static_cast<int>(die_() % 4);
     options.reflector.max_frame_bytes = 1000;
@@ -108,7 +108,7 @@ class Simulation {
     server_.faults() = {};
     for (const char* name : kNames) Grant(name, "");
     for (const auto& client : clients_) client->Restore();
-    cache_->RetryNow();
+    cache_->RecheckAccess();
     loop_.RunFor(absl::Minutes(11));
     CheckEnd();
     // No component sends requests in a tight loop, whatever the faults are.
@@ -164,12 +164,12 @@ class Simulation {
         return;
       case 3:
         Revoke(name, die_() % 2 == 0 ? "" : "foo");
-        if (die_() % 2 == 0) cache_->RetryNow(name);
+        if (die_() % 2 == 0) cache_->RecheckAccess(name);
         return;
       case 4:
       case 5:
         Grant(name, die_() % 2 == 0 ? "" : "foo");
-        if (die_() % 2 == 0) cache_->RetryNow();
+        if (die_() % 2 == 0) cache_->RecheckAccess();
         return;
       case 6:
         server_.SetServed(false);
@@ -198,12 +198,12 @@ class Simulation {
         RevocableClient& client = *clients_[die_() % clients_.size()];
         if (client.revoked()) {
           client.Restore();
-          if (die_() % 2 == 0) cache_->RetryNow(client.component());
+          if (die_() % 2 == 0) cache_->RecheckAccess(client.component());
           return;
         }
         ++totals.revoked;
         client.Revoke();
-        cache_->Revoke(client.component(), absl::UnauthenticatedError("401"));
+        cache_->OnCredentialLost(client.component(), absl::UnauthenticatedError("401"));
         return;
       }
       default:
@@ -260,9 +260,9 @@ class Simulation {
       std::erase_if(objects, [&](const ObjectPtr& object) { return object->name() != name; });
       return Text(objects);
     };
-    EXPECT_EQ(Text(view.ListLastKnownBy(kWidget, {"name", name, ns})),
+    EXPECT_EQ(Text(view.ListLastKnownByIndex(kWidget, {"name", name, ns})),
               with_name(view.ListLastKnown(kWidget, ns)));
-    const auto named = view.ListRawBy({}, kWidget, {"name", name, ns});
+    const auto named = view.ListRawByIndex({}, kWidget, {"name", name, ns});
     EXPECT_EQ(named.status(), list.status());
     if (named.ok() && list.ok()) {
       EXPECT_EQ(Text(*named), with_name(*list));

@@ -21,9 +21,9 @@ class CacheTest : public CacheFixture {
 TEST_F(CacheTest, OptionsAreChecked) {
   const std::pair<const char*, void (*)(Cache::Options&)> bad[] = {
       {"proof_lifetime", [](Cache::Options& o) { o.proof_lifetime = absl::ZeroDuration(); }},
-      {"max_failures", [](Cache::Options& o) { o.max_failures = 0; }},
+      {"max_sponsor_failures", [](Cache::Options& o) { o.max_sponsor_failures = 0; }},
       {"max_watch_bytes", [](Cache::Options& o) { o.max_watch_bytes = 0; }},
-      {"events_per_turn", [](Cache::Options& o) { o.events_per_turn = 0; }},
+      {"max_events_per_loop_turn", [](Cache::Options& o) { o.max_events_per_loop_turn = 0; }},
       {"watches_per_turn", [](Cache::Options& o) { o.watches_per_turn = 0; }},
       {"access.review_timeout",
        [](Cache::Options& o) { o.access.review_timeout = absl::ZeroDuration(); }},
@@ -188,7 +188,7 @@ TEST_F(CacheTest, ListsLastKnownObjectsWhileStaleOnly) {
   EXPECT_TRUE(view.ListLastKnown(kWidget, "bar").empty());
   server_.faults() = {};
   server_.Revoke("a");
-  cache_->RetryNow();
+  cache_->RecheckAccess();
   loop_.RunFor(absl::Minutes(12));
   ASSERT_EQ(demand.state(), DemandState::kForbidden);
   EXPECT_TRUE(view.ListLastKnown(kWidget, "").empty());
@@ -212,7 +212,7 @@ TEST_F(CacheTest, OneObjectIsKnownToADemandForItAlone) {
   EXPECT_NE(view.GetLastKnown(kWidget, {"foo", "x"}), nullptr);
   EXPECT_EQ(view.GetLastKnown(kWidget, {"bar", "x"}), nullptr);
   server_.Revoke("a");
-  cache_->RetryNow();
+  cache_->RecheckAccess();
   loop_.RunFor(absl::Minutes(12));
   EXPECT_EQ(view.GetLastKnown(kWidget, {"foo", "x"}), nullptr) << "forbidden";
 }
@@ -278,7 +278,7 @@ TEST_F(CacheTest, KeepsTheWatchForTheNextDemand) {
 }
 
 TEST_F(CacheTest, AWatchLingers) {
-  options_.linger = absl::Seconds(30);
+  options_.close_unused_watch_after = absl::Seconds(30);
   server_.Put("foo/x");
   CacheView& view = AddGranted(a_);
   Demanded demand = DemandAndSettle(view);

@@ -21,10 +21,10 @@ absl::Status CacheView::CannotDecode(const KindInfo& kind, const RawObject& obje
 absl::Status CacheView::CheckMayWait(const Loop& loop, const CallContext& context,
                                      std::string_view call, const DemandSpec& asked) {
   if (context.deadline == absl::InfinitePast() || loop.CanAwait()) return absl::OkStatus();
-  return absl::FailedPreconditionError(
-      StrCat(call, " of ", asked.ToString(), " was called on the event loop with a context that ",
-             "may wait, which would block every component: pass WithoutWaiting(), or read in a ",
-             "reconciler"));
+  return absl::FailedPreconditionError(StrCat(
+      call, " of ", asked.ToString(), " was called on the event loop with a context that ",
+      "may wait, which would block every component: pass NonBlockingContext(), or read in a ",
+      "reconciler"));
 }
 
 std::string_view ToString(DemandState state) {

@@ -58,7 +58,7 @@ struct DemandStatus {
   bool failed = false;
 
   // Whether a sink that got `other` need not get this status: only the text differs.
-  bool IsLike(const DemandStatus& other) const {
+  bool EqualsIgnoringText(const DemandStatus& other) const {
     return state == other.state && failed == other.failed && reason.code() == other.reason.code();
   }
 };
@@ -102,7 +102,7 @@ class DemandHandle {
 
 // For reads that must not wait, as in a map, or on the loop, where any other context is an error.
 // They return at once; kDeadlineExceeded: they would have to wait.
-inline CallContext WithoutWaiting() { return {.deadline = absl::InfinitePast(), .stop = {}}; }
+inline CallContext NonBlockingContext() { return {.deadline = absl::InfinitePast(), .stop = {}}; }
 
 // One component's view. Thread-safe. A read includes all earlier writes by the component's typed
 // calls. If the watch has not delivered such a write yet, the read waits, within `context` and a
@@ -141,23 +141,23 @@ class CacheView {
   // Declares an index of the kind for the component. kFailedPrecondition: the component has already
   // demanded the kind. kAlreadyExists: it has an index of that name.
   virtual absl::Status IndexField(const KindInfo& kind, std::string_view field,
-                                  IndexExtract extract) = 0;
+                                  IndexFunc extract) = 0;
 
   // As ListRaw(), but only the objects whose field has the value. The time is that of listing
   // these, plus the extraction for objects that changed since the last such call. An object whose
   // values cannot be extracted is listed for every value, because it may have it. kInvalidArgument:
   // the component has not declared the index.
-  virtual absl::StatusOr<std::vector<std::shared_ptr<const RawObject>>> ListRawBy(
+  virtual absl::StatusOr<std::vector<std::shared_ptr<const RawObject>>> ListRawByIndex(
       const CallContext& context, const KindInfo& kind, const IndexQuery& query) const = 0;
 
   // As ListLastKnown(), with the same choice of objects. Without a declared index: all objects.
-  virtual std::vector<std::shared_ptr<const RawObject>> ListLastKnownBy(
+  virtual std::vector<std::shared_ptr<const RawObject>> ListLastKnownByIndex(
       const KindInfo& kind, const IndexQuery& query) const = 0;
 
   // `values` maps a const T& to the strings of the index.
   template <Object T, class Values>
   absl::Status IndexField(std::string_view field, Values values) {
-    return IndexField(KindOf<T>::value, field, FieldOf<T>(std::move(values)));
+    return IndexField(KindOf<T>::value, field, IndexBy<T>(std::move(values)));
   }
 
   // Decoded copies. An object that T cannot hold is an error that names it, as in the other typed
@@ -173,14 +173,15 @@ class CacheView {
     return DecodeAll<T>(ListRaw(context, KindOf<T>::value, ns));
   }
   template <Object T>
-  absl::StatusOr<std::vector<T>> ListBy(const CallContext& context, const IndexQuery& query) const {
-    return DecodeAll<T>(ListRawBy(context, KindOf<T>::value, query));
+  absl::StatusOr<std::vector<T>> ListByIndex(const CallContext& context,
+                                             const IndexQuery& query) const {
+    return DecodeAll<T>(ListRawByIndex(context, KindOf<T>::value, query));
   }
 
  protected:
   // kFailedPrecondition if a task of `loop` makes the call with a context that may wait, whether or
   // not the call would wait this time: the loop would wait for itself. Names the call, what is
-  // read, and WithoutWaiting().
+  // read, and NonBlockingContext().
   static absl::Status CheckMayWait(const Loop& loop, const CallContext& context,
                                    std::string_view call, const DemandSpec& asked);
 

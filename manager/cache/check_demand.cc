@@ -24,7 +24,7 @@ rbac::Attributes Ask(const char* verb, const DemandSpec& spec) {
 std::string MissingVerbs(const rbac::Mandate& mandate, const DemandSpec& spec) {
   std::string missing;
   for (const char* verb : {"list", "watch"}) {
-    if (!rbac::Covers(mandate, Ask(verb, spec))) {
+    if (!rbac::PermitsRequest(mandate, Ask(verb, spec))) {
       StrAppend(&missing, missing.empty() ? "" : ";", verb);
     }
   }

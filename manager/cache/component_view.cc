@@ -162,13 +162,12 @@ ObjectPtr ComponentView::GetLastKnown(const KindInfo& kind, const ObjectKey& key
 }
 
 absl::Status ComponentView::IndexField(const KindInfo& kind, std::string_view field,
-                                       IndexExtract extract) {
+                                       IndexFunc extract) {
   return grants_->AddIndex({kind, std::string(field), std::move(extract)});
 }
 
-absl::StatusOr<std::vector<ObjectPtr>> ComponentView::ListRawBy(const CallContext& context,
-                                                                const KindInfo& kind,
-                                                                const IndexQuery& query) const {
+absl::StatusOr<std::vector<ObjectPtr>> ComponentView::ListRawByIndex(
+    const CallContext& context, const KindInfo& kind, const IndexQuery& query) const {
   const DemandSpec asked = Asked(kind, query.ns);
   const auto index = grants_->FindIndex(kind, query.field);
   if (index == nullptr) {
@@ -176,18 +175,19 @@ absl::StatusOr<std::vector<ObjectPtr>> ComponentView::ListRawBy(const CallContex
         StrCat(config_.client.component(), " has no index ", query.field, " of ", asked.ToString(),
                ": declare it with IndexField before the first demand of the kind"));
   }
-  auto store = StoreFor(context, "ListRawBy", asked);
+  auto store = StoreFor(context, "ListRawByIndex", asked);
   if (!store.ok()) return std::move(store).status();
   return (*store)->ReadBy(*index, query.value, asked.ns);
 }
 
-std::vector<ObjectPtr> ComponentView::ListLastKnownBy(const KindInfo& kind,
-                                                      const IndexQuery& query) const {
+std::vector<ObjectPtr> ComponentView::ListLastKnownByIndex(const KindInfo& kind,
+                                                           const IndexQuery& query) const {
   const auto index = grants_->FindIndex(kind, query.field);
   if (index == nullptr) return ListLastKnown(kind, query.ns);
   const DemandSpec asked = Asked(kind, query.ns);
   for (const Grant& grant : grants_->Find(Scopes(kind, asked.ns, ""))) {
-    if (const auto store = grant->LastKnown()) return store->ListBy(*index, query.value, asked.ns);
+    if (const auto store = grant->LastKnown())
+      return store->ListByIndex(*index, query.value, asked.ns);
   }
   return {};
 }

@@ -48,12 +48,12 @@ class ComponentView : public CacheView {
   ObjectPtr GetLastKnown(const KindInfo& kind, const ObjectKey& key) const override;
 
   using CacheView::IndexField;
-  absl::Status IndexField(const KindInfo& kind, std::string_view field,
-                          IndexExtract extract) override;
-  absl::StatusOr<std::vector<ObjectPtr>> ListRawBy(const CallContext& context, const KindInfo& kind,
-                                                   const IndexQuery& query) const override;
-  std::vector<ObjectPtr> ListLastKnownBy(const KindInfo& kind,
-                                         const IndexQuery& query) const override;
+  absl::Status IndexField(const KindInfo& kind, std::string_view field, IndexFunc extract) override;
+  absl::StatusOr<std::vector<ObjectPtr>> ListRawByIndex(const CallContext& context,
+                                                        const KindInfo& kind,
+                                                        const IndexQuery& query) const override;
+  std::vector<ObjectPtr> ListLastKnownByIndex(const KindInfo& kind,
+                                              const IndexQuery& query) const override;
 
  private:
   class Handle;

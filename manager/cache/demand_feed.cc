@@ -131,7 +131,7 @@ void DemandFeed::SetStatus(const DemandStatus& status) {
 void DemandFeed::DeliverStatus(const DemandStatus& status) {
   {
     MutexLock lock(mutex_);
-    const bool known = status.IsLike(status_);
+    const bool known = status.EqualsIgnoringText(status_);
     status_ = status;
     if (known) return;
   }

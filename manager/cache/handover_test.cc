@@ -132,7 +132,7 @@ TEST_F(HandoverTest, ToTheOnlyMemberThatIsNotThrottled) {
 
 TEST_F(HandoverTest, WhenTheSponsorsTokenIsRejected) {
   JoinBoth();
-  cache_->Revoke("a", absl::UnauthenticatedError("the server rejected the token of a"));
+  cache_->OnCredentialLost("a", absl::UnauthenticatedError("the server rejected the token of a"));
   Settle();
   EXPECT_EQ(of_b_.Take(), "") << "nothing has changed for b";
   EXPECT_EQ(a_.live_watches(), 0u);
@@ -141,7 +141,7 @@ TEST_F(HandoverTest, WhenTheSponsorsTokenIsRejected) {
 
 TEST_F(HandoverTest, NotWhenTheTokenOfAnotherMemberIsRejected) {
   JoinBoth();
-  cache_->Revoke("b", absl::UnauthenticatedError("the server rejected the token of b"));
+  cache_->OnCredentialLost("b", absl::UnauthenticatedError("the server rejected the token of b"));
   loop_.RunReady();
   EXPECT_EQ(of_a_.Take(), "");
   EXPECT_EQ(a_.live_watches(), 1u);
@@ -149,7 +149,7 @@ TEST_F(HandoverTest, NotWhenTheTokenOfAnotherMemberIsRejected) {
   Settle();
   // This holds also if the other member could take over.
   EXPECT_EQ(Reads(*view_b_), true);
-  cache_->Revoke("c", absl::UnauthenticatedError("the server rejected the token of c"));
+  cache_->OnCredentialLost("c", absl::UnauthenticatedError("the server rejected the token of c"));
   Settle();
   EXPECT_EQ(a_.live_watches(), 1u);
   EXPECT_EQ(b_.watches().size(), 0u);
@@ -289,7 +289,7 @@ TEST_F(HandoverTest, AJoinerReplacesASponsorWithoutAccess) {
 
 // A member may outlive its last demand.
 TEST_F(HandoverTest, ALingeringMemberThatIsDemandedAgainTakesOver) {
-  options_.linger = absl::Minutes(4);
+  options_.close_unused_watch_after = absl::Minutes(4);
   CreateAndAdd();
   JoinBoth();
   Leave(of_b_);

@@ -2,7 +2,7 @@
 
 namespace mandate {
 
-IndexExtract LabelValue(std::string key) {
+IndexFunc IndexByLabel(std::string key) {
   return [key = std::move(key)](const RawObject& object) -> std::vector<std::string> {
     const ObjectHeader header = object.Header();
     const auto label = header.labels.find(key);
@@ -11,7 +11,7 @@ IndexExtract LabelValue(std::string key) {
   };
 }
 
-IndexExtract ControllerUid() {
+IndexFunc IndexByControllerUid() {
   return [](const RawObject& object) -> std::vector<std::string> {
     const ObjectHeader header = object.Header();
     const OwnerReference* controller = header.Controller();

@@ -4,7 +4,7 @@
 //   view.IndexField<ScopeInstance>("spec.scopeTemplateName", [](const ScopeInstance& instance) {
 //     return std::vector<std::string>{instance.spec().scopetemplatename()};
 //   });
-//   view.IndexField(KindOf<RoleBinding>::value, "controller", ControllerUid());
+//   view.IndexField(KindOf<RoleBinding>::value, "controller", IndexByControllerUid());
 #pragma once
 
 #include <functional>
@@ -22,14 +22,13 @@ namespace mandate {
 // The values of one field in an object: none, one or several. A pure function of the object: it is
 // called on the threads of readers, on several at once, and must not read the cache. An error says
 // that the values cannot be read; then the object counts for every value.
-using IndexExtract =
-    std::function<absl::StatusOr<std::vector<std::string>>(const RawObject& object)>;
+using IndexFunc = std::function<absl::StatusOr<std::vector<std::string>>(const RawObject& object)>;
 
 // One declared index. Immutable.
 struct IndexDefinition {
   KindInfo kind;
   std::string field;
-  IndexExtract extract;
+  IndexFunc extract;
 };
 
 // A lookup of the objects whose field has the value; `ns` empty: in all namespaces.
@@ -40,15 +39,15 @@ struct IndexQuery {
 };
 
 // The value of the label; objects without the label have no value.
-IndexExtract LabelValue(std::string key);
+IndexFunc IndexByLabel(std::string key);
 
 // The UID of the owner reference that is marked as controller.
-IndexExtract ControllerUid();
+IndexFunc IndexByControllerUid();
 
 // The values that `values` reads from the decoded object. An object that cannot be decoded is an
 // error.
 template <Object T, class Values>
-IndexExtract FieldOf(Values values) {
+IndexFunc IndexBy(Values values) {
   return [values = std::move(values)](
              const RawObject& object) -> absl::StatusOr<std::vector<std::string>> {
     const absl::StatusOr<T> decoded = object.Decode<T>();

@@ -21,18 +21,18 @@ TEST(IndexTest, LabelsAndControllersAreReadFromTheMetadata) {
       R"({"metadata":{"name":"x","namespace":"a","labels":{"app":"web","empty":""},)"
       R"("ownerReferences":[{"apiVersion":"v1","kind":"A","name":"a","uid":"u1"},)"
       R"({"apiVersion":"v1","kind":"B","name":"b","uid":"u2","controller":true}]},"spec":[]})");
-  EXPECT_EQ(*LabelValue("app")(*object), Values{"web"});
-  EXPECT_EQ(*LabelValue("empty")(*object), Values{""});
-  EXPECT_EQ(*LabelValue("none")(*object), Values{});
-  EXPECT_EQ(*ControllerUid()(*object), Values{"u2"});
+  EXPECT_EQ(*IndexByLabel("app")(*object), Values{"web"});
+  EXPECT_EQ(*IndexByLabel("empty")(*object), Values{""});
+  EXPECT_EQ(*IndexByLabel("none")(*object), Values{});
+  EXPECT_EQ(*IndexByControllerUid()(*object), Values{"u2"});
   const auto bare = Parse(R"({"metadata":{"name":"x"}})");
-  EXPECT_EQ(*LabelValue("app")(*bare), Values{});
-  EXPECT_EQ(*ControllerUid()(*bare), Values{});
+  EXPECT_EQ(*IndexByLabel("app")(*bare), Values{});
+  EXPECT_EQ(*IndexByControllerUid()(*bare), Values{});
 }
 
 TEST(IndexTest, FieldsAreReadFromTheDecodedObject) {
-  const IndexExtract role =
-      FieldOf<RoleBinding>([](const RoleBinding& b) { return Values{b.roleref().name()}; });
+  const IndexFunc role =
+      IndexBy<RoleBinding>([](const RoleBinding& b) { return Values{b.roleref().name()}; });
   EXPECT_EQ(*role(*Parse(R"({"metadata":{"name":"x"},"roleRef":{"name":"view"}})")),
             Values{"view"});
   EXPECT_FALSE(role(*Parse(R"({"metadata":{"name":"x"},"roleRef":7})")).ok());

@@ -23,11 +23,11 @@ class IndexViewTest : public CacheFixture {
   }
   static std::string By(CacheView& view, std::string_view letter, std::string_view ns = "",
                         const CallContext& context = {}) {
-    const auto list = view.ListRawBy(context, kWidget, {"letter", letter, ns});
+    const auto list = view.ListRawByIndex(context, kWidget, {"letter", letter, ns});
     return list.ok() ? Text(*list) : absl::StatusCodeToString(list.status().code());
   }
   static std::string LastKnownBy(CacheView& view, std::string_view letter) {
-    return Text(view.ListLastKnownBy(kWidget, {"letter", letter}));
+    return Text(view.ListLastKnownByIndex(kWidget, {"letter", letter}));
   }
 };
 
@@ -61,11 +61,12 @@ TEST_F(IndexViewTest, IsDeclaredOnceAndBeforeTheFirstDemand) {
   EXPECT_EQ(late.code(), absl::StatusCode::kFailedPrecondition);
   EXPECT_NE(late.message().find("index other of widgets.example.com"), std::string::npos) << late;
   Settle();
-  const absl::Status none = view.ListRawBy({}, kWidget, {"other", "a"}).status();
+  const absl::Status none = view.ListRawByIndex({}, kWidget, {"other", "a"}).status();
   EXPECT_EQ(none.code(), absl::StatusCode::kInvalidArgument);
   EXPECT_NE(none.message().find("a has no index other of widgets.example.com"), std::string::npos)
       << none;
-  EXPECT_EQ(Text(view.ListLastKnownBy(kWidget, {"other", "z"})), "foo/ax@101") << "may concern";
+  EXPECT_EQ(Text(view.ListLastKnownByIndex(kWidget, {"other", "z"})), "foo/ax@101")
+      << "may concern";
 }
 
 TEST_F(IndexViewTest, EachComponentSeesItsOwnIndexWithinItsOwnAccess) {
@@ -116,7 +117,7 @@ TEST_F(IndexViewTest, ShowsOwnWrites) {
   Demanded demand = DemandAndSettle(view);
   server_.faults().delay = absl::Seconds(2);
   a_.own_writes().Wrote(kWidget, {"foo", "ax"}, std::to_string(server_.Put("foo/ax")));
-  EXPECT_EQ(By(view, "a", "foo", WithoutWaiting()), "DEADLINE_EXCEEDED");
+  EXPECT_EQ(By(view, "a", "foo", NonBlockingContext()), "DEADLINE_EXCEEDED");
   EXPECT_EQ(By(view, "a", "foo"), "foo/ax@101");
 }
 

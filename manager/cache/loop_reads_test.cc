@@ -52,7 +52,7 @@ void ExpectNamed(const absl::Status& status, std::string_view call) {
   EXPECT_EQ(status.code(), absl::StatusCode::kFailedPrecondition) << status;
   for (const std::string_view part :
        {call, std::string_view("on the event loop"), std::string_view("widgets.example.com"),
-        std::string_view("WithoutWaiting()")}) {
+        std::string_view("NonBlockingContext()")}) {
     EXPECT_NE(status.message().find(AsAbsl(part)), std::string::npos) << status;
   }
 }
@@ -64,7 +64,7 @@ void ExpectErrorsAtOnce(const CacheView& view) {
     const CallContext waiting{.deadline = deadline, .stop = {}};
     ExpectNamed(view.GetRaw(waiting, kWidget, {"foo", "x"}).status(), "GetRaw");
     ExpectNamed(view.ListRaw(waiting, kWidget, "foo").status(), "ListRaw");
-    ExpectNamed(view.ListRawBy(waiting, kWidget, {"name", "x"}).status(), "ListRawBy");
+    ExpectNamed(view.ListRawByIndex(waiting, kWidget, {"name", "x"}).status(), "ListRawByIndex");
   }
 }
 
@@ -88,9 +88,9 @@ TEST(LoopReadsTest, OnARealLoop) {
   Latch done;
   (*loop)->Post([&] {
     ExpectErrorsAtOnce(view);
-    EXPECT_EQ(view.GetRaw(WithoutWaiting(), kWidget, {"foo", "x"}).status().code(),
+    EXPECT_EQ(view.GetRaw(NonBlockingContext(), kWidget, {"foo", "x"}).status().code(),
               absl::StatusCode::kDeadlineExceeded);
-    EXPECT_EQ(view.GetRaw(WithoutWaiting(), kWidget, {"foo", "y"}).status().code(),
+    EXPECT_EQ(view.GetRaw(NonBlockingContext(), kWidget, {"foo", "y"}).status().code(),
               absl::StatusCode::kNotFound);
     done.Set();
   });
@@ -111,7 +111,7 @@ TEST_F(SimulatedLoopReadsTest, OnASimulatedLoop) {
   bool ran = false;
   loop_.Post([&] {
     ExpectErrorsAtOnce(view);
-    EXPECT_EQ(view.GetRaw(WithoutWaiting(), kWidget, {"foo", "y"}).status().code(),
+    EXPECT_EQ(view.GetRaw(NonBlockingContext(), kWidget, {"foo", "y"}).status().code(),
               absl::StatusCode::kNotFound);
     ran = true;
   });
@@ -134,8 +134,8 @@ TEST_F(SimulatedLoopReadsTest, InAFakeView) {
     const CallContext waiting;
     ExpectNamed(view.GetRaw(waiting, kWidget, {"foo", "x"}).status(), "GetRaw");
     ExpectNamed(view.ListRaw(waiting, kWidget, "foo").status(), "ListRaw");
-    ExpectNamed(view.ListRawBy(waiting, kWidget, {"name", "x"}).status(), "ListRawBy");
-    EXPECT_TRUE(view.ListRaw(WithoutWaiting(), kWidget, "foo").ok());
+    ExpectNamed(view.ListRawByIndex(waiting, kWidget, {"name", "x"}).status(), "ListRawByIndex");
+    EXPECT_TRUE(view.ListRaw(NonBlockingContext(), kWidget, "foo").ok());
   });
   loop_.RunReady();
   EXPECT_TRUE(view.ListRaw({}, kWidget, "foo").ok());

@@ -64,7 +64,7 @@ class Simulation {
     }
     server_.faults() = {};
     server_.Grant("a");
-    cache_->RetryNow();
+    cache_->RecheckAccess();
     loop_.RunFor(absl::Minutes(11));
     const int64_t late = totals.late;
     for (int i = 0; i < 6; ++i) {
@@ -93,11 +93,11 @@ class Simulation {
         return server_.Compact();
       case 1:
         if (die_() % 4 == 0) server_.Revoke("a");
-        return cache_->RetryNow();
+        return cache_->RecheckAccess();
       case 2:
       case 3:
         server_.Grant("a");
-        return cache_->RetryNow();
+        return cache_->RecheckAccess();
       case 4:
         Put(key);  // another's
         return;

@@ -172,11 +172,11 @@ TEST_F(SyncedReadYourWritesTest, StopsWaitingAtItsDeadline) {
             absl::Seconds(3))
       << "the caller's";
   EXPECT_EQ(Waits("gave_up"), 2);
-  EXPECT_EQ(Took([&] { EXPECT_EQ(Read("x", WithoutWaiting()), "DEADLINE_EXCEEDED"); }),
+  EXPECT_EQ(Took([&] { EXPECT_EQ(Read("x", NonBlockingContext()), "DEADLINE_EXCEEDED"); }),
             absl::ZeroDuration());
   EXPECT_EQ(Read("x", Within(absl::ZeroDuration())), "DEADLINE_EXCEEDED");
   EXPECT_EQ(Waits("gave_up"), 2) << "these reads did not wait";
-  const auto object = view_->GetRaw(WithoutWaiting(), kWidget, {"foo", "x"});
+  const auto object = view_->GetRaw(NonBlockingContext(), kWidget, {"foo", "x"});
   const std::string_view why = AsStd(object.status().message());
   EXPECT_NE(why.find("the component's own write of widgets.example.com \"x\" in namespace foo at "
                      "resource version 1000"),
@@ -196,7 +196,7 @@ TEST_F(SyncedReadYourWritesTest, AStopEndsTheWait) {
 TEST_F(SyncedReadYourWritesTest, LosingAccessEndsTheWait) {
   a_.own_writes().Wrote(kWidget, {"foo", "x"}, "1000");
   server_.Revoke("a");
-  loop_.PostAt(loop_.clock().TimeNow() + absl::Seconds(5), [this] { cache_->RetryNow(); });
+  loop_.PostAt(loop_.clock().TimeNow() + absl::Seconds(5), [this] { cache_->RecheckAccess(); });
   EXPECT_LT(Took([&] { EXPECT_EQ(Read("x"), "PERMISSION_DENIED"); }), absl::Seconds(9));
   EXPECT_EQ(Waits("unreadable"), 1);
 }

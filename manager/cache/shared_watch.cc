@@ -32,7 +32,7 @@ void SharedWatch::Join(WatchComponent& component, std::shared_ptr<ReadGrant> gra
     return Rebalance();
   }
   if (stream_ == nullptr) {
-    stream_ = config_.store.Open(config_.spec, *this, config_.events_per_turn);
+    stream_ = config_.store.Open(config_.spec, *this, config_.max_events_per_loop_turn);
   }
   // The proof's callback does not outlive the member or the watch.
   auto slot = std::make_shared<WatchMember*>(nullptr);
@@ -40,7 +40,7 @@ void SharedWatch::Join(WatchComponent& component, std::shared_ptr<ReadGrant> gra
       .component = component,
       .grant = std::move(grant),
       .store = stream_->store(),
-      .slice = config_.events_per_turn,
+      .slice = config_.max_events_per_loop_turn,
       .proof = {.spec = config_.spec,
                 .version = [store = stream_->store()] { return store->resource_version(); },
                 .options = config_.access,
@@ -65,7 +65,7 @@ void SharedWatch::Join(WatchComponent& component, std::shared_ptr<ReadGrant> gra
                         .budget = config_.budget,
                         .probes = config_.probes,
                         .log = config_.log,
-                        .most_events = config_.events_per_turn},
+                        .most_events = config_.max_events_per_loop_turn},
       member->client(), *stream_, static_cast<Reflector::Owner&>(*this));
   reflector_->Start();
   Update(*member);
@@ -78,8 +78,8 @@ void SharedWatch::Change(const WatchComponent& component, DemandFeed& feed, Dema
   if (change == DemandChange::kResume) return member.Resume(feed);
   member.Remove(feed);
   if (member.HasDemands()) return;
-  if (config_.linger <= absl::ZeroDuration()) return Retire(member);
-  member.linger().SetAfter(config_.linger, [this, &member] { Retire(member); });
+  if (config_.close_unused_watch_after <= absl::ZeroDuration()) return Retire(member);
+  member.linger().SetAfter(config_.close_unused_watch_after, [this, &member] { Retire(member); });
 }
 
 void SharedWatch::Retire(WatchMember& member) {
@@ -103,7 +103,7 @@ void SharedWatch::Retire(WatchMember& member) {
   if (members_.empty()) config_.on_empty();
 }
 
-void SharedWatch::RetryNow(std::string_view component) {
+void SharedWatch::RecheckAccess(std::string_view component) {
   for (const auto& member : members_) {
     if (!component.empty() && member->client().component() != component) continue;
     if (member.get() == sponsor_) reflector_->RetryNow();
@@ -116,7 +116,7 @@ void SharedWatch::RetryNow(std::string_view component) {
   }
 }
 
-void SharedWatch::Revoke(std::string_view component, const absl::Status& why) {
+void SharedWatch::OnCredentialLost(std::string_view component, const absl::Status& why) {
   for (const auto& member : members_) {
     if (member->client().component() == component) member->proof().NoteLost(why);
   }
@@ -170,7 +170,7 @@ void SharedWatch::OnFailure(const Reflector::Failure& failure) {
   sponsor_->BackOffUntil(sponsor_->client().loop().clock().TimeNow() + failure.wait);
   // Another member need not wait for the rest of this member's backoff.
   const bool waits_long = failure.wait > config_.reflector.answer_grace;
-  if (failures_ < config_.max_failures && !failure.is_long && !waits_long) return;
+  if (failures_ < config_.max_sponsor_failures && !failure.is_long && !waits_long) return;
   // A member that the server has asked to wait does not try again before that time.
   WatchMember* successor = Successor();
   if (successor != nullptr && !successor->IsBackingOff()) StepDownFor(*successor);

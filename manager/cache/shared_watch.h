@@ -29,12 +29,12 @@ class SharedWatch : private Reflector::Owner, private KindStore::Listener {
     ProbeBudget& probes;  // outlives the watch
     Logger log;
     // The most events that a demand is delivered in one turn of the loop.
-    size_t events_per_turn;
+    size_t max_events_per_loop_turn;
     // How long a membership is kept after its last demand.
-    absl::Duration linger;
+    absl::Duration close_unused_watch_after;
     // After so many failures in a row another member tries: limits and quotas are those of one
     // identity. After a long failure (Reflector::Failure) it tries at once.
-    int max_failures;
+    int max_sponsor_failures;
     // Called when the last member has left. Must not destroy the watch inside the call.
     std::function<void()> on_empty;
   };
@@ -50,9 +50,9 @@ class SharedWatch : private Reflector::Owner, private KindStore::Listener {
   bool empty() const { return members_.empty(); }
 
   // The access of this component (empty: of all) may have changed, or the kind may be served now.
-  void RetryNow(std::string_view component);
+  void RecheckAccess(std::string_view component);
   // The server no longer accepts this component's credential.
-  void Revoke(std::string_view component, const absl::Status& why);
+  void OnCredentialLost(std::string_view component, const absl::Status& why);
 
   const DemandSpec& spec() const { return config_.spec; }
 

@@ -123,7 +123,7 @@ TEST_F(SharingTest, ARevokedComponentLosesItsReadsAtOnce) {
     for (const auto& watch : a_.watches()) {
       if (watch->live()) watch->Close(absl::UnauthenticatedError("401"));
     }
-    cache_->Revoke("a", off);
+    cache_->OnCredentialLost("a", off);
     loop_.RunReady();
     EXPECT_EQ(Code(*view_a_), absl::StatusCode::kUnavailable);
     EXPECT_TRUE(view_a_->ListLastKnown(kWidget, "").size() == 1) << "stale, and not for decisions";
@@ -146,10 +146,10 @@ TEST_F(SharingTest, ARevokedComponentLosesItsReadsAtOnce) {
 
 TEST_F(SharingTest, ARevokedComponentJoinsAgainByItself) {
   JoinBoth();
-  cache_->Revoke("b", absl::UnauthenticatedError("401"));
+  cache_->OnCredentialLost("b", absl::UnauthenticatedError("401"));
   loop_.RunReady();
   EXPECT_EQ(Code(*view_b_), absl::StatusCode::kUnavailable);
-  cache_->Revoke("b", absl::UnauthenticatedError("401"));
+  cache_->OnCredentialLost("b", absl::UnauthenticatedError("401"));
   loop_.RunFor(absl::Seconds(5));
   EXPECT_TRUE(Reads(*view_b_)) << "the server has answered its reviews";
   EXPECT_EQ(of_b_.Take(), "Stale Synced");
@@ -207,7 +207,7 @@ TEST_F(SharingTest, AHintAsksAgainForAnExpiredProof) {
   for (CacheView* view : {view_a_, view_b_}) {
     ASSERT_EQ(Code(*view), absl::StatusCode::kUnavailable);
   }
-  cache_->RetryNow();
+  cache_->RecheckAccess();
   loop_.RunReady();
   EXPECT_EQ(a_.Count(kReviews), 2u);
   EXPECT_EQ(b_.Count(kReviews), 2u);

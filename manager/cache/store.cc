@@ -289,8 +289,8 @@ absl::StatusOr<std::vector<ObjectPtr>> ObjectStore::ReadBy(const IndexDefinition
   }
 }
 
-std::vector<ObjectPtr> ObjectStore::ListBy(const IndexDefinition& definition,
-                                           std::string_view value, std::string_view ns) const {
+std::vector<ObjectPtr> ObjectStore::ListByIndex(const IndexDefinition& definition,
+                                                std::string_view value, std::string_view ns) const {
   auto found = ReadBy(definition, value, ns);
   return found.ok() ? *std::move(found) : std::vector<ObjectPtr>();
 }

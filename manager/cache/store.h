@@ -53,18 +53,18 @@ class ObjectStore : public ReflectorTarget {
   // A copy of all objects, which later changes do not affect.
   std::shared_ptr<const ObjectSet> Snapshot() const;
 
-  // Adds an index, which ReadBy() and ListBy() can use from now on. The address of the definition
-  // identifies the index. It costs the thread that changes the store almost nothing.
+  // Adds an index, which ReadBy() and ListByIndex() can use from now on. The address of the
+  // definition identifies the index. It costs the thread that changes the store almost nothing.
   void AddIndex(std::shared_ptr<const IndexDefinition> definition);
   void RemoveIndex(const IndexDefinition& definition);
   // The objects in `ns` (empty: in all namespaces) that have the value, and those whose values
   // cannot be extracted, sorted. The first call after a change extracts the values of the changed
   // objects, outside of the lock. If the store does not have the index, ReadBy() is kUnavailable
-  // and ListBy() is empty.
+  // and ListByIndex() is empty.
   absl::StatusOr<std::vector<ObjectPtr>> ReadBy(const IndexDefinition& definition,
                                                 std::string_view value, std::string_view ns) const;
-  std::vector<ObjectPtr> ListBy(const IndexDefinition& definition, std::string_view value,
-                                std::string_view ns) const;
+  std::vector<ObjectPtr> ListByIndex(const IndexDefinition& definition, std::string_view value,
+                                     std::string_view ns) const;
   size_t size() const override;
   size_t bytes() const override;
   // The version up to which the objects are known; "" before the first Replace().

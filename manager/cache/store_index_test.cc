@@ -29,7 +29,7 @@ absl::StatusOr<Values> ValuesOf(const RawObject& object) {
   return values;
 }
 
-std::shared_ptr<const IndexDefinition> Index(IndexExtract extract = ValuesOf) {
+std::shared_ptr<const IndexDefinition> Index(IndexFunc extract = ValuesOf) {
   return std::make_shared<const IndexDefinition>(
       IndexDefinition{kWidget, "field", std::move(extract)});
 }
@@ -55,7 +55,7 @@ TEST(StoreIndexTest, FindsByValueAndNamespace) {
   EXPECT_EQ(Text(*store.ReadBy(*index, "red", "a")), "a/x@1 a/y@2");
   EXPECT_EQ(Text(*store.ReadBy(*index, "blue", "b")), "b/x@3 b/z@5");
   EXPECT_EQ(Text(*store.ReadBy(*index, "green", "")), "b/z@5") << "it may be green";
-  EXPECT_EQ(Text(store.ListBy(*index, "blue", "")), "a/y@2 b/x@3 b/z@5");
+  EXPECT_EQ(Text(store.ListByIndex(*index, "blue", "")), "a/y@2 b/x@3 b/z@5");
   store.Put(Widget("a/y", 6, "green"));
   store.Remove(Widget("a/x", 7));
   store.Put(Widget("b/z", 8, "red"));
@@ -71,7 +71,7 @@ TEST(StoreIndexTest, FollowsTheLabelsOfAnObject) {
                R"("resourceVersion":")", version, R"(","labels":{"app":")", app, R"("}}})"),
         Encoding::kJson);
   };
-  const auto index = Index(LabelValue("app"));
+  const auto index = Index(IndexByLabel("app"));
   ObjectStore store;
   store.AddIndex(index);
   store.Put(labelled(1, "web"));
@@ -107,7 +107,7 @@ TEST(StoreIndexTest, AStoreAnswersOnlyForItsIndexes) {
   EXPECT_EQ(store.ReadBy(*other, "red", "").status().code(), absl::StatusCode::kUnavailable);
   store.RemoveIndex(*index);
   EXPECT_EQ(store.ReadBy(*index, "red", "").status().code(), absl::StatusCode::kUnavailable);
-  EXPECT_TRUE(store.ListBy(*index, "red", "").empty());
+  EXPECT_TRUE(store.ListByIndex(*index, "red", "").empty());
 }
 
 TEST(StoreIndexTest, EachChangeIsExtractedOnceAndByReadersAlone) {
@@ -225,7 +225,7 @@ TEST(StoreIndexTest, AgreesWithAScan) {
             const char* ns = die() % 2 == 0 ? "" : "n1";
             for (const char* value : {"red", "blue", "green", "none"}) {
               ASSERT_EQ(Text(*store.ReadBy(*index, value, ns)), Scan(store, value, ns));
-              ASSERT_EQ(Text(store.ListBy(*index, value, ns)), Scan(store, value, ns));
+              ASSERT_EQ(Text(store.ListByIndex(*index, value, ns)), Scan(store, value, ns));
             }
           }
           break;

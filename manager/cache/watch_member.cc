@@ -98,7 +98,7 @@ void WatchMember::SetStatus(DemandStatus status) {
   if (status.state != status_.state) logged_.clear();
   // Reasons may alternate at each retry: each kind of reason is logged once while a state lasts.
   const bool is_new = logged_.insert({status.reason.code(), status.failed}).second;
-  if (is_new && !status.IsLike(status_)) Log(status);
+  if (is_new && !status.EqualsIgnoringText(status_)) Log(status);
   status_ = status;
   // A sink may add nothing here and now: demands are made by tasks of the loop.
   for (const auto& feed : feeds_) {

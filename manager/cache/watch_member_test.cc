@@ -48,7 +48,7 @@ class WatchMemberTest : public testing::Test {
 // Others may keep the store for months.
 TEST_F(WatchMemberTest, TheStoreHasItsIndexesWhileItIsAMember) {
   const auto index = std::make_shared<const IndexDefinition>(
-      IndexDefinition{kWidget, "label", LabelValue("label")});
+      IndexDefinition{kWidget, "label", IndexByLabel("label")});
   auto member = Join({index});
   EXPECT_TRUE(store_->ReadBy(*index, "x", "").ok());
   member.reset();

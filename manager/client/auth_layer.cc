@@ -72,7 +72,7 @@ absl::StatusOr<HttpResponse> AuthLayer::Checked(const RestRequest& request, cons
     error = absl::Status(answer.status().code(),
                          StrCat(request.method, " ", request.target, " as ",
                                 options_.identity->name(), ": ", AsStd(answer.status().message())));
-    if (WasNotSent(answer.status())) error = NotSent(std::move(error));
+    if (WasNotSent(answer.status())) error = MarkNotSent(std::move(error));
   }
   OnError(token, request.method, request.target, error);
   return error;
@@ -90,7 +90,7 @@ void AuthLayer::OnError(const TokenPtr& token, std::string_view method, std::str
                         const absl::Status& error) {
   if (absl::IsUnauthenticated(error)) OnUnauthenticated(token, target, error);
   if (!absl::IsPermissionDenied(error) || !options_.on_forbidden) return;
-  if (guard_.MustBeAllowed(method, target)) options_.on_forbidden();
+  if (guard_.DenialMeansMissingGrant(method, target)) options_.on_forbidden();
 }
 
 // An extension's 401 means that the extension did not trust the API server, or that its clock is
@@ -146,7 +146,7 @@ void AuthLayer::NoteAnswer(const HttpResponse& answer, const std::string& method
 std::unique_ptr<Stream> AuthLayer::Watch(RestRequest request, std::shared_ptr<StreamSink> sink) {
   if (watches_.size() >= options_.max_watches) {
     metrics_.Met(ClientMetrics::Bound::kWatches);
-    return WatchSession::Refuse(
+    return WatchSession::Reject(
         *options_.loop, std::move(sink),
         absl::ResourceExhaustedError(StrCat("component ", options_.identity->name(), " has ",
                                             options_.max_watches, " watches open")));
@@ -172,7 +172,7 @@ void AuthLayer::CancelWatches(const absl::Status& reason) {
   for (WatchSession* session : std::set<WatchSession*>(watches_)) session->End(reason);
 }
 
-void AuthLayer::OnWatchRefused(const WatchSession& session, const absl::Status& error) {
+void AuthLayer::OnWatchRejected(const WatchSession& session, const absl::Status& error) {
   OnError(session.token(), "GET", session.target(), error);
 }
 

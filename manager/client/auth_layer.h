@@ -46,7 +46,7 @@ class AuthLayer : public CallLayer, private WatchSession::Owner {
   using TokenPtr = std::shared_ptr<const Token>;
 
   void OnWatchAnswered(const HttpResponse& head) override { NoteAnswer(head, "GET"); }
-  void OnWatchRefused(const WatchSession& session, const absl::Status& error) override;
+  void OnWatchRejected(const WatchSession& session, const absl::Status& error) override;
   void OnWatchEnded(WatchSession* session) override;
 
   // Calls `then` with a token, or with null when the credential is a certificate.

@@ -13,9 +13,9 @@
 //          ("" is none), each ended by a NUL; NULs up to the end
 //
 // A call that is compiled in several places can leave several equal notes. Notes also come from the
-// kinds that a controller is built to watch (controller/builder_for.h), and from events, which the
-// runtime writes for each component. Calls known only at run time leave none: demands of a
-// DemandSpec, requests by RestClient.
+// kinds that a controller is built to watch (controller/controller_builder.h), and from events,
+// which the runtime writes for each component. Calls known only at run time leave none: demands of
+// a DemandSpec, requests by RestClient.
 #pragma once
 
 #include <cstddef>

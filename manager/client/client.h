@@ -134,7 +134,7 @@ class Client {
   // and the result is `observed`.
   template <Object T>
   Declared<T, "patch"> RemoveFields(const CallContext& context, T observed,
-                                    const Removal& removal) {
+                                    const FieldsToRemove& removal) {
     RecordCall<kMandate, T, "patch">();
     ASSIGN_OR_RETURN(const std::optional<MergePatch> patch, RemovalPatch(observed, removal));
     if (!patch.has_value()) return observed;
@@ -158,11 +158,10 @@ class Client {
     return ApplyAt(context, "status", std::move(object), options);
   }
 
-  // OK does not mean that the object is gone: see Deletion.
+  // OK does not mean that the object is gone: see DeleteResult.
   template <Object T>
-  Declared<T, "delete", "", absl::StatusOr<Deletion>> Delete(const CallContext& context,
-                                                             const ObjectKey& key,
-                                                             const DeleteOptions& options = {}) {
+  Declared<T, "delete", "", absl::StatusOr<DeleteResult>> Delete(
+      const CallContext& context, const ObjectKey& key, const DeleteOptions& options = {}) {
     RecordCall<kMandate, T, "delete">();
     return objects_.Delete(context, KindOf<T>::value, key, options);
   }

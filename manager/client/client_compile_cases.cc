@@ -51,9 +51,9 @@ void Test(Client<kAuditor>& client, const CallContext& context, rbacv1::ClusterR
 #elif defined(CLIENT_WITHOUT_MANDATE)
   Client<> none;
 #elif defined(BASE_KEY)
-  BaseKey key;
+  BaseAccess key;
 #elif defined(BASE_KEY_BRACES)
-  BaseKey key{};
+  BaseAccess key{};
 #elif defined(IDENTITY_OF_ONES_OWN)
   ComponentIdentity identity({}, "ns", "sa");
 #elif defined(REQUEST_WITHOUT_CREDENTIAL)

@@ -51,8 +51,8 @@ struct ClientOptions {
   std::function<void(std::string_view)> on_warning = {};
   // Gets the rejections that GuardMode::kWarn does not enforce. Called on any thread.
   std::function<void(const absl::Status&)> on_undeclared = {};
-  // The server has answered 403 to a request for which Guard::MustBeAllowed() is true. Called on
-  // the loop.
+  // The server has answered 403 to a request for which Guard::DenialMeansMissingGrant() is true.
+  // Called on the loop.
   std::function<void()> on_forbidden = {};
   // The server has accepted a write of a Role or a RoleBinding in this namespace, so that access
   // may have changed. Called on the loop.

@@ -194,19 +194,19 @@ TEST_F(ClientTest, DeletesWithPreconditions) {
 TEST_F(ClientTest, ADeletionTellsWhetherTheObjectIsGone) {
   const struct {
     const char* answer;
-    Deletion outcome;
+    DeleteResult outcome;
   } kRows[] = {
       {R"({"kind":"Status","metadata":{},"status":"Success","details":{"uid":"u"}})",
-       Deletion::kGone},
-      {R"({"kind":"Status","status":"Success"})", Deletion::kGone},
+       DeleteResult::kGone},
+      {R"({"kind":"Status","status":"Success"})", DeleteResult::kGone},
       {R"({"kind":"RoleBinding","metadata":{"uid":"u","resourceVersion":"7",)"
        R"("deletionTimestamp":"2026-01-01T00:00:00Z","finalizers":["a/b"]}})",
-       Deletion::kPending},
-      {R"({"kind":"Service","metadata":{"uid":"u","resourceVersion":"7"}})", Deletion::kGone},
-      {R"({"metadata":{"deletionTimestamp":"2026-01-01T00:00:00Z"}})", Deletion::kPending},
-      {R"({"kind":5,"details":[1],"metadata":{"resourceVersion":7}})", Deletion::kPending},
-      {"{}", Deletion::kPending},
-      {"gone!", Deletion::kPending},
+       DeleteResult::kPending},
+      {R"({"kind":"Service","metadata":{"uid":"u","resourceVersion":"7"}})", DeleteResult::kGone},
+      {R"({"metadata":{"deletionTimestamp":"2026-01-01T00:00:00Z"}})", DeleteResult::kPending},
+      {R"({"kind":5,"details":[1],"metadata":{"resourceVersion":7}})", DeleteResult::kPending},
+      {"{}", DeleteResult::kPending},
+      {"gone!", DeleteResult::kPending},
   };
   for (const auto& row : kRows) {
     server = [&](const HttpRequest&) { return FakeReply::Json(200, row.answer); };

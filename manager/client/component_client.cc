@@ -34,7 +34,7 @@ void ComponentClient::Send(const CallContext& context, RestRequest request, Done
   absl::Status refused = guard_.Check(request.method, request.target, request.content_type);
   auto call = std::make_shared<ClientCall>(context, std::move(request), std::move(done));
   const auto refuse = [call](absl::Status why) {
-    std::move(call->pending.Take())(NotSent(std::move(why)));
+    std::move(call->pending.Take())(MarkNotSent(std::move(why)));
   };
   if (!refused.ok()) return options_.loop->Post([refuse, refused] { refuse(refused); });
   options_.loop->Post(weak_.BindOr(
@@ -46,7 +46,7 @@ std::unique_ptr<Stream> ComponentClient::Watch(RestRequest request,
                                                std::shared_ptr<StreamSink> sink) {
   absl::Status allowed = guard_.Check(request.method, request.target);
   if (allowed.ok()) return auth_.Watch(std::move(request), std::move(sink));
-  return WatchSession::Refuse(*options_.loop, std::move(sink), std::move(allowed));
+  return WatchSession::Reject(*options_.loop, std::move(sink), std::move(allowed));
 }
 
 }  // namespace mandate

@@ -13,7 +13,7 @@ namespace mandate {
 namespace {
 
 FakeReply Refused() {
-  return FakeReply::Error(NotSent(absl::UnavailableError("connection refused")));
+  return FakeReply::Error(MarkNotSent(absl::UnavailableError("connection refused")));
 }
 FakeReply Cut() { return FakeReply::Error(absl::UnavailableError("connection reset")); }
 
@@ -66,7 +66,7 @@ TEST_F(ComponentRetryTest, RepeatsOtherWritesOnlyIfTheServerDidNothing) {
     EXPECT_GE(took, trouble.result.ok() ? absl::Seconds(6) : absl::Milliseconds(600));
   }
   for (const FakeReply& trouble : {Busy(503, absl::Seconds(3)), Busy(500, absl::Seconds(3)), Cut(),
-                                   FakeReply::Error(NotSent(absl::InternalError("ours")))}) {
+                                   FakeReply::Error(MarkNotSent(absl::InternalError("ours")))}) {
     FailFirst(2, trouble);
     EXPECT_FALSE(Send(Post()).ok());
     EXPECT_EQ(Sent(), 1u);
@@ -164,7 +164,7 @@ TEST_F(ComponentRetryTest, ErrorsTellWhatTheServerMayHaveDone) {
     const Result result = Send(row.request);
     ASSERT_FALSE(result.ok()) << row.what;
     EXPECT_EQ(WasNotSent(result.status()), row.not_sent) << row.what;
-    EXPECT_EQ(IsAmbiguous(result.status()), row.ambiguous) << row.what;
+    EXPECT_EQ(IsOutcomeUnknown(result.status()), row.ambiguous) << row.what;
   }
 }
 
@@ -181,12 +181,12 @@ TEST_F(ComponentRetryTest, WhatDidNotLeaveTheClientWasNotSent) {
   ASSERT_EQ(ended.size(), 2u);
   for (const absl::Status& status : ended) {
     EXPECT_TRUE(WasNotSent(status)) << status;
-    EXPECT_FALSE(IsAmbiguous(status)) << status;
+    EXPECT_FALSE(IsOutcomeUnknown(status)) << status;
   }
   owned.reset();
   loop.RunReady();
   ASSERT_EQ(ended.size(), 3u);
-  EXPECT_TRUE(IsAmbiguous(ended[2])) << "it was under way when the client went";
+  EXPECT_TRUE(IsOutcomeUnknown(ended[2])) << "it was under way when the client went";
   options.mandate = &kNothing;
   EXPECT_TRUE(WasNotSent(Send(Post()).status())) << "the guard";
 }

@@ -293,8 +293,8 @@ TEST_F(EnsureTest, RemovesFieldsOfOthersInOneConditionalWrite) {
       MergePatch::Unconditional(
           R"({"aggregationRule":{"clusterRoleSelectors":[{"matchLabels":{"a":"b"}}]},
               "metadata":{"labels":{"l":"1","m":"2"},"finalizers":["example.com/f"]}})")));
-  const Removal removal = {.fields = {{"aggregationRule"}, {"metadata", "labels", "l"}},
-                           .finalizers = {"example.com/f"}};
+  const FieldsToRemove removal = {.fields = {{"aggregationRule"}, {"metadata", "labels", "l"}},
+                                  .finalizers = {"example.com/f"}};
   const auto latest = Must(stranger_.Patch<ClusterRole>(
       context_, {"", "a"}, MergePatch::Unconditional(R"({"metadata":{"labels":{"m":"3"}}})")));
   EXPECT_TRUE(IsConflict(client_.RemoveFields(context_, edited, removal).status()))

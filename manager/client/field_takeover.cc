@@ -82,7 +82,7 @@ absl::StatusOr<std::optional<JsonPatch>> TakeoverPatch(const google::protobuf::M
     ASSIGN_OR_RETURN(const std::string json, ToJson(entry));
     StrAppend(&list, list.empty() ? "" : ",", json);
   }
-  return JsonPatch::Of(
+  return JsonPatch::IfUnchanged(
       read, StrCat(R"([{"op":"replace","path":"/metadata/managedFields","value":[)", list, "]}]"));
 }
 

@@ -3,7 +3,7 @@
 #include <array>
 #include <utility>
 
-#include "manager/core/near_name.h"
+#include "manager/core/closest_name.h"
 #include "manager/core/strings.h"
 #include "manager/rbac/request_info.h"
 #include "manager/rbac/request_marker.h"
@@ -81,7 +81,8 @@ Guard::Guard(const rbac::Mandate& mandate, GuardMode mode,
 }
 
 absl::Status Guard::CheckRules(const rbac::Attributes& request) const {
-  if (rbac::Covers(mandate_, request) || AllowedToEveryone(request)) return absl::OkStatus();
+  if (rbac::PermitsRequest(mandate_, request) || AllowedToEveryone(request))
+    return absl::OkStatus();
   const bool narrow = !request.ns.empty() || !request.name.empty();
   return absl::PermissionDeniedError(
       StrCat("component ", mandate_.component, " does not declare that it may ", Describe(request),
@@ -90,13 +91,14 @@ absl::Status Guard::CheckRules(const rbac::Attributes& request) const {
              rbac::MarkerFor(request, request.verb)));
 }
 
-bool Guard::MustBeAllowed(std::string_view method, std::string_view target) const {
+bool Guard::DenialMeansMissingGrant(std::string_view method, std::string_view target) const {
   const absl::StatusOr<rbac::Attributes> request = rbac::AttributesOf(method, target);
   if (!request.ok()) return false;
   if (AllowedToEveryone(*request)) return true;
   for (const rbac::MandateRule& rule : mandate_.rules) {
     if (rule.external) continue;
-    if (rbac::Covers({.component = mandate_.component, .rules = {&rule, 1}}, *request)) return true;
+    if (rbac::PermitsRequest({.component = mandate_.component, .rules = {&rule, 1}}, *request))
+      return true;
   }
   return false;
 }

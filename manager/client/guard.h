@@ -45,7 +45,7 @@ class Guard {
 
   // Whether the server's 403 to this request means that a grant is missing: every user may send the
   // request, or a marker declares it without granted=external, whose absence is not a fault.
-  bool MustBeAllowed(std::string_view method, std::string_view target) const;
+  bool DenialMeansMissingGrant(std::string_view method, std::string_view target) const;
 
   const rbac::Mandate& mandate() const { return mandate_; }
 

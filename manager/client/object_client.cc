@@ -72,9 +72,9 @@ struct DeleteAnswer {
   std::string resource_version;  // of the object
   std::string deletion_time;
 
-  Deletion outcome() const {
+  DeleteResult outcome() const {
     const bool unmarked = !resource_version.empty() && deletion_time.empty();
-    return kind == "Status" || unmarked ? Deletion::kGone : Deletion::kPending;
+    return kind == "Status" || unmarked ? DeleteResult::kGone : DeleteResult::kPending;
   }
 };
 DeleteAnswer ReadDeleteAnswer(std::string_view body) {
@@ -252,8 +252,9 @@ absl::Status ObjectClient::PatchObject(const CallContext& context, const KindInf
   return Write(context, std::move(request), kind, key, out);
 }
 
-absl::StatusOr<Deletion> ObjectClient::Delete(const CallContext& context, const KindInfo& kind,
-                                              const ObjectKey& key, const DeleteOptions& options) {
+absl::StatusOr<DeleteResult> ObjectClient::Delete(const CallContext& context, const KindInfo& kind,
+                                                  const ObjectKey& key,
+                                                  const DeleteOptions& options) {
   RETURN_IF_ERROR(CheckKey(kind, key));
   RestRequest request;
   request.method = "DELETE";
@@ -268,7 +269,7 @@ absl::StatusOr<Deletion> ObjectClient::Delete(const CallContext& context, const 
     rest_.own_writes().Deleted(kind, key, answer.gone);
     return answer.outcome();
   }
-  if (IsAbout(response.status(), key.name) &&
+  if (IsServerErrorAbout(response.status(), key.name) &&
       (IsNotFound(response.status()) ||
        (IsConflict(response.status()) && options.resource_version.empty()))) {
     // The object is gone, or another has its name; the cache may not know it yet.

@@ -45,7 +45,7 @@ struct DeleteOptions {
 };
 
 // The result of a deletion that the API server has accepted, by its answer.
-enum class Deletion {
+enum class DeleteResult {
   // The object is gone.
   kGone,
   // The object is marked as deleted and still exists: it has finalizers, which another client may
@@ -91,8 +91,8 @@ class ObjectClient {
                            std::string_view subresource, const Patch& patch,
                            google::protobuf::Message& out);
 
-  absl::StatusOr<Deletion> Delete(const CallContext& context, const KindInfo& kind,
-                                  const ObjectKey& key, const DeleteOptions& options);
+  absl::StatusOr<DeleteResult> Delete(const CallContext& context, const KindInfo& kind,
+                                      const ObjectKey& key, const DeleteOptions& options);
 
   RestClient& rest() { return rest_; }
 

@@ -18,8 +18,8 @@ absl::StatusOr<std::string> VersionOf(const google::protobuf::Message& read) {
 
 }  // namespace
 
-absl::StatusOr<MergePatch> MergePatch::Of(const google::protobuf::Message& read,
-                                          std::string_view json) {
+absl::StatusOr<MergePatch> MergePatch::IfUnchanged(const google::protobuf::Message& read,
+                                                   std::string_view json) {
   ASSIGN_OR_RETURN(std::string version, VersionOf(read));
   ASSIGN_OR_RETURN(Json::Value patch, ParseJson(json));
   const Json::Value* metadata = FindMember(patch, "metadata");
@@ -30,8 +30,8 @@ absl::StatusOr<MergePatch> MergePatch::Of(const google::protobuf::Message& read,
   return MergePatch(WriteJson(patch));
 }
 
-absl::StatusOr<JsonPatch> JsonPatch::Of(const google::protobuf::Message& read,
-                                        std::string_view json) {
+absl::StatusOr<JsonPatch> JsonPatch::IfUnchanged(const google::protobuf::Message& read,
+                                                 std::string_view json) {
   ASSIGN_OR_RETURN(std::string version, VersionOf(read));
   ASSIGN_OR_RETURN(Json::Value patch, ParseJson(json));
   if (!patch.isArray()) return absl::InvalidArgumentError("a JSON patch must be an array");

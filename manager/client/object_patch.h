@@ -1,7 +1,8 @@
 // Patches with a precondition on the object that they change.
 //
-//   ASSIGN_OR_RETURN(auto patch, MergePatch::Of(binding, R"({"metadata":{"labels":{"a":null}}})"));
-//   client.Patch<RoleBinding>(context, KeyOf(binding), patch);
+//   ASSIGN_OR_RETURN(auto patch, MergePatch::IfUnchanged(binding,
+//   R"({"metadata":{"labels":{"a":null}}})")); client.Patch<RoleBinding>(context, KeyOf(binding),
+//   patch);
 #pragma once
 
 #include <string>
@@ -20,8 +21,8 @@ class MergePatch {
   // A patch of `read`, an object that came from the server. The server answers Conflict (409) if
   // the object has changed since. kInvalidArgument if `json` is not an object, or `read` has no
   // resourceVersion.
-  static absl::StatusOr<MergePatch> Of(const google::protobuf::Message& read,
-                                       std::string_view json);
+  static absl::StatusOr<MergePatch> IfUnchanged(const google::protobuf::Message& read,
+                                                std::string_view json);
   // A patch that overwrites concurrent changes of others, lists included.
   static MergePatch Unconditional(std::string json) { return MergePatch(std::move(json)); }
 
@@ -36,8 +37,9 @@ class MergePatch {
 // An RFC 6902 JSON patch. Immutable.
 class JsonPatch {
  public:
-  // The same as MergePatch::Of; `json` is a list of operations.
-  static absl::StatusOr<JsonPatch> Of(const google::protobuf::Message& read, std::string_view json);
+  // The same as MergePatch::IfUnchanged; `json` is a list of operations.
+  static absl::StatusOr<JsonPatch> IfUnchanged(const google::protobuf::Message& read,
+                                               std::string_view json);
   // A patch whose only conditions are its operations of kind "test".
   static JsonPatch Unconditional(std::string json) { return JsonPatch(std::move(json)); }
 

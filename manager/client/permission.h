@@ -39,8 +39,9 @@ consteval FixedString<N> Fixed(std::string_view text) {
 
 // Namespaces and names of a rule are checked at run time.
 template <const rbac::Mandate& kMandate, class T, FixedString kVerb, FixedString kSubresource = "">
-concept MandateDeclares = Object<T> && rbac::Permits(kMandate, kVerb.view(), KindOf<T>::value.group,
-                                                     KindOf<T>::value.plural, kSubresource.view());
+concept MandateDeclares = Object<T> &&
+    rbac::PermitsSomewhere(kMandate, kVerb.view(), KindOf<T>::value.group, KindOf<T>::value.plural,
+                           kSubresource.view());
 
 // An object decoded from JSON has lost the fields that we do not know: sent back whole, it would
 // remove them for everybody. Custom resources change by Apply and Patch.

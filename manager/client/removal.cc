@@ -53,7 +53,8 @@ absl::Status Remove(const std::vector<std::string>& path, Json::Value& patch) {
 }
 
 // Lists are replaced as a whole; the condition on the resourceVersion makes that safe.
-absl::Status RemoveItems(const ObjectMeta& metadata, const Removal& removal, Json::Value& patch) {
+absl::Status RemoveItems(const ObjectMeta& metadata, const FieldsToRemove& removal,
+                         Json::Value& patch) {
   Json::Value finalizers(Json::arrayValue);
   for (const std::string& finalizer : metadata.finalizers()) {
     if (!Has(removal.finalizers, finalizer)) finalizers.append(finalizer);
@@ -77,7 +78,7 @@ absl::Status RemoveItems(const ObjectMeta& metadata, const Removal& removal, Jso
 }  // namespace
 
 absl::StatusOr<std::optional<MergePatch>> RemovalPatch(const google::protobuf::Message& observed,
-                                                       const Removal& removal) {
+                                                       const FieldsToRemove& removal) {
   Json::Value patch(Json::objectValue);
   if (!removal.fields.empty()) {
     ASSIGN_OR_RETURN(const std::string json, ToJson(observed));
@@ -91,7 +92,7 @@ absl::StatusOr<std::optional<MergePatch>> RemovalPatch(const google::protobuf::M
   }
   RETURN_IF_ERROR(RemoveItems(MetadataOf(observed), removal, patch));
   if (patch.empty()) return std::nullopt;
-  return MergePatch::Of(observed, WriteJson(patch));
+  return MergePatch::IfUnchanged(observed, WriteJson(patch));
 }
 
 }  // namespace mandate

@@ -13,7 +13,7 @@ namespace mandate {
 
 // Fields that an object must not have, regardless of who wrote them. Those that it does not have
 // are ignored.
-struct Removal {
+struct FieldsToRemove {
   // Paths of members: {"aggregationRule"}, {"metadata", "labels", "example.com/a"}. Items of lists
   // have no path.
   std::vector<std::vector<std::string>> fields = {};
@@ -26,6 +26,6 @@ struct Removal {
 // server knows whether the object has it. kInvalidArgument for an empty path and for an object
 // without a resourceVersion.
 absl::StatusOr<std::optional<MergePatch>> RemovalPatch(const google::protobuf::Message& observed,
-                                                       const Removal& removal);
+                                                       const FieldsToRemove& removal);
 
 }  // namespace mandate

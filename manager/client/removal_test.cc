@@ -24,7 +24,7 @@ corev1::ConfigMap Observed() {
   return map;
 }
 
-std::string PatchOf(const Removal& removal) {
+std::string PatchOf(const FieldsToRemove& removal) {
   const auto patch = RemovalPatch(Observed(), removal);
   if (!patch.ok()) return std::string(patch.status().message());
   return patch->has_value() ? (*patch)->json() : "none";

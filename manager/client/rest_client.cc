@@ -34,7 +34,7 @@ class Promise {
 
 absl::StatusOr<HttpResponse> RestClient::Do(const CallContext& context, RestRequest request) {
   if (!loop().CanAwait()) {
-    return NotSent(absl::FailedPreconditionError(
+    return MarkNotSent(absl::FailedPreconditionError(
         StrCat(request.method, " ", request.target,
                ": a blocking request was made on the event loop; send it from a worker")));
   }

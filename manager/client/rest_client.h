@@ -43,7 +43,8 @@ std::string ResourceTarget(const KindInfo& kind, const ObjectKey& key,
 // other than 2xx; kUnauthenticated also for a 403 that names system:anonymous; kFailedPrecondition
 // when the component has no identity (its ServiceAccount or base's grant is missing); the
 // transport's. RetryAfter() of the last answer stays on the error. WasNotSent() (core/not_sent.h)
-// and IsAmbiguous() (retry_policy.h) report whether the server may have acted on a failed write.
+// and IsOutcomeUnknown() (retry_policy.h) report whether the server may have acted on a failed
+// write.
 class RestClient {
  public:
   using Done = absl::AnyInvocable<void(absl::StatusOr<HttpResponse>) &&>;

@@ -14,9 +14,9 @@ namespace {
 
 // Ends the call with `error`.
 absl::Status Marked(const ClientCall& call, absl::Status error) {
-  if (!call.sent) return NotSent(std::move(error));
+  if (!call.sent) return MarkNotSent(std::move(error));
   if (call.request.method == "GET" || (!call.ambiguous && !call.awaiting)) return error;
-  return Ambiguous(std::move(error));
+  return MarkOutcomeUnknown(std::move(error));
 }
 
 }  // namespace

@@ -14,8 +14,8 @@
 namespace mandate {
 
 // Each call ends within its context, whatever the layers below do, and its error has a mark if
-// the server certainly did not act on the request (NotSent()) or may have acted (Ambiguous()).
-// retry_policy.h defines which errors are retried. Loop thread only.
+// the server certainly did not act on the request (MarkNotSent()) or may have acted
+// (MarkOutcomeUnknown()). retry_policy.h defines which errors are retried. Loop thread only.
 class RetryLayer {
  public:
   // The three outlive this.

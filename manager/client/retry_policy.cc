@@ -45,14 +45,14 @@ bool MayHaveBeenDone(int code, const absl::Status& error) {
   return code >= 500 || (code == 0 && !WasNotSent(error));
 }
 
-absl::Status Ambiguous(absl::Status status) {
+absl::Status MarkOutcomeUnknown(absl::Status status) {
   // Only the last attempt was certainly not sent. An earlier one may have been carried out.
   if (WasNotSent(status)) status = absl::Status(status.code(), status.message());
   status.SetPayload(kAmbiguousUrl, absl::Cord());
   return status;
 }
 
-bool IsAmbiguous(const absl::Status& status) {
+bool IsOutcomeUnknown(const absl::Status& status) {
   return status.GetPayload(kAmbiguousUrl).has_value();
 }
 

@@ -24,16 +24,17 @@ RetryReason WhyRetry(int code, const absl::Status& error, bool idempotent);
 // Whether the server may have carried out a write that failed so.
 bool MayHaveBeenDone(int code, const absl::Status& error);
 
-// `status` with a mark in a payload, and without the mark of NotSent(): the outcome of a write that
-// failed is unknown. The server may have carried it out, or may still do so. OK stays as it is.
-absl::Status Ambiguous(absl::Status status);
+// `status` with a mark in a payload, and without the mark of MarkNotSent(): the outcome of a write
+// that failed is unknown. The server may have carried it out, or may still do so. OK stays as it
+// is.
+absl::Status MarkOutcomeUnknown(absl::Status status);
 
 // For an error of RestClient or of a typed call:
 //
-//   if (IsAmbiguous(created.status())) { /* read what is there before trying again */ }
+//   if (IsOutcomeUnknown(created.status())) { /* read what is there before trying again */ }
 //
 // False: the server certainly did nothing (it answered 4xx, or WasNotSent()), or the request was a
 // read.
-bool IsAmbiguous(const absl::Status& status);
+bool IsOutcomeUnknown(const absl::Status& status);
 
 }  // namespace mandate

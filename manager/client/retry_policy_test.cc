@@ -41,11 +41,11 @@ TEST(RetryPolicy, Table) {
       {"unauthorized", 401, Answer(401), RetryReason::kNone, RetryReason::kNone, false},
       {"cut", 0, absl::UnavailableError("reset"), RetryReason::kConnection, RetryReason::kNone,
        true},
-      {"refused", 0, NotSent(absl::UnavailableError("refused")), RetryReason::kNotSent,
+      {"refused", 0, MarkNotSent(absl::UnavailableError("refused")), RetryReason::kNotSent,
        RetryReason::kNotSent, false},
       {"too late", 0, absl::DeadlineExceededError(""), RetryReason::kNone, RetryReason::kNone,
        true},
-      {"no room", 0, NotSent(absl::ResourceExhaustedError("")), RetryReason::kNone,
+      {"no room", 0, MarkNotSent(absl::ResourceExhaustedError("")), RetryReason::kNone,
        RetryReason::kNone, false},
       {"too large", 0, absl::ResourceExhaustedError(""), RetryReason::kNone, RetryReason::kNone,
        true},
@@ -60,16 +60,16 @@ TEST(RetryPolicy, Table) {
 
 TEST(Ambiguous, IsAMarkThatExcludesNotSent) {
   const absl::Status plain = absl::UnavailableError("cut");
-  EXPECT_FALSE(IsAmbiguous(plain));
-  EXPECT_FALSE(IsAmbiguous(absl::OkStatus()));
-  EXPECT_FALSE(IsAmbiguous(NotSent(plain)));
-  EXPECT_TRUE(IsAmbiguous(Ambiguous(plain)));
-  const absl::Status marked = Ambiguous(NotSent(plain));
-  EXPECT_TRUE(IsAmbiguous(marked));
+  EXPECT_FALSE(IsOutcomeUnknown(plain));
+  EXPECT_FALSE(IsOutcomeUnknown(absl::OkStatus()));
+  EXPECT_FALSE(IsOutcomeUnknown(MarkNotSent(plain)));
+  EXPECT_TRUE(IsOutcomeUnknown(MarkOutcomeUnknown(plain)));
+  const absl::Status marked = MarkOutcomeUnknown(MarkNotSent(plain));
+  EXPECT_TRUE(IsOutcomeUnknown(marked));
   EXPECT_FALSE(WasNotSent(marked));
   EXPECT_EQ(marked.code(), plain.code());
   EXPECT_EQ(marked.message(), plain.message());
-  EXPECT_EQ(ApiReason(Ambiguous(StatusFromResponse(
+  EXPECT_EQ(ApiReason(MarkOutcomeUnknown(StatusFromResponse(
                 500, R"({"kind":"Status","status":"Failure","reason":"ServerTimeout"})"))),
             "ServerTimeout")
       << "the server's reason stays";

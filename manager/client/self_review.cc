@@ -137,7 +137,7 @@ absl::StatusOr<std::string> WhoAmI(const CallContext& context, RestClient& clien
   return UserOfSelfReview(client.Do(context, SelfReviewRequest()));
 }
 
-absl::StatusOr<SelfSubjectAccessReview> MayI(const CallContext& context, RestClient& client,
+absl::StatusOr<SelfSubjectAccessReview> CanI(const CallContext& context, RestClient& client,
                                              std::string_view ns, const rbac::Rule& rule) {
   ASSIGN_OR_RETURN(RestRequest request, AccessRequest(ns, rule));
   return ReviewOf(client.Do(context, std::move(request)));
@@ -164,15 +164,15 @@ absl::StatusOr<Answers> AskEach(const CallContext& context, RestClient& client,
 
 }  // namespace
 
-absl::StatusOr<Answers> MayIEach(const CallContext& context, RestClient& client,
-                                 std::vector<AccessQuestion> questions, size_t at_once) {
+absl::StatusOr<Answers> CanIAll(const CallContext& context, RestClient& client,
+                                std::vector<AccessQuestion> questions, size_t at_once) {
   return AskEach(context, client, std::move(questions), at_once,
                  [](const AccessQuestion& asked) { return AccessRequest(asked.ns, asked.rule); });
 }
 
-absl::StatusOr<Answers> MayUserEach(const CallContext& context, RestClient& client,
-                                    const authenticationv1::UserInfo& user,
-                                    std::vector<AccessQuestion> questions, size_t at_once) {
+absl::StatusOr<Answers> CanUserAll(const CallContext& context, RestClient& client,
+                                   const authenticationv1::UserInfo& user,
+                                   std::vector<AccessQuestion> questions, size_t at_once) {
   SubjectAccessReview about;
   about.mutable_spec()->set_user(user.username());
   about.mutable_spec()->set_uid(user.uid());

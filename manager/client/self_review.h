@@ -28,12 +28,12 @@ absl::StatusOr<std::string> WhoAmI(const CallContext& context, RestClient& clien
 
 // Whether the client may do what `rule` says (SelfSubjectAccessReview, answered by the server).
 // `rule` has one verb, one resource or URL, and at most one name. Empty `ns`: cluster-wide.
-absl::StatusOr<authorizationv1::SelfSubjectAccessReview> MayI(const CallContext& context,
+absl::StatusOr<authorizationv1::SelfSubjectAccessReview> CanI(const CallContext& context,
                                                               RestClient& client,
                                                               std::string_view ns,
                                                               const rbac::Rule& rule);
 
-// One question of MayI().
+// One question of CanI().
 struct AccessQuestion {
   std::string ns;
   rbac::Rule rule;
@@ -44,14 +44,13 @@ using AccessAnswer = authorizationv1::SubjectAccessReviewStatus;
 
 // The same for each question, at most `at_once` (1 or more) at a time; the answers have the order
 // of the questions. The first error ends it: nothing more is asked.
-absl::StatusOr<std::vector<AccessAnswer>> MayIEach(const CallContext& context, RestClient& client,
-                                                   std::vector<AccessQuestion> questions,
-                                                   size_t at_once);
+absl::StatusOr<std::vector<AccessAnswer>> CanIAll(const CallContext& context, RestClient& client,
+                                                  std::vector<AccessQuestion> questions,
+                                                  size_t at_once);
 // The same about `user` (SubjectAccessReview), with the user's groups and extra.
-absl::StatusOr<std::vector<AccessAnswer>> MayUserEach(const CallContext& context,
-                                                      RestClient& client,
-                                                      const authenticationv1::UserInfo& user,
-                                                      std::vector<AccessQuestion> questions,
-                                                      size_t at_once);
+absl::StatusOr<std::vector<AccessAnswer>> CanUserAll(const CallContext& context, RestClient& client,
+                                                     const authenticationv1::UserInfo& user,
+                                                     std::vector<AccessQuestion> questions,
+                                                     size_t at_once);
 
 }  // namespace mandate

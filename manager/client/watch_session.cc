@@ -15,7 +15,7 @@ std::unique_ptr<Stream> WatchSession::Handle(std::shared_ptr<WatchSession> sessi
   return std::make_unique<Releasing>(std::move(session));
 }
 
-std::unique_ptr<Stream> WatchSession::Refuse(Loop& loop, std::shared_ptr<StreamSink> sink,
+std::unique_ptr<Stream> WatchSession::Reject(Loop& loop, std::shared_ptr<StreamSink> sink,
                                              absl::Status error) {
   auto session = std::make_shared<WatchSession>(loop, nullptr, std::move(sink), 0);
   session->End(std::move(error));
@@ -79,7 +79,7 @@ void WatchSession::OnClosed(absl::Status status) {
   const auto self = shared_from_this();
   if (refusal_.has_value()) {
     status = ErrorOf(*refusal_);
-    if (owner_ != nullptr) owner_->OnWatchRefused(*this, status);
+    if (owner_ != nullptr) owner_->OnWatchRejected(*this, status);
     if (ended_) return;
   }
   TakeSink()->OnClosed(std::move(status));

@@ -25,7 +25,7 @@ class WatchSession : public StreamSink, public std::enable_shared_from_this<Watc
     virtual ~Owner() = default;
     virtual void OnWatchAnswered(const HttpResponse& head) = 0;
     // The response is not a success. Called before the sink gets the error.
-    virtual void OnWatchRefused(const WatchSession& session, const absl::Status& error) = 0;
+    virtual void OnWatchRejected(const WatchSession& session, const absl::Status& error) = 0;
     // Last, and once.
     virtual void OnWatchEnded(WatchSession* session) = 0;
   };
@@ -35,7 +35,7 @@ class WatchSession : public StreamSink, public std::enable_shared_from_this<Watc
       : loop_(loop), owner_(owner), sink_(std::move(sink)), max_error_body_(max_error_body) {}
 
   // A watch that has ended: its sink gets `error`, later.
-  static std::unique_ptr<Stream> Refuse(Loop& loop, std::shared_ptr<StreamSink> sink,
+  static std::unique_ptr<Stream> Reject(Loop& loop, std::shared_ptr<StreamSink> sink,
                                         absl::Status error);
   // The caller's Stream: Release() is called when it is destroyed.
   static std::unique_ptr<Stream> Handle(std::shared_ptr<WatchSession> session);

@@ -16,7 +16,7 @@ void UntypedBuilder::AddFor(DemandSpec demand, std::vector<Predicate> predicates
   }
   for_ = kind;
   AddSource(std::move(demand), EnqueueObject(), std::move(predicates));
-  options_.sources.back().reconciled = true;
+  options_.sources.back().is_primary = true;
 }
 
 void UntypedBuilder::AddOwned(DemandSpec demand, std::vector<Predicate> predicates) {
@@ -24,7 +24,7 @@ void UntypedBuilder::AddOwned(DemandSpec demand, std::vector<Predicate> predicat
     Fail(StrCat("Owns() of ", demand.kind.kind, " must come after For(), which defines the owner"));
     return;
   }
-  AddSource(std::move(demand), EnqueueController(*for_), std::move(predicates));
+  AddSource(std::move(demand), EnqueueControllerOwner(*for_), std::move(predicates));
 }
 
 void UntypedBuilder::AddSource(DemandSpec demand, EventHandler handler,

@@ -1,6 +1,6 @@
 // A controller in a few lines:
 //
-//   auto controller = ControllerBuilder(runtime)
+//   auto controller = UncheckedControllerBuilder(runtime)
 //                         .Named("scope-instance")
 //                         .For<ScopeInstance>(GenerationChanged())
 //                         .Owns<RoleBinding>()
@@ -29,7 +29,7 @@ namespace mandate {
 // The part of a builder that does not depend on types. Not thread-safe.
 class UntypedBuilder {
  protected:
-  explicit UntypedBuilder(ControllerRuntime runtime)
+  explicit UntypedBuilder(ControllerContext runtime)
       : options_{"", std::move(runtime), {}, nullptr, {}, nullptr} {}
 
   void AddFor(DemandSpec demand, std::vector<Predicate> predicates);
@@ -40,12 +40,12 @@ class UntypedBuilder {
   template <class T, class Map>
   static EventHandler HandlerOf(Map map) {
     if constexpr (std::is_invocable_r_v<std::vector<Request>, Map&, const T&>) {
-      return EnqueueMap<T>(std::move(map));
+      return EnqueueMapped<T>(std::move(map));
     } else {
       static_assert(std::is_invocable_r_v<std::vector<Request>, Map&, const ObjectEvent&>,
                     "the map function takes const T& or const ObjectEvent&, and returns "
                     "std::vector<Request>");
-      return EnqueueEventMap(std::move(map));
+      return EnqueueMappedEvent(std::move(map));
     }
   }
 
@@ -60,7 +60,7 @@ class UntypedBuilder {
 };
 
 // The checks of a builder without a mandate: it may watch every kind everywhere.
-struct AnyDemand {
+struct NoDemandCheck {
   template <class T, class Builder>
   using Watched = Builder&;
   template <class T, class Builder>
@@ -71,7 +71,7 @@ struct AnyDemand {
 
 // A builder of one controller. A kind without a scope is watched in the whole cluster. A mistake is
 // reported by Complete(). `Checks` checks at compile time which kinds may be watched, and where: it
-// is AnyDemand, or that of a mandate (builder_for.h). Not thread-safe.
+// is NoDemandCheck, or that of a mandate (controller_builder.h). Not thread-safe.
 template <class Checks>
 class BasicBuilder : private UntypedBuilder {
   template <class T>
@@ -80,7 +80,7 @@ class BasicBuilder : private UntypedBuilder {
   using WatchedEverywhere = typename Checks::template WatchedEverywhere<T, BasicBuilder>;
 
  public:
-  explicit BasicBuilder(ControllerRuntime runtime) : UntypedBuilder(std::move(runtime)) {}
+  explicit BasicBuilder(ControllerContext runtime) : UntypedBuilder(std::move(runtime)) {}
 
   // By default the kind of For(), in lower case.
   BasicBuilder& Named(std::string name) {
@@ -134,8 +134,8 @@ class BasicBuilder : private UntypedBuilder {
   }
 
   // A kind that is known only at run time. Without a mandate only.
-  BasicBuilder& For(DemandSpec demand,
-                    std::vector<Predicate> predicates) requires std::same_as<Checks, AnyDemand> {
+  BasicBuilder& For(DemandSpec demand, std::vector<Predicate> predicates) requires
+      std::same_as<Checks, NoDemandCheck> {
     AddFor(std::move(demand), std::move(predicates));
     return *this;
   }
@@ -145,14 +145,14 @@ class BasicBuilder : private UntypedBuilder {
     filters_.push_back(std::move(predicate));
     return *this;
   }
-  BasicBuilder& With(ControllerOptions options) {
+  BasicBuilder& WithOptions(ControllerOptions options) {
     options_.controller = options;
     return *this;
   }
 
   // The demands that the reconciler makes while it runs: their events are requests of this
   // controller. At most once.
-  BasicBuilder& With(std::shared_ptr<DemandSet> demands) {
+  BasicBuilder& WithDemands(std::shared_ptr<DemandSet> demands) {
     options_.demands = std::move(demands);
     return *this;
   }
@@ -163,6 +163,7 @@ class BasicBuilder : private UntypedBuilder {
   }
 };
 
-using ControllerBuilder = BasicBuilder<AnyDemand>;
+// For tests and tools that have no mandate: nothing checks which kinds it watches.
+using UncheckedControllerBuilder = BasicBuilder<NoDemandCheck>;
 
 }  // namespace mandate

@@ -38,7 +38,7 @@ class BuilderTest : public ControllerTest {
     loop_.RunFor(absl::Seconds(1));
     return std::exchange(keys_, {});
   }
-  std::string ErrorOf(ControllerBuilder& builder) {
+  std::string ErrorOf(UncheckedControllerBuilder& builder) {
     const auto controller = builder.Complete(Recorder());
     EXPECT_TRUE(absl::IsInvalidArgument(controller.status()));
     return std::string(controller.status().message());
@@ -60,7 +60,7 @@ class BuilderTest : public ControllerTest {
   }
 
   std::vector<std::string> keys_;  // of each reconciliation
-  ControllerBuilder builder_{Runtime()};
+  UncheckedControllerBuilder builder_{Runtime()};
 };
 
 TEST_F(BuilderTest, ForOwnsWatches) {
@@ -180,20 +180,21 @@ TEST_F(BuilderTest, TheReconciledKindIsWaitedFor) {
 }
 
 TEST_F(BuilderTest, Options) {
-  builder_.For<Lease>().With({.max_concurrent_reconciles = 7});
+  builder_.For<Lease>().WithOptions({.max_concurrent_reconciles = 7});
   Run();
   EXPECT_EQ(Gauge("controller_runtime_max_concurrent_reconciles", {{"controller", "lease"}}), 7);
 }
 
 TEST_F(BuilderTest, Mistakes) {
-  const std::pair<void (*)(ControllerBuilder&), const char*> rows[] = {
-      {[](ControllerBuilder& builder) { builder.For<Lease>().For<Role>(); }, "reconciles one kind"},
-      {[](ControllerBuilder& builder) { builder.Owns<Lease>().For<Role>(); },
+  const std::pair<void (*)(UncheckedControllerBuilder&), const char*> rows[] = {
+      {[](UncheckedControllerBuilder& builder) { builder.For<Lease>().For<Role>(); },
+       "reconciles one kind"},
+      {[](UncheckedControllerBuilder& builder) { builder.Owns<Lease>().For<Role>(); },
        "must come after For()"},
-      {[](ControllerBuilder& builder) { builder.Named("x"); }, "watches nothing"},
+      {[](UncheckedControllerBuilder& builder) { builder.Named("x"); }, "watches nothing"},
   };
   for (const auto& [make, error] : rows) {
-    ControllerBuilder builder(Runtime());
+    UncheckedControllerBuilder builder(Runtime());
     make(builder);
     EXPECT_THAT(ErrorOf(builder), HasSubstr(error));
   }

@@ -44,7 +44,7 @@ void Controller::Core::OnEvent(size_t source, const ObjectEvent& event) {
   if (mapper_.OnEvent(source, event)) MapSoon();
   ArmMetricsTimer();
   if (demands_ != nullptr && event.type == ObjectEvent::Type::kDelete &&
-      mapper_.sources()[source].reconciled) {
+      mapper_.sources()[source].is_primary) {
     demands_->Release({event.object->Key(), std::string(event.object->uid())});
   }
   Watched& watched = watched_[source];
@@ -53,7 +53,7 @@ void Controller::Core::OnEvent(size_t source, const ObjectEvent& event) {
   metrics_.pauses.Increment();
   log_.Error("Map functions are slower than the events; the source is paused until they catch up",
              {{"source", mapper_.sources()[source].demand.ToString()},
-              {"limit", options_.max_waiting_events}});
+              {"limit", options_.max_unmapped_events}});
   watched.handle->Pause();
   ++paused_;
   // The maps may have caught up before they saw the pause. Then nothing else would end it.
@@ -145,11 +145,11 @@ void Controller::Core::OnUnsynced(size_t source) {
   if (watched.listed) {
     // The status of every object, also of one without events, must report it.
     if (denied && !std::exchange(watched.denied, true) && KnowsReconciled()) ReplaySoon();
-  } else if (!mapper_.sources()[source].reconciled && !watched.given_up) {
+  } else if (!mapper_.sources()[source].is_primary && !watched.given_up) {
     if (denied) return GiveUp(source);
     if (!watched.status.failed || watched.timeout != nullptr) return;
     watched.timeout =
-        runtime_.loop.RunAt(Now() + options_.first_list_timeout, [this, source, &watched] {
+        runtime_.loop.RunAt(Now() + options_.initial_sync_timeout, [this, source, &watched] {
           watched.timeout.reset();
           if (watched.status.failed) GiveUp(source);  // else a list is under way
         });
@@ -167,7 +167,7 @@ void Controller::Core::GiveUp(size_t source) {
 bool Controller::Core::KnowsReconciled() const {
   for (size_t i = 0; i < watched_.size(); ++i) {
     const DemandState state = watched_[i].status.state;
-    if (!mapper_.sources()[i].reconciled) continue;
+    if (!mapper_.sources()[i].is_primary) continue;
     if (state == DemandState::kSynced || state == DemandState::kStale) return true;
   }
   return false;
@@ -340,10 +340,10 @@ absl::Status Controller::Options::Validate() const {
       controller.queue.max_delay < controller.queue.base_delay) {
     return invalid("queue needs max_items of 2 or more, and 0 < base_delay <= max_delay");
   }
-  if (controller.first_list_timeout < absl::ZeroDuration()) {
-    return invalid("first_list_timeout must not be negative");
+  if (controller.initial_sync_timeout < absl::ZeroDuration()) {
+    return invalid("initial_sync_timeout must not be negative");
   }
-  if (controller.max_waiting_events < 2) return invalid("max_waiting_events must be at least 2");
+  if (controller.max_unmapped_events < 2) return invalid("max_unmapped_events must be at least 2");
   return absl::OkStatus();
 }
 

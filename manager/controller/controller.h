@@ -1,5 +1,5 @@
 // A controller: it maps events to requests, and reconciles requests. A ControllerBuilder
-// (builder.h) usually makes it.
+// (controller_builder.h) usually makes it.
 #pragma once
 
 #include <memory>
@@ -10,7 +10,7 @@
 #include "absl/status/statusor.h"
 #include "absl/time/time.h"
 #include "manager/cache/cache_view.h"
-#include "manager/controller/controller_runtime.h"
+#include "manager/controller/controller_context.h"
 #include "manager/controller/demand_set.h"
 #include "manager/controller/reconciler.h"
 #include "manager/controller/source.h"
@@ -29,15 +29,15 @@ struct ControllerOptions {
   // How many events may wait for the strand, because maps are slower than events come. Beyond it
   // the source is paused. When half of them are mapped, the source resumes with the latest state of
   // each object, and all objects are mapped again.
-  size_t max_waiting_events = 10'000;
+  size_t max_unmapped_events = 10'000;
   // How long the first list of a source may fail before workers start without it. Workers always
   // wait for the reconciled kind. They never wait for another source that is forbidden or whose
   // kind is absent.
-  absl::Duration first_list_timeout = absl::Seconds(10);
+  absl::Duration initial_sync_timeout = absl::Seconds(10);
 };
 
 // Workers start when the initial list of each source has been mapped. A source other than the
-// reconciled kind holds them up only while its list runs, or fails for up to first_list_timeout:
+// reconciled kind holds them up only while its list runs, or fails for up to initial_sync_timeout:
 // not while it is forbidden or its kind absent. Reads of a source that is not synced are errors
 // (cache_view.h), so that a reconciler cannot take unknown for absent. While a source cannot be
 // read the controller is not ready, and it works on.
@@ -53,7 +53,7 @@ class Controller {
  public:
   struct Options {
     std::string name;  // lower case; unique in the process
-    ControllerRuntime runtime;
+    ControllerContext runtime;
     std::vector<Source> sources;
     std::unique_ptr<Reconciler> reconciler;
     ControllerOptions controller;

@@ -52,7 +52,7 @@ class Controller::Core : public std::enable_shared_from_this<Core> {
                  .metrics = &metrics_,
                  .log = log_,
                  .max_requests = options_.queue.max_items,
-                 .max_events = options_.max_waiting_events}),
+                 .max_events = options_.max_unmapped_events}),
         demands_(std::move(options.demands)),
         watched_(mapper_.sources().size()) {
     metrics_.max_concurrent.Set(options_.max_concurrent_reconciles);
@@ -112,7 +112,7 @@ class Controller::Core : public std::enable_shared_from_this<Core> {
     const size_t source_;
   };
 
-  static ControllerRuntime WithStrand(ControllerRuntime runtime) {
+  static ControllerContext WithStrand(ControllerContext runtime) {
     if (runtime.strand == nullptr) {
       runtime.strand =
           std::make_shared<Strand>(Strand::Options{runtime.pool, runtime.loop.clock()});
@@ -161,7 +161,7 @@ class Controller::Core : public std::enable_shared_from_this<Core> {
   }
   void OnRequeue() { PostToLoop(&Core::ArmRetryTimer); }
 
-  const ControllerRuntime runtime_;
+  const ControllerContext runtime_;
   const ControllerOptions options_;
   const Logger log_;
   ControllerMetrics metrics_;

@@ -89,7 +89,7 @@ TEST_F(ControllerSourcesTest, WorkersDoNotWaitForAnotherKindThatCannotBeRead) {
 // Workers do not start without the kind after one failure: its next list may be long.
 TEST_F(ControllerSourcesTest, WorkersWaitForAListThatRunsAgain) {
   const absl::Status why = absl::UnavailableError("because");
-  controller_options_.first_list_timeout = absl::Seconds(5);
+  controller_options_.initial_sync_timeout = absl::Seconds(5);
   PutLease("a");
   cache_.SetStatus(kRole, {DemandState::kPending, why, /*failed=*/true});
   Start({Reconciled(kLease), Of(kRole)});

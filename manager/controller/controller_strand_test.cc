@@ -100,7 +100,7 @@ TEST_F(ControllerStrandTest, ASlowMapDelaysItsComponentAndNoOther) {
 // 100 changes of a few objects come while a map is slow. The number of waiting events is bounded.
 // In the end each object's last state has been mapped, also that of a deleted object.
 TEST_F(ControllerStrandTest, WaitingEventsAreBoundedAndNoneIsLost) {
-  controller_options_.max_waiting_events = 10;
+  controller_options_.max_unmapped_events = 10;
   for (const char* name : {"a", "b", "gone"}) PutLease(name);
   StartAndSettle({Of(kLease), SlowRoles()});
   const absl::Time start = loop_.clock().TimeNow();
@@ -137,7 +137,7 @@ TEST_F(ControllerStrandTest, WaitingEventsAreBoundedAndNoneIsLost) {
 
 // There is one of these events for each object, and they hold no data beside the cache's.
 TEST_F(ControllerStrandTest, AnInitialListPausesNoSource) {
-  controller_options_.max_waiting_events = 2;
+  controller_options_.max_unmapped_events = 2;
   PutLease("listed");
   cache_.SetState(kLease, DemandState::kPending);
   Start({Of(kLease), SlowRoles()});
@@ -156,7 +156,7 @@ TEST_F(ControllerStrandTest, AnInitialListPausesNoSource) {
 
 // A reconciler may have read a state that existed only during the pause. Its request follows, too.
 TEST_F(ControllerStrandTest, AfterAPauseAllObjectsAreMapped) {
-  controller_options_.max_waiting_events = 10;
+  controller_options_.max_unmapped_events = 10;
   for (int i = 0; i < 20; ++i) PutLease("old" + std::to_string(i));
   StartAndSettle({Of(kLease), SlowRoles()});
   After(absl::Seconds(1), [&] {
@@ -176,7 +176,7 @@ TEST_F(ControllerStrandTest, APauseEndsAlsoWhenTheMapsHaveCaughtUpBeforeIt) {
     ++pauses;
     Wait(absl::Seconds(1));
   });
-  controller_options_.max_waiting_events = 2;
+  controller_options_.max_unmapped_events = 2;
   StartAndSettle({Of(kLease)});
   PutLease("a");
   PutLease("b");

@@ -4,7 +4,7 @@
 #include <utility>
 
 #include "manager/cache/demand_table.h"
-#include "manager/controller/builder_for.h"
+#include "manager/controller/controller_builder.h"
 #include "manager/controller/demand_scope.h"
 
 namespace mandate {
@@ -13,17 +13,17 @@ namespace mandate {
 // not compile if the mandate does not let the component list and watch the kind; leaves a record of
 // the watch in the binary.
 template <const rbac::Mandate& kMandate, Object T, DemandScope S>
-typename MandateDemand<kMandate>::template Declared<T, SelectedDemand> DemandFor(
+typename MandateDemandCheck<kMandate>::template Declared<T, SelectedDemand> DemandFor(
     S scope, LabelSelector selector = {}) {
-  MandateDemand<kMandate>::template RecordWatch<T>();
+  MandateDemandCheck<kMandate>::template RecordWatch<T>();
   return {DemandOf<T>(std::move(scope)), std::move(selector)};
 }
 
 // The same in the whole cluster.
 template <const rbac::Mandate& kMandate, Object T>
-typename MandateDemand<kMandate>::template DeclaredEverywhere<T, SelectedDemand> DemandFor(
+typename MandateDemandCheck<kMandate>::template DeclaredEverywhere<T, SelectedDemand> DemandFor(
     LabelSelector selector = {}) {
-  MandateDemand<kMandate>::template RecordWatch<T>();
+  MandateDemandCheck<kMandate>::template RecordWatch<T>();
   return {DemandOf<T>(), std::move(selector)};
 }
 

@@ -15,7 +15,7 @@ namespace mandate {
 
 class DemandSet::Core : public std::enable_shared_from_this<Core> {
  public:
-  explicit Core(const ControllerRuntime& runtime)
+  explicit Core(const ControllerContext& runtime)
       : cache_(runtime.cache),
         loop_(runtime.loop),
         metrics_(runtime.metrics),
@@ -235,7 +235,7 @@ class DemandSet::Core : public std::enable_shared_from_this<Core> {
   bool closed_ ABSL_GUARDED_BY(mutex_) = false;
 };
 
-DemandSet::DemandSet(const ControllerRuntime& runtime)
+DemandSet::DemandSet(const ControllerContext& runtime)
     : cache_(runtime.cache), core_(std::make_shared<Core>(runtime)) {}
 
 DemandSet::~DemandSet() { core_->Close(); }

@@ -2,9 +2,9 @@
 // as that object needs it.
 //
 //   auto demands = std::make_shared<DemandSet>(component.runtime);
-//   BuilderFor<kMemcached>(component.runtime)
+//   ControllerBuilder<kMemcached>(component.runtime)
 //       .For<Memcached>()
-//       .With(demands)
+//       .WithDemands(demands)
 //       .Complete(std::make_unique<MemcachedReconciler>(…, demands));
 //
 //   // In Reconcile():
@@ -27,7 +27,7 @@
 #include "absl/status/statusor.h"
 #include "manager/cache/cache_view.h"
 #include "manager/cache/demand_table.h"
-#include "manager/controller/controller_runtime.h"
+#include "manager/controller/controller_context.h"
 #include "manager/controller/request.h"
 #include "manager/core/call_context.h"
 
@@ -38,7 +38,7 @@ namespace mandate {
 // demand the same scope share one watch. Thread-safe.
 class DemandSet {
  public:
-  explicit DemandSet(const ControllerRuntime& runtime);  // its parts outlive this
+  explicit DemandSet(const ControllerContext& runtime);  // its parts outlive this
   ~DemandSet();                                          // releases all demands
 
   // Makes `demands` the demands of the owner, in one step. Does not block: a demand that is new

@@ -156,7 +156,7 @@ bool EventMapper::NextOfPass(size_t& source, ObjectEvent& event) {
 void EventMapper::Map(size_t source, const ObjectEvent& event, bool of_pass, absl::Time& now) {
   requests_.clear();
   const Source& of = options_.sources[source];
-  if (absl::Status status = Handle(of, event, requests_); !status.ok()) {
+  if (absl::Status status = MapEvent(of, event, requests_); !status.ok()) {
     options_.metrics->event_errors.Increment();
     options_.log.Error("An event cannot be mapped to requests", {{"source", of.demand.ToString()},
                                                                  {"namespace", event.object->ns()},
@@ -165,7 +165,7 @@ void EventMapper::Map(size_t source, const ObjectEvent& event, bool of_pass, abs
   }
   now = options_.clock->TimeNow();
   if (requests_.empty()) return;
-  Enqueue(requests_, PriorityOf(event, of.reconciled), of_pass, now);
+  Enqueue(requests_, PriorityOf(event, of.is_primary), of_pass, now);
   // WakeFirst() wakes one worker only, so several requests need Pump().
   pump_ = requests_.size() > 1 || !options_.workers->WakeFirst() || pump_;
 }

@@ -37,7 +37,7 @@ class EventMapper {
     ControllerMetrics* metrics = nullptr;
     Logger log;
     size_t max_requests = 0;  // the queue's bound, for the log
-    size_t max_events = 0;    // ControllerOptions::max_waiting_events
+    size_t max_events = 0;    // ControllerOptions::max_unmapped_events
   };
 
   explicit EventMapper(Options options);

@@ -93,7 +93,7 @@ TEST_F(EventMapperTest, NewsGoBeforeInitialListsAndResyncs) {
 
 TEST_F(EventMapperTest, EditsOfTheReconciledObjectGoFirst) {
   Source reconciled = Of(kThing);
-  reconciled.reconciled = true;
+  reconciled.is_primary = true;
   Create({reconciled, Of(kOther)});
   (void)mapper_->OnEvent(1, Updated(Thing("other", 7), Thing("other", 8)));
   (void)mapper_->OnEvent(0, Added(Thing("added")));
@@ -148,7 +148,7 @@ TEST_F(EventMapperTest, AllPredicatesMustPass) {
 
 TEST_F(EventMapperTest, AnErrorOfAHandlerConcernsOneEvent) {
   Source roles{{KindOf<rbacv1::Role>::value, "", ""},
-               EnqueueMap<rbacv1::Role>([](const rbacv1::Role& role) {
+               EnqueueMapped<rbacv1::Role>([](const rbacv1::Role& role) {
                  return std::vector<Request>{{{"", role.metadata().name()}}};
                }),
                {}};

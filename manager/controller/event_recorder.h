@@ -50,7 +50,7 @@ class EventRecorder {
 };
 
 // The recorder of a component whose mandate has no events (events=none).
-class NoEvents : public EventRecorder {
+class DiscardingEventRecorder : public EventRecorder {
  public:
   void Record(const ObjectRef&, EventType, std::string_view, std::string_view,
               std::string_view) override {}

@@ -55,7 +55,7 @@ EventHandler EnqueueObject() {
   };
 }
 
-EventHandler EnqueueController(const KindInfo& owner) {
+EventHandler EnqueueControllerOwner(const KindInfo& owner) {
   return ForOwners(owner, /*controllers_only=*/true);
 }
 
@@ -63,7 +63,7 @@ EventHandler EnqueueOwners(const KindInfo& owner) {
   return ForOwners(owner, /*controllers_only=*/false);
 }
 
-EventHandler EnqueueEventMap(EventMap map) {
+EventHandler EnqueueMappedEvent(EventMapFunc map) {
   return [map = std::move(map)](const ObjectEvent& event, std::vector<Request>& requests) {
     AppendNew(map(event), requests.size(), requests);
     return absl::OkStatus();

@@ -25,18 +25,18 @@ EventHandler EnqueueObject();
 // A request for the object's controller, if its group and kind are those of `owner`; the version
 // does not matter. For an update, the controllers of the old and of the new object, so that a
 // removed one is noticed.
-EventHandler EnqueueController(const KindInfo& owner);
+EventHandler EnqueueControllerOwner(const KindInfo& owner);
 // The same for every owner reference, marked as controller or not.
 EventHandler EnqueueOwners(const KindInfo& owner);
 
 // The requests that the function returns for the event.
-using EventMap = std::function<std::vector<Request>(const ObjectEvent&)>;
-EventHandler EnqueueEventMap(EventMap map);
+using EventMapFunc = std::function<std::vector<Request>(const ObjectEvent&)>;
+EventHandler EnqueueMappedEvent(EventMapFunc map);
 
 // The requests that the function returns for the object; for an update, for the old and the new
 // one.
 template <Object T>
-using ObjectMap = std::function<std::vector<Request>(const T&)>;
+using ObjectMapFunc = std::function<std::vector<Request>(const T&)>;
 
 namespace internal {
 using RawMap = std::function<absl::StatusOr<std::vector<Request>>(const RawObject&)>;
@@ -44,7 +44,7 @@ EventHandler EnqueueRawMap(RawMap map);
 }  // namespace internal
 
 template <Object T>
-EventHandler EnqueueMap(ObjectMap<T> map) {
+EventHandler EnqueueMapped(ObjectMapFunc<T> map) {
   return internal::EnqueueRawMap(
       [map = std::move(map)](const RawObject& raw) -> absl::StatusOr<std::vector<Request>> {
         absl::StatusOr<T> object = raw.template Decode<T>();

@@ -78,7 +78,7 @@ TEST(HandlersTest, Owners) {
   for (const auto& row : rows) {
     SCOPED_TRACE(row.what);
     const ObjectEvent event = Added(Owned(row.owners));
-    EXPECT_EQ(Requests(EnqueueController(row.owner), event), row.controllers);
+    EXPECT_EQ(Requests(EnqueueControllerOwner(row.owner), event), row.controllers);
     EXPECT_EQ(Requests(EnqueueOwners(row.owner), event), row.owners_found);
   }
 }
@@ -87,7 +87,7 @@ TEST(HandlersTest, AnUpdateConcernsTheOldAndTheNewOwnerOnceEach) {
   const auto d = Owned(Owner("apps/v1", "Deployment", "d", true));
   const auto e = Owned(Owner("apps/v1", "Deployment", "e", true));
   const auto none = Owned("");
-  const EventHandler handler = EnqueueController(kDeployment);
+  const EventHandler handler = EnqueueControllerOwner(kDeployment);
   EXPECT_THAT(Requests(handler, Updated(d, e)), ElementsAre(Req("ns", "d"), Req("ns", "e")));
   EXPECT_THAT(Requests(handler, Updated(d, none)), ElementsAre(Req("ns", "d")));
   EXPECT_THAT(Requests(handler, Updated(none, e)), ElementsAre(Req("ns", "e")));
@@ -96,7 +96,7 @@ TEST(HandlersTest, AnUpdateConcernsTheOldAndTheNewOwnerOnceEach) {
 
 TEST(HandlersTest, AnEventMapIsAskedOnce) {
   int asked = 0;
-  const EventHandler handler = EnqueueEventMap([&](const ObjectEvent& event) {
+  const EventHandler handler = EnqueueMappedEvent([&](const ObjectEvent& event) {
     ++asked;
     const Request request = Req("", std::string(event.object->name()));
     return std::vector<Request>{request, Req("", "x"), request};
@@ -115,7 +115,7 @@ std::shared_ptr<const RawObject> LeaseOf(const std::string& holder) {
 }
 
 EventHandler ByHolder() {
-  return EnqueueMap<Lease>([](const Lease& lease) {
+  return EnqueueMapped<Lease>([](const Lease& lease) {
     return std::vector<Request>{Req("", lease.spec().holderidentity()), Req("", "always")};
   });
 }

@@ -60,7 +60,7 @@ Predicate Not(Predicate predicate) {
   return [predicate = std::move(predicate)](const ObjectEvent& event) { return !predicate(event); };
 }
 
-Predicate Funcs(PredicateFuncs funcs) {
+Predicate PredicateFrom(PredicateFuncs funcs) {
   return [funcs = std::move(funcs)](const ObjectEvent& event) {
     switch (event.type) {
       case ObjectEvent::Type::kAdd:

@@ -34,6 +34,6 @@ struct PredicateFuncs {
   std::function<bool(const RawObject& old, const RawObject& current)> update;
   std::function<bool(const RawObject&)> remove;
 };
-Predicate Funcs(PredicateFuncs funcs);
+Predicate PredicateFrom(PredicateFuncs funcs);
 
 }  // namespace mandate

@@ -89,7 +89,7 @@ TEST(PredicatesTest, FuncsChooseByType) {
   const auto a = RawWith(R"("name":"a")");
   const auto b = RawWith(R"("name":"b")");
   const auto is_a = [](const RawObject& object) { return object.name() == "a"; };
-  const Predicate predicate = Funcs({
+  const Predicate predicate = PredicateFrom({
       .add = is_a,
       .update = [&](const RawObject& old,
                     const RawObject& current) { return is_a(old) && !is_a(current); },
@@ -102,7 +102,7 @@ TEST(PredicatesTest, FuncsChooseByType) {
   EXPECT_FALSE(predicate(Deleted(a)));
   EXPECT_TRUE(predicate(Deleted(b)));
 
-  const Predicate empty = Funcs({{}, {}, {}});
+  const Predicate empty = PredicateFrom({{}, {}, {}});
   EXPECT_TRUE(empty(Added(a)));
   EXPECT_TRUE(empty(Updated(a, b)));
   EXPECT_TRUE(empty(Deleted(a)));

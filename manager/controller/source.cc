@@ -14,11 +14,11 @@ Source Merge(Source a, Source b) {
   Source both{.demand = a.demand,
               .handler = nullptr,
               .predicates = {},
-              .reconciled = a.reconciled || b.reconciled};
+              .is_primary = a.is_primary || b.is_primary};
   both.handler = [a = std::move(a), b = std::move(b)](const ObjectEvent& event,
                                                       std::vector<Request>& requests) {
-    absl::Status status = Handle(a, event, requests);
-    status.Update(Handle(b, event, requests));
+    absl::Status status = MapEvent(a, event, requests);
+    status.Update(MapEvent(b, event, requests));
     return status;
   };
   return both;
@@ -26,8 +26,8 @@ Source Merge(Source a, Source b) {
 
 }  // namespace
 
-absl::Status Handle(const Source& source, const ObjectEvent& event,
-                    std::vector<Request>& requests) {
+absl::Status MapEvent(const Source& source, const ObjectEvent& event,
+                      std::vector<Request>& requests) {
   std::string what = "an exception of unknown type";
   try {
     for (const Predicate& predicate : source.predicates) {

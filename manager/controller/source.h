@@ -17,12 +17,13 @@ struct Source {
   EventHandler handler;
   std::vector<Predicate> predicates;  // all must pass
   // Its objects are reconciled: workers do not start before they are listed.
-  bool reconciled = false;
+  bool is_primary = false;
 };
 
 // Runs the predicates and the handler, which appends requests. kInternal: one of them threw an
 // exception. Other errors are the handler's.
-absl::Status Handle(const Source& source, const ObjectEvent& event, std::vector<Request>& requests);
+absl::Status MapEvent(const Source& source, const ObjectEvent& event,
+                      std::vector<Request>& requests);
 
 // Merges sources with equal demands into one, at the place of the first: each event comes once, and
 // all their handlers run in turn. All run even if one fails; the first error is returned. Sources

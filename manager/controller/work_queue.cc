@@ -12,7 +12,7 @@ WorkQueue::~WorkQueue() {
 }
 
 bool WorkQueue::Add(const Request& request, AddOptions options, absl::Time now) {
-  BriefMutexLock lock(mutex_);
+  AdaptiveMutexLock lock(mutex_);
   if (shut_down_) return true;
   auto it = items_.find(request);
   if (it == items_.end()) {
@@ -29,7 +29,7 @@ bool WorkQueue::Add(const Request& request, AddOptions options, absl::Time now) 
 }
 
 void WorkQueue::RetryNow(absl::Time now) {
-  BriefMutexLock lock(mutex_);
+  AdaptiveMutexLock lock(mutex_);
   Promote(now);
   for (auto it = waiting_.begin(); it != waiting_.end();) {
     WorkItem& item = *it->second;
@@ -43,18 +43,18 @@ void WorkQueue::RetryNow(absl::Time now) {
 }
 
 const WorkItem* WorkQueue::Get(absl::Time now) {
-  BriefMutexLock lock(mutex_);
+  AdaptiveMutexLock lock(mutex_);
   return Next(now);
 }
 
 void WorkQueue::Done(const WorkItem& item, const Outcome& outcome, absl::Time now) {
-  BriefMutexLock lock(mutex_);
+  AdaptiveMutexLock lock(mutex_);
   Finish(const_cast<WorkItem&>(item), outcome, now);
 }
 
 const WorkItem* WorkQueue::DoneAndGet(const WorkItem& item, const Outcome& outcome,
                                       absl::Time now) {
-  BriefMutexLock lock(mutex_);
+  AdaptiveMutexLock lock(mutex_);
   Finish(const_cast<WorkItem&>(item), outcome, now);
   return Next(now);
 }
@@ -112,23 +112,23 @@ absl::Time WorkQueue::RetryTime(WorkItem& item, absl::Duration after, absl::Time
 }
 
 absl::Time WorkQueue::NextReady() const {
-  BriefMutexLock lock(mutex_);
+  AdaptiveMutexLock lock(mutex_);
   return waiting_.empty() ? absl::InfiniteFuture() : waiting_.begin()->first.first;
 }
 
 size_t WorkQueue::Len(absl::Time now) {
-  BriefMutexLock lock(mutex_);
+  AdaptiveMutexLock lock(mutex_);
   Promote(now);
   return ready_count_;
 }
 
 size_t WorkQueue::Items() const {
-  BriefMutexLock lock(mutex_);
+  AdaptiveMutexLock lock(mutex_);
   return items_.size();
 }
 
 void WorkQueue::ShutDown() {
-  BriefMutexLock lock(mutex_);
+  AdaptiveMutexLock lock(mutex_);
   shut_down_ = true;
   waiting_.clear();
   for (auto& [priority, level] : ready_) level.clear();
@@ -142,7 +142,7 @@ void WorkQueue::UpdateMetrics(QueueMetrics& metrics, absl::Time now) {
   QueueCounts counts;
   QueueGauges gauges;
   {
-    BriefMutexLock lock(mutex_);
+    AdaptiveMutexLock lock(mutex_);
     Promote(now);
     std::swap(counts, counts_);
     if (items_.empty()) items_.clear();  // frees a table that has grown

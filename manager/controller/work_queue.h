@@ -20,7 +20,7 @@
 #include "boost/intrusive/list.hpp"
 #include "manager/controller/queue_metrics.h"
 #include "manager/controller/request.h"
-#include "manager/core/brief_mutex.h"
+#include "manager/core/adaptive_mutex.h"
 
 namespace mandate {
 
@@ -136,7 +136,7 @@ class WorkQueue {
 
   const Options options_;
 
-  mutable BriefMutex mutex_;
+  mutable AdaptiveMutex mutex_;
   bool shut_down_ ABSL_GUARDED_BY(mutex_) = false;
   absl::node_hash_map<Request, WorkItem> items_ ABSL_GUARDED_BY(mutex_);  // those that are held
   // By priority; no list is empty.

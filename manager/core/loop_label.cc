@@ -18,7 +18,7 @@ LoopActivity::LoopActivity(const Clock& clock, absl::Duration limit)
 void LoopActivity::BeginTurn() {
   current = this;
   const absl::Time now = clock_.TimeNow();
-  BriefMutexLock lock(mutex_);
+  AdaptiveMutexLock lock(mutex_);
   ++number_;
   began_ = now;
   left_length_ = absl::ZeroDuration();
@@ -27,7 +27,7 @@ void LoopActivity::BeginTurn() {
 absl::Duration LoopActivity::EndTurn() {
   current = nullptr;
   const absl::Time now = clock_.TimeNow();
-  BriefMutexLock lock(mutex_);
+  AdaptiveMutexLock lock(mutex_);
   const absl::Duration length = now - *began_;
   if (length >= limit_) {
     ++long_turns_;
@@ -39,7 +39,7 @@ absl::Duration LoopActivity::EndTurn() {
 
 LoopActivity::View LoopActivity::Look() {
   const absl::Time now = clock_.TimeNow();
-  BriefMutexLock lock(mutex_);
+  AdaptiveMutexLock lock(mutex_);
   View view;
   if (began_.has_value()) {
     const absl::Duration length = now - *began_;
@@ -52,7 +52,7 @@ LoopActivity::View LoopActivity::Look() {
 
 std::string LoopActivity::CurrentLabel() {
   if (current != this) return "";
-  BriefMutexLock lock(mutex_);
+  AdaptiveMutexLock lock(mutex_);
   return innermost_ == nullptr ? "" : innermost_->Text();
 }
 
@@ -69,7 +69,7 @@ std::string LoopActivity::LabelOf(absl::Time now, absl::Duration length) const {
 
 void LoopActivity::Enter(LoopLabel& label) {
   const absl::Time now = clock_.TimeNow();
-  BriefMutexLock lock(mutex_);
+  AdaptiveMutexLock lock(mutex_);
   label.since_ = now;
   label.outer_ = innermost_;
   innermost_ = &label;
@@ -77,7 +77,7 @@ void LoopActivity::Enter(LoopLabel& label) {
 
 void LoopActivity::Leave(const LoopLabel& label) {
   const absl::Time now = clock_.TimeNow();
-  BriefMutexLock lock(mutex_);
+  AdaptiveMutexLock lock(mutex_);
   innermost_ = label.outer_;
   const absl::Duration length = now - label.since_;
   // Among nested labels it is the innermost with at least half of the time, among others the

@@ -12,7 +12,7 @@
 
 #include "absl/base/thread_annotations.h"
 #include "absl/time/time.h"
-#include "manager/core/brief_mutex.h"
+#include "manager/core/adaptive_mutex.h"
 #include "manager/core/clock.h"
 
 namespace mandate {
@@ -61,7 +61,7 @@ class LoopActivity {
 
   const Clock& clock_;
   const absl::Duration limit_;
-  BriefMutex mutex_;
+  AdaptiveMutex mutex_;
   uint64_t number_ ABSL_GUARDED_BY(mutex_) = 0;
   std::optional<absl::Time> began_ ABSL_GUARDED_BY(mutex_);
   const LoopLabel* innermost_ ABSL_GUARDED_BY(mutex_) = nullptr;

@@ -9,7 +9,7 @@ constexpr char kNotSentUrl[] = "mandate/not-sent";
 
 }  // namespace
 
-absl::Status NotSent(absl::Status status) {
+absl::Status MarkNotSent(absl::Status status) {
   status.SetPayload(kNotSentUrl, absl::Cord());
   return status;
 }

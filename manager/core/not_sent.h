@@ -11,7 +11,7 @@ namespace mandate {
 // `status` with the mark, in a payload: copies of the status keep it if they copy payloads. The
 // caller knows that no byte of the request left this process, or that the server did not process
 // the request (RFC 9113, 8.7). OK stays as it is.
-absl::Status NotSent(absl::Status status);
+absl::Status MarkNotSent(absl::Status status);
 
 // False also means "unknown".
 bool WasNotSent(const absl::Status& status);

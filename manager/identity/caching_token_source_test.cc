@@ -311,7 +311,7 @@ TEST_F(CachingTokenSourceTest, AStormOf401sDoesNotBecomeAStormOfFetches) {
 
 TEST_F(CachingTokenSourceTest, InvalidateWhileRenewalsFailKeepsTheirPace) {
   ASSERT_TRUE(Get().ok());
-  fetcher->answer = [] { return Failure(FetchOutcome::kMayNotMint); };
+  fetcher->answer = [] { return Failure(FetchOutcome::kTokenRequestForbidden); };
   loop.RunFor(absl::Minutes(55));
   const int before = fetcher->fetches;
   source->Invalidate(*source->Cached());

@@ -82,7 +82,7 @@ TEST_F(ExecTokenFetcherTest, RunsTheCommandAndTakesItsToken) {
   const FetchResult result = Fetch();
   ASSERT_EQ(result.outcome, FetchOutcome::kIssued) << result.error;
   EXPECT_EQ(result.token->value->Reveal(), "sEcReT");
-  EXPECT_EQ(result.token->certified, nullptr);
+  EXPECT_EQ(result.token->certificate_endpoint, nullptr);
   EXPECT_LE(result.token->expires, begin + absl::Minutes(14));
   EXPECT_GT(result.token->expires, begin + absl::Minutes(13.9));
   EXPECT_THAT(result.token->DebugString(), HasSubstr("the credential plugin aws"));
@@ -119,11 +119,12 @@ TEST_F(ExecTokenFetcherTest, UsesACertificateWithTheSameServer) {
          R"("clientKeyData":"-----BEGIN sEcReT"})");
   const FetchResult result = Fetch();
   ASSERT_EQ(result.outcome, FetchOutcome::kIssued) << result.error;
-  ASSERT_NE(result.token->certified, nullptr);
-  EXPECT_EQ(result.token->certified->server, "https://api");
-  EXPECT_EQ(result.token->certified->client_certificate->certificate_pem,
+  ASSERT_NE(result.token->certificate_endpoint, nullptr);
+  EXPECT_EQ(result.token->certificate_endpoint->server, "https://api");
+  EXPECT_EQ(result.token->certificate_endpoint->client_certificate->certificate_pem,
             "-----BEGIN CERTIFICATE-----");
-  EXPECT_EQ(result.token->certified->client_certificate->key_pem->Reveal(), "-----BEGIN sEcReT");
+  EXPECT_EQ(result.token->certificate_endpoint->client_certificate->key_pem->Reveal(),
+            "-----BEGIN sEcReT");
   options.accept = [](const ClientCertificate&) {
     return absl::FailedPreconditionError("it is an administrator's");
   };

@@ -6,7 +6,7 @@ namespace mandate {
 
 struct FetchLimiter::State {
   size_t max_in_flight;
-  LimiterSeries series = {};
+  LimiterMetrics series = {};
   size_t in_flight = 0;
   bool granting = false;
   std::deque<Granted> waiting = {};
@@ -35,7 +35,7 @@ void FetchLimiter::Grant(const std::shared_ptr<State>& state) {
   state->Report();
 }
 
-FetchLimiter::FetchLimiter(size_t max_in_flight, LimiterSeries series)
+FetchLimiter::FetchLimiter(size_t max_in_flight, LimiterMetrics series)
     : state_(std::make_shared<State>(
           State{.max_in_flight = std::max<size_t>(1, max_in_flight), .series = series})) {}
 

@@ -12,7 +12,7 @@
 namespace mandate {
 
 // Each may be null and outlives the limiter; slots may outlive both.
-struct LimiterSeries {
+struct LimiterMetrics {
   prometheus::Gauge* in_flight = nullptr;
   prometheus::Gauge* waiting = nullptr;
   prometheus::Counter* had_to_wait = nullptr;
@@ -26,7 +26,7 @@ class FetchLimiter {
   using Slot = std::shared_ptr<const void>;
   using Granted = absl::AnyInvocable<void(Slot) &&>;
 
-  explicit FetchLimiter(size_t max_in_flight, LimiterSeries series = {});
+  explicit FetchLimiter(size_t max_in_flight, LimiterMetrics series = {});
   // Destroys the waiting callbacks without calling them.
   ~FetchLimiter();
 

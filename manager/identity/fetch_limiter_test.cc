@@ -16,7 +16,7 @@ struct FetchLimiterTest : testing::Test {
   prometheus::Gauge& in_flight = metrics.Gauge("in_flight", "", {});
   prometheus::Gauge& waiting = metrics.Gauge("waiting", "", {});
   prometheus::Counter& had_to_wait = metrics.Counter("had_to_wait", "", {});
-  const LimiterSeries series = {
+  const LimiterMetrics series = {
       .in_flight = &in_flight, .waiting = &waiting, .had_to_wait = &had_to_wait};
 };
 

@@ -5,8 +5,8 @@ namespace mandate {
 HttpRequest Identity::Request(const Token* token, std::string method, std::string target) const {
   Credential credential = EndpointCertificate{};
   std::shared_ptr<const Endpoint> endpoint = parts_.endpoint;
-  if (token != nullptr && token->certified != nullptr) {
-    endpoint = token->certified;
+  if (token != nullptr && token->certificate_endpoint != nullptr) {
+    endpoint = token->certificate_endpoint;
   } else if (parts_.tokens != nullptr) {
     // A missing token becomes an empty one, which every transport rejects. No other credential is
     // ever used.

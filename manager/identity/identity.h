@@ -12,7 +12,7 @@
 namespace mandate {
 
 // One identity at one cluster. Immutable, except that its token source is for the loop thread only.
-// Only IdentityPlane makes one, and outlives it.
+// Only IdentityRegistry makes one, and outlives it.
 class Identity {
  public:
   Identity(const Identity&) = delete;
@@ -33,7 +33,7 @@ class Identity {
   HttpRequest Request(const Token* token, std::string method, std::string target) const;
 
  protected:
-  friend class IdentityPlane;  // it makes Parts
+  friend class IdentityRegistry;  // it makes Parts
   struct Parts {
     std::string cluster = {};
     std::string name = {};
@@ -58,7 +58,7 @@ class ComponentIdentity final : public Identity {
   ~ComponentIdentity() = default;
 
  private:
-  friend class IdentityPlane;
+  friend class IdentityRegistry;
   ComponentIdentity(Parts parts, std::string ns, std::string service_account)
       : Identity(std::move(parts)),
         ns_(std::move(ns)),
@@ -67,22 +67,22 @@ class ComponentIdentity final : public Identity {
   const std::string service_account_;
 };
 
-// The manager's own identity. Only code that holds a BaseKey can reach it.
+// The manager's own identity. Only code that holds a BaseAccess can reach it.
 class BaseIdentity final : public Identity {
  public:
   ~BaseIdentity() = default;
 
  private:
-  friend class IdentityPlane;
+  friend class IdentityRegistry;
   explicit BaseIdentity(Parts parts) : Identity(std::move(parts)) {}
 };
 
 // Only the manager's assembly can make one.
-class BaseKey {
+class BaseAccess {
  private:
   friend class Manager;
   friend class BaseKeyForTest;
-  explicit BaseKey() {}
+  explicit BaseAccess() {}
 };
 
 }  // namespace mandate

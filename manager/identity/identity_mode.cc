@@ -1,6 +1,6 @@
 #include "manager/identity/identity_mode.h"
 
-#include "manager/core/near_name.h"
+#include "manager/core/closest_name.h"
 #include "manager/core/strings.h"
 
 namespace mandate {

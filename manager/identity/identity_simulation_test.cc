@@ -13,7 +13,7 @@
 #include "manager/core/strings.h"
 #include "manager/core/testing/seeds.h"
 #include "manager/core/testing/simulated_loop.h"
-#include "manager/identity/identity_plane.h"
+#include "manager/identity/identity_registry.h"
 #include "manager/transport/testing/fake_transport.h"
 
 namespace mandate {
@@ -27,7 +27,7 @@ constexpr char kSecret[] = "sEcReT-";
 class Simulation {
  public:
   explicit Simulation(uint64_t seed) : random_(seed) {
-    IdentityPlane::Options options;
+    IdentityRegistry::Options options;
     options.loop = &loop_;
     options.transport = &fake_;
     ClusterConfig cluster{.name = "local", .endpoint = {}, .base = TokenFile{"/token"}, .ns = ""};
@@ -46,7 +46,7 @@ class Simulation {
     options.listener = [](const ComponentIdentity&, const TokenStatus& status) {
       CheckText(status.last_error.ToString());
     };
-    plane_ = *IdentityPlane::Create(std::move(options));
+    plane_ = *IdentityRegistry::Create(std::move(options));
     fake_.Handle([this](const HttpRequest& request) { return Serve(request); });
   }
 
@@ -208,7 +208,7 @@ class Simulation {
   std::mt19937_64 random_;
   bool faults_ = true;
   int base_generation_ = 0;
-  std::unique_ptr<IdentityPlane> plane_;
+  std::unique_ptr<IdentityRegistry> plane_;
   std::vector<ComponentIdentity*> identities_;
   std::map<std::string, std::vector<std::shared_ptr<const Token>>> seen_;
   std::map<std::string, absl::Time> valid_until_;

@@ -133,8 +133,8 @@ void TokenRequester::Post(std::shared_ptr<Attempt> attempt, std::string target, 
   Credential credential = EndpointCertificate{};
   std::shared_ptr<const Endpoint> endpoint = options_.endpoint;
   if (const Token* token = attempt->base_token.get(); token != nullptr) {
-    if (token->certified != nullptr) {
-      endpoint = token->certified;
+    if (token->certificate_endpoint != nullptr) {
+      endpoint = token->certificate_endpoint;
     } else {
       credential = BearerToken{token->value};
     }
@@ -166,7 +166,7 @@ void TokenRequester::OnToken(std::shared_ptr<Attempt> attempt,
   constexpr std::string_view kDoing = "request a token of";
   if (!response.ok()) return attempt->Finish(Unreachable(response.status(), kDoing));
   if (Succeeded(*response)) return attempt->Finish(Issue(*attempt, *std::move(response)));
-  FetchResult refusal = Refusal(*attempt, *response, kDoing);
+  FetchResult refusal = FailedResponse(*attempt, *response, kDoing);
   if (refusal.outcome == FetchOutcome::kNoServiceAccount && options_.create_service_account &&
       !attempt->created) {
     return CreateServiceAccount(std::move(attempt));
@@ -198,8 +198,9 @@ void TokenRequester::OnServiceAccount(std::shared_ptr<Attempt> attempt,
     return Post(attempt, "/api/v1/namespaces", ObjectBody("Namespace", "", options_.ns),
                 [this, attempt](absl::StatusOr<HttpResponse>) { CreateServiceAccount(attempt); });
   }
-  FetchResult refusal = Refusal(*attempt, *response, kDoing);
-  if (refusal.outcome == FetchOutcome::kMayNotMint) refusal.outcome = FetchOutcome::kMayNotCreate;
+  FetchResult refusal = FailedResponse(*attempt, *response, kDoing);
+  if (refusal.outcome == FetchOutcome::kTokenRequestForbidden)
+    refusal.outcome = FetchOutcome::kCreateServiceAccountForbidden;
   attempt->Finish(std::move(refusal));
 }
 
@@ -227,8 +228,8 @@ FetchResult TokenRequester::Unreachable(const absl::Status& status, std::string_
              " at ", options_.endpoint->server, ": ", AsStd(status.message())));
 }
 
-FetchResult TokenRequester::Refusal(const Attempt& attempt, const HttpResponse& response,
-                                    std::string_view doing) {
+FetchResult TokenRequester::FailedResponse(const Attempt& attempt, const HttpResponse& response,
+                                           std::string_view doing) {
   const absl::Status status =
       StatusFromResponse(response.code, response.body, response.retry_after);
   const std::string account = StrCat("ServiceAccount ", options_.ns, "/", options_.service_account);
@@ -265,7 +266,7 @@ FetchResult TokenRequester::Refusal(const Attempt& attempt, const HttpResponse& 
   }
   if (response.code == 403) {
     return Failed(
-        FetchOutcome::kMayNotMint,
+        FetchOutcome::kTokenRequestForbidden,
         StrCat("base may not ", doing, " ", account, cause, ". Apply (it is part of the chart):\n",
                doing == "create" ? ServiceAccountManifest(options_.ns, options_.service_account)
                                  : TokenRequestManifest(options_.ns, options_.base_service_account,

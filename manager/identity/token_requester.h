@@ -62,7 +62,8 @@ class TokenRequester : public TokenFetcher {
   void OnServiceAccount(std::shared_ptr<Attempt> attempt, absl::StatusOr<HttpResponse> response);
   FetchResult Issue(const Attempt& attempt, HttpResponse response) const;
   // The result of a response other than 2xx; `doing` is "request a token of".
-  FetchResult Refusal(const Attempt& attempt, const HttpResponse& response, std::string_view doing);
+  FetchResult FailedResponse(const Attempt& attempt, const HttpResponse& response,
+                             std::string_view doing);
   FetchResult Unreachable(const absl::Status& status, std::string_view doing) const;
   std::string Subject() const;
 

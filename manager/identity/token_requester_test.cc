@@ -149,7 +149,7 @@ TEST_F(TokenRequesterTest, EveryErrorHasAnOutcomeAndANextStep) {
        403,
        ApiError(403, "Forbidden",
                 R"(User \"system:serviceaccount:mandate:mandate-manager\" cannot create)"),
-       FetchOutcome::kMayNotMint,
+       FetchOutcome::kTokenRequestForbidden,
        {"base may not request a token of", "cannot create",
         "resources: [\"serviceaccounts/token\"]\n  resourceNames: [\"mandate-manager-scope\"]",
         "kind: RoleBinding"}},
@@ -300,7 +300,7 @@ TEST_F(TokenRequesterTest, CreatingEndsInOneAttemptWhateverTheServerSays) {
   fake.Handle(
       [](const HttpRequest& r) { return FakeReply::Json(r.target == kToken ? 404 : 403, ""); });
   const FetchResult result = Fetch();
-  EXPECT_EQ(result.outcome, FetchOutcome::kMayNotCreate);
+  EXPECT_EQ(result.outcome, FetchOutcome::kCreateServiceAccountForbidden);
   EXPECT_THAT(std::string(result.error.message()), HasSubstr("base may not create ServiceAccount"));
 }
 

@@ -117,7 +117,7 @@ FetchResult ExecTokenFetcher::Run(const Options& options, const CallContext& con
     }
     Endpoint certified = *options.endpoint;
     certified.client_certificate = std::move(certificate);
-    token.certified = std::make_shared<const Endpoint>(std::move(certified));
+    token.certificate_endpoint = std::make_shared<const Endpoint>(std::move(certified));
   }
   return {.outcome = FetchOutcome::kIssued,
           .token = std::make_shared<const Token>(std::move(token))};

@@ -23,7 +23,7 @@ struct Token {
   absl::Time expires = absl::InfiniteFuture();
   // If set, a client certificate instead of a bearer token: connections to this endpoint use it,
   // and `value` is its key.
-  std::shared_ptr<const Endpoint> certified = nullptr;
+  std::shared_ptr<const Endpoint> certificate_endpoint = nullptr;
 
   // "Token(subject, expires …, 1234 bytes)".
   std::string DebugString() const;

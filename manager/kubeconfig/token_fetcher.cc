@@ -10,9 +10,9 @@ std::string_view FetchOutcomeName(FetchOutcome outcome) {
       return "no_service_account";
     case FetchOutcome::kNoBoundSecret:
       return "no_bound_secret";
-    case FetchOutcome::kMayNotMint:
+    case FetchOutcome::kTokenRequestForbidden:
       return "may_not_mint";
-    case FetchOutcome::kMayNotCreate:
+    case FetchOutcome::kCreateServiceAccountForbidden:
       return "may_not_create";
     case FetchOutcome::kRejected:
       return "rejected";
@@ -38,8 +38,8 @@ bool IsPermanent(FetchOutcome outcome) {
   switch (outcome) {
     case FetchOutcome::kNoServiceAccount:
     case FetchOutcome::kNoBoundSecret:
-    case FetchOutcome::kMayNotMint:
-    case FetchOutcome::kMayNotCreate:
+    case FetchOutcome::kTokenRequestForbidden:
+    case FetchOutcome::kCreateServiceAccountForbidden:
     case FetchOutcome::kRejected:
     case FetchOutcome::kPluginFailed:
       return true;

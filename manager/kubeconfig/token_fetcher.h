@@ -17,12 +17,12 @@ namespace mandate {
 enum class FetchOutcome {
   kIssued,
   // Permanent errors: they last until a person changes the cluster or the configuration.
-  kNoServiceAccount,  // 404
-  kNoBoundSecret,     // 404 on the Secret that tokens are bound to
-  kMayNotMint,        // 403: base's Role does not name this ServiceAccount
-  kMayNotCreate,      // 403 for the creation of the ServiceAccount
-  kRejected,          // 400, 409, 422 and other 4xx: the request itself is invalid
-  kPluginFailed,      // base's exec plugin; it may need a person, so it does not run all the time
+  kNoServiceAccount,               // 404
+  kNoBoundSecret,                  // 404 on the Secret that tokens are bound to
+  kTokenRequestForbidden,          // 403: base's Role does not name this ServiceAccount
+  kCreateServiceAccountForbidden,  // 403 for the creation of the ServiceAccount
+  kRejected,                       // 400, 409, 422 and other 4xx: the request itself is invalid
+  kPluginFailed,  // base's exec plugin; it may need a person, so it does not run all the time
   // Transient errors.
   kBaseRejected,  // 401, or a 403 as system:anonymous: base's credential was rejected
   kNoBaseToken,   // base has no token for the request

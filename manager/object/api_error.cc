@@ -197,7 +197,7 @@ bool IsDeniedByWebhook(const absl::Status& status) {
   return proto.has_value() && proto->message().starts_with(kDeniedByWebhook);
 }
 
-bool IsAbout(const absl::Status& status, std::string_view name) {
+bool IsServerErrorAbout(const absl::Status& status, std::string_view name) {
   const std::optional<ApiStatusProto> proto = ApiStatus(status);
   return proto.has_value() && proto->details().name() == name && !IsDeniedByWebhook(status);
 }

@@ -71,7 +71,7 @@ bool IsTooManyRequests(const absl::Status& status);  // 429
 // so none of them is evidence: a 404 does not mean that the object is absent.
 bool IsDeniedByWebhook(const absl::Status& status);
 // Whether the API server itself, not a webhook, answers about the object with this name.
-bool IsAbout(const absl::Status& status, std::string_view name);
+bool IsServerErrorAbout(const absl::Status& status, std::string_view name);
 // 403 because the namespace is being deleted: nothing can be created in it any more.
 bool IsNamespaceTerminating(const absl::Status& status);
 

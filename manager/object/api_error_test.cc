@@ -95,10 +95,10 @@ TEST(ApiErrorTest, KnowsATerminatingNamespaceByItsCause) {
 
 TEST(ApiErrorTest, KnowsWhetherAnAnswerIsAboutAnObject) {
   const absl::Status gone = StatusFromResponse(404, Body(404, "NotFound", R"({"name":"a"})"));
-  EXPECT_TRUE(IsAbout(gone, "a"));
-  EXPECT_FALSE(IsAbout(gone, "b"));
-  EXPECT_FALSE(IsAbout(StatusFromResponse(404, Body(404, "NotFound")), "a"));
-  EXPECT_FALSE(IsAbout(absl::NotFoundError("a"), "a"));
+  EXPECT_TRUE(IsServerErrorAbout(gone, "a"));
+  EXPECT_FALSE(IsServerErrorAbout(gone, "b"));
+  EXPECT_FALSE(IsServerErrorAbout(StatusFromResponse(404, Body(404, "NotFound")), "a"));
+  EXPECT_FALSE(IsServerErrorAbout(absl::NotFoundError("a"), "a"));
 }
 
 TEST(ApiErrorTest, AWebhooksAnswerIsNotTheServersOwn) {
@@ -107,10 +107,10 @@ TEST(ApiErrorTest, AWebhooksAnswerIsNotTheServersOwn) {
   denied.set_message(R"(admission webhook "h.example.com" denied the request: NotFound)");
   denied.mutable_details()->set_name("a");
   EXPECT_TRUE(IsDeniedByWebhook(StatusFromApi(denied)));
-  EXPECT_FALSE(IsAbout(StatusFromApi(denied), "a"));
+  EXPECT_FALSE(IsServerErrorAbout(StatusFromApi(denied), "a"));
   denied.set_message(R"(pods "admission webhook" not found)");
   EXPECT_FALSE(IsDeniedByWebhook(StatusFromApi(denied)));
-  EXPECT_TRUE(IsAbout(StatusFromApi(denied), "a"));
+  EXPECT_TRUE(IsServerErrorAbout(StatusFromApi(denied), "a"));
   EXPECT_FALSE(IsDeniedByWebhook(absl::NotFoundError("a")));
 }
 

@@ -52,7 +52,7 @@ Rule OneAccount(std::string_view verb, std::string_view group, std::string_view 
 
 }  // namespace
 
-Rule WhomToImpersonate(std::string_view service_account) {
+Rule ImpersonateUserRule(std::string_view service_account) {
   return OneAccount("impersonate:serviceaccount", "authentication.k8s.io", service_account);
 }
 
@@ -60,7 +60,7 @@ Rule ClassicImpersonation(std::string_view service_account) {
   return OneAccount("impersonate", "", service_account);
 }
 
-RulesByNamespace WhatToImpersonateOn(const RulesByNamespace& declared) {
+RulesByNamespace ImpersonateOnRules(const RulesByNamespace& declared) {
   RulesByNamespace result;
   const auto add = [&](const std::string& ns, std::vector<Rule> rules) {
     for (Rule& rule : rules) {
@@ -73,7 +73,7 @@ RulesByNamespace WhatToImpersonateOn(const RulesByNamespace& declared) {
   return result;
 }
 
-RulesByNamespace WhatToImpersonateOn(const Mandate& mandate) {
+RulesByNamespace ImpersonateOnRules(const Mandate& mandate) {
   RulesByNamespace declared;
   for (const MandateRule& r : mandate.rules) {
     declared[r.external ? "" : std::string(r.ns)].push_back(
@@ -83,7 +83,7 @@ RulesByNamespace WhatToImpersonateOn(const Mandate& mandate) {
          .resource_names = Strings(r.rule.resource_names),
          .non_resource_urls = Strings(r.rule.non_resource_urls)});
   }
-  return WhatToImpersonateOn(declared);
+  return ImpersonateOnRules(declared);
 }
 
 }  // namespace mandate::rbac

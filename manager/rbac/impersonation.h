@@ -18,14 +18,14 @@ using RulesByNamespace = std::map<std::string, std::vector<Rule>>;
 // gets no permission from it that the component lacks.
 //
 // The first: to impersonate this ServiceAccount, in its namespace.
-Rule WhomToImpersonate(std::string_view service_account);
+Rule ImpersonateUserRule(std::string_view service_account);
 // The second: to send, meanwhile, the requests that the component declares, the reviews of
 // preflight and cache, and discovery. "*" becomes the verbs that a request can have, because RBAC
 // does not support "impersonate-on:serviceaccount:*"; verbs that no request has, such as bind and
 // escalate, are checked for the component alone and are omitted.
-RulesByNamespace WhatToImpersonateOn(const RulesByNamespace& declared);
+RulesByNamespace ImpersonateOnRules(const RulesByNamespace& declared);
 // The same for a mandate. The namespaces of an external grant are unknown, so it counts everywhere.
-RulesByNamespace WhatToImpersonateOn(const Mandate& mandate);
+RulesByNamespace ImpersonateOnRules(const Mandate& mandate);
 
 // For older servers: to impersonate this ServiceAccount, with all of its permissions.
 Rule ClassicImpersonation(std::string_view service_account);

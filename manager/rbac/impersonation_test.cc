@@ -58,8 +58,8 @@ Attributes Url(std::string verb, std::string path) {
 }
 
 TEST(ImpersonationTest, AllowsDeclaredRequestsReviewsAndDiscoveryOnly) {
-  const RulesByNamespace whom = {{"mandate", {WhomToImpersonate("mm-scope")}}};
-  const RulesByNamespace rules = WhatToImpersonateOn(kMandate);
+  const RulesByNamespace whom = {{"mandate", {ImpersonateUserRule("mm-scope")}}};
+  const RulesByNamespace rules = ImpersonateOnRules(kMandate);
   const std::string on = "impersonate-on:serviceaccount:";
   EXPECT_TRUE(Holds(
       whom, "mandate",
@@ -106,7 +106,7 @@ std::vector<std::string> VerbsFor(std::vector<std::string> verbs, bool url = fal
   Rule rule{
       .verbs = std::move(verbs), .api_groups = {"g"}, .resources = {"r"}, .resource_names = {"x"}};
   if (url) rule.non_resource_urls = {"/metrics"};
-  const RulesByNamespace result = WhatToImpersonateOn(RulesByNamespace{{"n", {rule}}});
+  const RulesByNamespace result = ImpersonateOnRules(RulesByNamespace{{"n", {rule}}});
   const auto found = result.find("n");
   if (found == result.end()) return {};
   EXPECT_EQ(found->second.size(), 1u);

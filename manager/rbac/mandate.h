@@ -10,7 +10,7 @@
 namespace mandate::rbac {
 
 // The namespace of a rule that applies in the manager's own namespace, which is known only at run
-// time (placed_mandate.h). No namespace can have this name.
+// time (mandate_in_namespace.h). No namespace can have this name.
 inline constexpr std::string_view kManagerNamespace = "$(NAMESPACE)";
 
 struct MandateRule {
@@ -41,8 +41,9 @@ struct Mandate {
 // Whether any rule allows `verb` on the kind in any namespace, for any name. The compiler checks
 // this for a typed call; the guard checks namespaces and names at run time. A request to delete a
 // collection has no name, so a rule with names never permits it.
-constexpr bool Permits(const Mandate& mandate, std::string_view verb, std::string_view group,
-                       std::string_view resource, std::string_view subresource = "") {
+constexpr bool PermitsSomewhere(const Mandate& mandate, std::string_view verb,
+                                std::string_view group, std::string_view resource,
+                                std::string_view subresource = "") {
   for (const MandateRule& r : mandate.rules) {
     if (verb == "deletecollection" && !r.rule.resource_names.empty()) continue;
     if (VerbMatches(r.rule, verb) && GroupMatches(r.rule, group) &&
@@ -54,7 +55,7 @@ constexpr bool Permits(const Mandate& mandate, std::string_view verb, std::strin
 }
 
 // Whether the mandate covers exactly this request, with its namespace and name.
-constexpr bool Covers(const Mandate& mandate, const Attributes& request) {
+constexpr bool PermitsRequest(const Mandate& mandate, const Attributes& request) {
   for (const MandateRule& r : mandate.rules) {
     const bool scoped = r.ns.empty() || (request.is_resource_request && r.ns == request.ns);
     if (scoped && RuleAllows(r.rule, request)) return true;

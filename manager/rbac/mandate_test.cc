@@ -30,20 +30,20 @@ constexpr MandateRule kRules[] = {
 constexpr Mandate kMandate{"builder", kRules};
 
 static_assert(!MandateRule().external);
-static_assert(Permits(kMandate, "list", "", "pods"));
-static_assert(!Permits(kMandate, "delete", "", "pods"));
-static_assert(!Permits(kMandate, "list", "apps", "pods"));
-static_assert(!Permits(kMandate, "get", "", "pods", "log"));
-static_assert(Permits(kMandate, "update", "apps", "deployments", "status"));
-static_assert(!Permits(kMandate, "update", "apps", "deployments"));
+static_assert(PermitsSomewhere(kMandate, "list", "", "pods"));
+static_assert(!PermitsSomewhere(kMandate, "delete", "", "pods"));
+static_assert(!PermitsSomewhere(kMandate, "list", "apps", "pods"));
+static_assert(!PermitsSomewhere(kMandate, "get", "", "pods", "log"));
+static_assert(PermitsSomewhere(kMandate, "update", "apps", "deployments", "status"));
+static_assert(!PermitsSomewhere(kMandate, "update", "apps", "deployments"));
 // One namespace, or one name, is enough.
-static_assert(Permits(kMandate, "get", "", "secrets"));
-static_assert(Permits(kMandate, "patch", "apps", "deployments"));
+static_assert(PermitsSomewhere(kMandate, "get", "", "secrets"));
+static_assert(PermitsSomewhere(kMandate, "patch", "apps", "deployments"));
 // Apply creates an object with a name.
-static_assert(Permits(kMandate, "create", "apps", "deployments"));
+static_assert(PermitsSomewhere(kMandate, "create", "apps", "deployments"));
 // A deletecollection never has a name.
-static_assert(!Permits(kMandate, "deletecollection", "apps", "deployments"));
-static_assert(!Permits(Mandate{"idle", {}}, "get", "", "pods"));
+static_assert(!PermitsSomewhere(kMandate, "deletecollection", "apps", "deployments"));
+static_assert(!PermitsSomewhere(Mandate{"idle", {}}, "get", "", "pods"));
 
 Attributes Request(std::string verb, std::string group, std::string resource, std::string ns,
                    std::string name) {
@@ -76,7 +76,7 @@ TEST(MandateTest, CoversNamespaceAndName) {
       {"a rule that comes later counts", Request("delete", "apps", "deployments", "a", "web"),
        true},
   };
-  for (const Case& c : cases) EXPECT_EQ(Covers(kMandate, c.request), c.covered) << c.what;
+  for (const Case& c : cases) EXPECT_EQ(PermitsRequest(kMandate, c.request), c.covered) << c.what;
 }
 
 TEST(MandateTest, UrlsNeedAClusterRule) {
@@ -84,15 +84,15 @@ TEST(MandateTest, UrlsNeedAClusterRule) {
   url.verb = "get";
   url.is_resource_request = false;
   url.path = "/metrics";
-  EXPECT_TRUE(Covers(kMandate, url));
+  EXPECT_TRUE(PermitsRequest(kMandate, url));
   url.path = "/healthz";
-  EXPECT_FALSE(Covers(kMandate, url));
+  EXPECT_FALSE(PermitsRequest(kMandate, url));
 
   constexpr MandateRule kLocal[] = {{.rule = {kGet, {}, {}, {}, kUrls}, .ns = "ops"}};
   url.path = "/metrics";
-  EXPECT_FALSE(Covers(Mandate{"local", kLocal}, url));
+  EXPECT_FALSE(PermitsRequest(Mandate{"local", kLocal}, url));
   url.ns = "ops";
-  EXPECT_FALSE(Covers(Mandate{"local", kLocal}, url)) << "a path has no namespace";
+  EXPECT_FALSE(PermitsRequest(Mandate{"local", kLocal}, url)) << "a path has no namespace";
 }
 
 }  // namespace

@@ -34,7 +34,7 @@ Attributes Ask(std::string_view verb, std::string_view group, std::string_view r
 
 TEST(MandateWithoutTest, TakesOneAwayAndNoMore) {
   const auto covered = [](std::string_view without, const Attributes& ask) {
-    return Covers(MandateWithout(kMandate, without).get(), ask);
+    return PermitsRequest(MandateWithout(kMandate, without).get(), ask);
   };
   for (std::string_view without : {"", "c get secrets.", "d get pods.apps", "c get pods"}) {
     for (const std::string_view verb : kVerbs) {

@@ -20,7 +20,7 @@ using authenticationv1::TokenReview;
 using authorizationv1::SubjectAccessReview;
 using UserInfo = k8s::io::api::authentication::v1::UserInfo;
 
-ServedResponse Refusal(int code, std::string text) {
+ServedResponse Rejection(int code, std::string text) {
   return {.code = code, .body = std::move(text) + "\n"};
 }
 
@@ -143,13 +143,13 @@ std::optional<bool> AccessReviewer::Core::KnownDecision(const std::string& key) 
 
 std::optional<ServedResponse> AccessReviewer::Core::Answer(const UserInfo& user, bool allowed) {
   if (allowed) return std::nullopt;
-  return Refusal(403, StrCat("user ", user.username(), " may not read this path"));
+  return Rejection(403, StrCat("user ", user.username(), " may not read this path"));
 }
 
 std::optional<std::optional<ServedResponse>> AccessReviewer::Core::Known(const Asked& asked) {
   const std::optional<User> user = KnownUser(asked);
   if (!user.has_value()) return std::nullopt;
-  if (!user->has_value()) return Refusal(401, "unauthorized");
+  if (!user->has_value()) return Rejection(401, "unauthorized");
   const auto decision = KnownDecision(KeyOf(Question(**user, asked.verb, asked.path)));
   if (!decision.has_value()) return std::nullopt;
   return Answer(**user, *decision);
@@ -195,14 +195,14 @@ std::optional<ServedResponse> AccessReviewer::Core::Review(const Asked& asked) {
   const absl::StatusOr<User> user = Authenticate(context, asked);
   if (!user.ok()) {
     options_.log.Error("A token could not be reviewed", {{"reason", user.status()}});
-    return Refusal(500, "authentication failed: the token could not be reviewed");
+    return Rejection(500, "authentication failed: the token could not be reviewed");
   }
-  if (!user->has_value()) return Refusal(401, "unauthorized");
+  if (!user->has_value()) return Rejection(401, "unauthorized");
   const absl::StatusOr<bool> allowed = Authorize(context, Question(**user, asked.verb, asked.path));
   if (!allowed.ok()) {
     options_.log.Error("An access could not be reviewed",
                        {{"user", (*user)->username()}, {"reason", allowed.status()}});
-    return Refusal(500, StrCat("authorization of user ", (*user)->username(), " failed"));
+    return Rejection(500, StrCat("authorization of user ", (*user)->username(), " failed"));
   }
   return Answer(**user, *allowed);
 }
@@ -218,7 +218,7 @@ AccessReviewer::~AccessReviewer() { core_->Stop(); }
 
 void AccessReviewer::Check(const AccessRequest& request,
                            std::function<void(std::optional<ServedResponse>)> answer) {
-  if (request.bearer.empty()) return answer(Refusal(401, "unauthorized"));
+  if (request.bearer.empty()) return answer(Rejection(401, "unauthorized"));
   Core::Asked asked{.verb = std::string(request.verb),
                     .path = std::string(request.path),
                     .digest = Sha256({request.bearer}),
@@ -229,7 +229,7 @@ void AccessReviewer::Check(const AccessRequest& request,
       [core = core_, asked = std::move(asked), answer] { answer(core->Review(asked)); });
   if (queued) return;
   core_->Count("token", "dropped");
-  answer(Refusal(503, "too many access reviews are waiting; try again"));
+  answer(Rejection(503, "too many access reviews are waiting; try again"));
 }
 
 }  // namespace mandate

@@ -40,7 +40,7 @@ class AccessReviewerTest : public testing::Test {
  protected:
   AccessReviewerTest() {
     client_.Handle([this](const RestRequest& request) -> absl::StatusOr<HttpResponse> {
-      if (std::optional<HttpResponse> no = rights_.Refuse(request)) return *no;
+      if (std::optional<HttpResponse> no = rights_.Deny(request)) return *no;
       if (request.target.starts_with("/apis/authentication.k8s.io/v1/tokenreviews?")) {
         ++token_reviews_;
         if (!token_error_.ok()) return token_error_;

@@ -50,7 +50,7 @@ bool ActiveCall::OnBody(std::string_view bytes) {
     return status.ok() || Fail(std::move(status));
   }
   if (response_.body.size() + bytes.size() > options_.max_response_bytes) {
-    ++stats_.refused_too_large;
+    ++stats_.limited_too_large;
     return Fail(absl::ResourceExhaustedError(absl::StrCat(
         "the response to ", request().method, " ", request().target, " is larger than ",
         options_.max_response_bytes, " bytes, the limit: request it in pages (limit=)")));

@@ -148,10 +148,10 @@ TEST_F(ActiveCallTest, AnAnswerIsBounded) {
   Call();
   EXPECT_TRUE(active_->OnHead(Head(200)));
   EXPECT_TRUE(active_->OnBody("1234567"));
-  EXPECT_EQ(stats_.refused_too_large, 0u);
+  EXPECT_EQ(stats_.limited_too_large, 0u);
   EXPECT_FALSE(active_->OnBody("8"));
   EXPECT_TRUE(absl::IsResourceExhausted(active_->reason()));
-  EXPECT_EQ(stats_.refused_too_large, 1u);
+  EXPECT_EQ(stats_.limited_too_large, 1u);
 }
 
 TEST_F(ActiveCallTest, ASinkTakesTheBodyOfASuccessOnly) {

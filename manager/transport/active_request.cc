@@ -31,7 +31,7 @@ void ActiveRequest::EndWithoutCall() {
 }
 
 absl::Status ActiveRequest::Marked(absl::Status status) const {
-  return maybe_served_ ? status : NotSent(std::move(status));
+  return maybe_served_ ? status : MarkNotSent(std::move(status));
 }
 
 bool ActiveRequest::Fail(absl::Status reason) {

@@ -37,8 +37,8 @@ class ActiveRequest : public std::enable_shared_from_this<ActiveRequest> {
   // may have reached the server.
   void NoteUnserved() { maybe_served_ = resent_unverified; }
 
-  // The transfer is over, or there will be none. An error is marked NotSent() unless the server may
-  // have served the request. Does nothing when the request has ended already.
+  // The transfer is over, or there will be none. An error is marked MarkNotSent() unless the server
+  // may have served the request. Does nothing when the request has ended already.
   void End(absl::Status status);
   bool ended() const { return ended_; }
   // Whether it ended because its response did not come in time.
@@ -70,7 +70,7 @@ class ActiveRequest : public std::enable_shared_from_this<ActiveRequest> {
   // The same, but does not call OnEnd(): the derived class does what is needed.
   void EndWithoutCall();
   bool Fail(absl::Status reason);
-  // `status`, marked NotSent() if that is certain.
+  // `status`, marked MarkNotSent() if that is certain.
   absl::Status Marked(absl::Status status) const;
   bool muted() const { return muted_; }
   // False: it never went out, or the server promised that it did not act on it.

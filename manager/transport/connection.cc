@@ -188,7 +188,8 @@ void Connection::Reap() {
 void Connection::NoteOverdue() {
   // A connection that brings data for other requests works. The server may be slow with one
   // request.
-  if (dead() || is_suspect_ || keepalive_.silence() < context_.options.suspect_after) return;
+  if (dead() || is_suspect_ || keepalive_.silence() < context_.options.suspect_connection_after)
+    return;
   is_suspect_ = true;
   ++context_.stats.connections_suspected;
   keepalive_.Suspect();
@@ -196,7 +197,7 @@ void Connection::NoteOverdue() {
 }
 
 void Connection::Probe() {
-  if (keepalive_.silence() >= context_.options.suspect_after) keepalive_.Suspect();
+  if (keepalive_.silence() >= context_.options.suspect_connection_after) keepalive_.Suspect();
 }
 
 void Connection::OnReceived() {
@@ -234,7 +235,7 @@ void Connection::Enter(Phase phase) {
   switch (phase) {
     case Phase::kConnecting:
       phase_timer_ = context_.loop.RunAt(
-          context_.loop.clock().TimeNow() + context_.options.suspect_after, [this] {
+          context_.loop.clock().TimeNow() + context_.options.suspect_connection_after, [this] {
             Enter(Phase::kBusy);
             owner_.Changed();
           });

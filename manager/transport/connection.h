@@ -83,7 +83,7 @@ class Connection : private ClientCodec::Observer, public std::enable_shared_from
  private:
   // Each phase has one timer.
   enum class Phase {
-    kConnecting,  // others wait for it, at most for HttpOptions::suspect_after
+    kConnecting,  // others wait for it, at most for HttpOptions::suspect_connection_after
     kBusy,        // no timer
     kFull,        // a request was refused, and none accepted since: closed after drain_timeout
     kDraining,    // it takes no more requests: closed after drain_timeout

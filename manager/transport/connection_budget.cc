@@ -46,9 +46,9 @@ size_t ConnectionBudget::Grantable(const ConnectionPool& pool) const {
   size_t free = limit_ - connections_;
   for (const ConnectionPool* const ahead : queue_) {
     if (ahead == &pool || free == 0) break;
-    free -= MayTakeShare(ahead->connections(), free, context_.options.share);
+    free -= MayTakeShare(ahead->connections(), free, context_.options.component_share_factor);
   }
-  return ShareLeft(pool.connections(), free, context_.options.share);
+  return ShareLeft(pool.connections(), free, context_.options.component_share_factor);
 }
 
 bool ConnectionBudget::AcquireConnection(ConnectionPool& pool) {

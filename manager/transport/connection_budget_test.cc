@@ -64,7 +64,7 @@ TEST_F(ConnectionBudgetTest, ARequestThatCannotBeAddedTakesNoPlace) {
 }
 
 TEST_F(ConnectionBudgetTest, ARequestCancelledInTheQueueTakesNoPlace) {
-  options_.max_waiting = 4;
+  options_.max_queued_requests = 4;
   Submit("/connects");
   for (int i = 0; i < 20; ++i) {
     Submit("/" + std::to_string(i))->Cancel();

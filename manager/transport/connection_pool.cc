@@ -37,9 +37,10 @@ ConnectionPool::~ConnectionPool() {
 absl::Status ConnectionPool::Submit(std::shared_ptr<ActiveRequest> active) {
   const HttpOptions& options = context_.options;
   const User& user = users_[active->request().user_agent];
-  const size_t free = options.max_waiting - std::min(options.max_waiting, waiting_.size());
-  if (!MayTakeShare(user.waiting, free, options.share)) {
-    ++context_.stats.refused_waiting;
+  const size_t free =
+      options.max_queued_requests - std::min(options.max_queued_requests, waiting_.size());
+  if (!MayTakeShare(user.waiting, free, options.component_share_factor)) {
+    ++context_.stats.limited_waiting;
     return absl::ResourceExhaustedError(
         absl::StrCat(active->request().endpoint->server, ": ", waiting_.size(),
                      " requests wait for a connection; ", user.waiting, " are from ",
@@ -114,11 +115,12 @@ bool ConnectionPool::IsBlocked(const Waiting& waiting) {
   if (!user.blocked) {
     const size_t free = FreeCapacity();
     const size_t kept = std::min((free + Active()) / 8, kMostKept);
-    user.blocked = free > 0 && !MayTakeShare(user.active, free, context_.options.share, kept);
+    user.blocked =
+        free > 0 && !MayTakeShare(user.active, free, context_.options.component_share_factor, kept);
     if (user.blocked) host_.CloseIdleConnection(*this);
   }
   if (user.blocked && !std::exchange(waiting.active->exceeded_share, true)) {
-    ++context_.stats.refused_share;
+    ++context_.stats.limited_share;
   }
   return user.blocked;
 }
@@ -188,7 +190,7 @@ size_t ConnectionPool::Active() const {
 bool ConnectionPool::AcquireConnection() {
   if (host_.AcquireConnection(*this)) return true;
   wants_connection_ = true;
-  ++context_.stats.refused_connection;
+  ++context_.stats.limited_connection;
   return false;
 }
 

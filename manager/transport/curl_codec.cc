@@ -163,7 +163,7 @@ void CurlCodec::Settle() {
 TransferResult CurlCodec::ResultOf(Transfer& transfer, CURLcode code) {
   transfer.Conclude(code);
   unflushed_ = unflushed_ || (transfer.sent() && code != CURLE_OK);
-  stats_.refused_too_large += transfer.header_too_large();
+  stats_.limited_too_large += transfer.header_too_large();
   return {.status = code == CURLE_OK ? absl::OkStatus() : transfer.StatusOf(code),
           .sent = transfer.sent(),
           .received = transfer.received(),

@@ -18,9 +18,9 @@ struct HttpOptions {
   size_t max_stream_connections = 192;
   // Each pool, and in a pool each component, may have this many times what is left free of
   // connections, of places on them, and of places to wait (core/fair_share.h).
-  size_t share = 4;
+  size_t component_share_factor = 4;
   // Requests waiting for a connection, per pool. Further requests end with kResourceExhausted.
-  size_t max_waiting = 10'000;
+  size_t max_queued_requests = 10'000;
   // Larger responses of Call() end with kResourceExhausted. Streams have no such bound: their sink
   // decides what it keeps.
   size_t max_response_bytes = size_t{64} << 20;
@@ -40,7 +40,7 @@ struct HttpOptions {
   // When the first response on a connection takes longer than this, waiting requests get another
   // connection. When a request on a connection has timed out and nothing has come for longer than
   // this, new requests avoid the connection until something comes.
-  absl::Duration suspect_after = absl::Seconds(1);
+  absl::Duration suspect_connection_after = absl::Seconds(1);
   // A connection without requests is closed after this time.
   absl::Duration idle_timeout = absl::Seconds(60);
   // A connection that takes no more requests (GOAWAY) is closed after this time. Watches end by
@@ -63,10 +63,10 @@ struct HttpStats {
   uint64_t connections_suspected = 0;  // a request on them timed out in silence
   uint64_t probes = 0;
   uint64_t resends = 0;             // of requests that a failed connection certainly had not served
-  uint64_t refused_waiting = 0;     // by max_waiting
-  uint64_t refused_too_large = 0;   // by max_response_bytes or max_header_bytes
-  uint64_t refused_connection = 0;  // by a bound on connections: the request waits longer
-  uint64_t refused_share = 0;       // the request waited longer because its component had its share
+  uint64_t limited_waiting = 0;     // by max_queued_requests
+  uint64_t limited_too_large = 0;   // by max_response_bytes or max_header_bytes
+  uint64_t limited_connection = 0;  // by a bound on connections: the request waits longer
+  uint64_t limited_share = 0;       // the request waited longer because its component had its share
   uint64_t ca_rotations = 0;
   uint64_t ca_errors = 0;  // a ca_file is unreadable or not PEM: its last good content is used
 

@@ -25,8 +25,8 @@ absl::Status CheckOptions(const HttpOptions& options) {
       {"streams_per_connection", options.streams_per_connection, 2},
       {"max_call_connections", options.max_call_connections},
       {"max_stream_connections", options.max_stream_connections},
-      {"max_waiting", options.max_waiting},
-      {"share", options.share},
+      {"max_queued_requests", options.max_queued_requests},
+      {"component_share_factor", options.component_share_factor},
   };
   for (const auto& size : sizes) {
     if (size.value >= size.least) continue;
@@ -43,7 +43,7 @@ absl::Status CheckOptions(const HttpOptions& options) {
       {"read_idle_timeout", options.read_idle_timeout},
       {"probe_timeout", options.probe_timeout},
       {"tcp_user_timeout", options.tcp_user_timeout},
-      {"suspect_after", options.suspect_after},
+      {"suspect_connection_after", options.suspect_connection_after},
       {"idle_timeout", options.idle_timeout},
       {"drain_timeout", options.drain_timeout},
       {"ca_refresh", options.ca_refresh},

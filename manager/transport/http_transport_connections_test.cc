@@ -142,7 +142,7 @@ TEST_F(HttpTransportConnectionsTest, ARotatedCaGetsANewConnection) {
 }
 
 TEST_F(HttpTransportConnectionsTest, ASlowFirstAnswerKeepsOthersWaitingForAMomentOnly) {
-  Start({.suspect_after = absl::Milliseconds(50)});
+  Start({.suspect_connection_after = absl::Milliseconds(50)});
   const auto slow = StartCall(Request("/hold"));
   ASSERT_TRUE(Eventually([this] { return CountOf("GET /hold") == 1; }));
   EXPECT_TRUE(Call(Request("/fast")).ok());

@@ -224,7 +224,7 @@ TEST_P(HttpTransportShareTest, AComponentsWatchesLeavePlacesForAnothers) {
   const int most = opened_["greedy"];
   EXPECT_GE(most, 10);
   EXPECT_LT(most, 100);
-  EXPECT_EQ(transport_->stats().refused_share, transport_->stats().waiting);
+  EXPECT_EQ(transport_->stats().limited_share, transport_->stats().waiting);
   Watch("https://a", "modest", 2);
   EXPECT_TRUE(loop_.RunUntil([this] { return opened_["modest"] == 2; }, absl::Seconds(5)));
   EXPECT_LE(opened_["greedy"], most);
@@ -268,13 +268,13 @@ INSTANTIATE_TEST_SUITE_P(, HttpTransportShareTest,
                                                     kHttp1,
                                                     {.max_call_connections = 32,
                                                      .max_stream_connections = 32,
-                                                     .max_waiting = 100}},
+                                                     .max_queued_requests = 100}},
                                            Protocol{"Http2",
                                                     {},
                                                     {.streams_per_connection = 9,
                                                      .max_call_connections = 4,
                                                      .max_stream_connections = 4,
-                                                     .max_waiting = 100}}),
+                                                     .max_queued_requests = 100}}),
                          [](const auto& test) { return std::string(test.param.name); });
 
 TEST_F(HttpTransportFairnessTest, PlacesThatAnotherClusterGivesBackAreNoticed) {

@@ -72,9 +72,9 @@ class World {
     totals["resends"] += last_stats_.resends;
     totals["connections lost"] += last_stats_.connections_lost;
     totals["connections drained"] += last_stats_.connections_drained;
-    totals["refused for waiting"] += last_stats_.refused_waiting;
-    totals["waited for a connection"] += last_stats_.refused_connection;
-    totals["waited for a share"] += last_stats_.refused_share;
+    totals["refused for waiting"] += last_stats_.limited_waiting;
+    totals["waited for a connection"] += last_stats_.limited_connection;
+    totals["waited for a share"] += last_stats_.limited_share;
     const auto count = [&totals](const Asked& asked) {
       if (!asked.status.has_value()) return;
       ++totals[absl::StatusCodeToString(asked.status->code())];
@@ -153,8 +153,8 @@ class World {
     options.streams_per_connection = static_cast<size_t>(Number(2, 12));
     options.max_call_connections = static_cast<size_t>(Number(1, 8));
     options.max_stream_connections = static_cast<size_t>(Number(1, 8));
-    options.share = static_cast<size_t>(Number(1, 5));
-    options.max_waiting = static_cast<size_t>(Chance(30) ? Number(1, 10) : 1000);
+    options.component_share_factor = static_cast<size_t>(Number(1, 5));
+    options.max_queued_requests = static_cast<size_t>(Chance(30) ? Number(1, 10) : 1000);
     options.max_call_duration = absl::Minutes(1);
     options.drain_timeout = absl::Minutes(2);
     return options;
@@ -311,9 +311,10 @@ class World {
     Expect(stats.connections == stats.call_connections + stats.stream_connections,
            "connections of no class");
     const size_t most = options_.max_call_connections + options_.max_stream_connections;
-    Expect(stats.waiting <=
-               2 * kServers * (options_.max_waiting + most * options_.streams_per_connection),
-           "too many wait");
+    Expect(
+        stats.waiting <=
+            2 * kServers * (options_.max_queued_requests + most * options_.streams_per_connection),
+        "too many wait");
   }
 
   void CheckEnded(const Asked& asked) {

@@ -58,7 +58,7 @@ class HttpTransportScaleTest : public TransportFixture {
 TEST_F(HttpTransportScaleTest, FiveThousandWatchesMissNothingOnFiftyConnections) {
   constexpr int kWatches = 5000, kEvents = 10;
   // One more stream on each is kept for the probe. A slow machine does not cause more connections.
-  Start({.streams_per_connection = 101, .suspect_after = absl::Minutes(1)});
+  Start({.streams_per_connection = 101, .suspect_connection_after = absl::Minutes(1)});
   const size_t files_before = CountOpenFiles();
   const double memory_before = ResidentMemory();
   const absl::Time start = loop_->clock().TimeNow();
@@ -108,7 +108,7 @@ TEST_F(HttpTransportScaleTest, FiveThousandWatchesMissNothingOnFiftyConnections)
 }
 
 TEST_F(HttpTransportScaleTest, ByDefaultAConnectionTakesWhatAnApiServerAllowsButOne) {
-  Start({.suspect_after = absl::Minutes(1)});
+  Start({.suspect_connection_after = absl::Minutes(1)});
   watches_ = OpenMany(500);
   ASSERT_TRUE(All([](const CollectingSink& sink) { return sink.code() == 200; }));
   EXPECT_EQ(server_->stats().accepted, 6u);  // 99 each

@@ -123,7 +123,7 @@ TEST_F(HttpTransportSilenceTest, TheBodyStalls) {
 TEST_F(HttpTransportSilenceTest, ACallThatRunsOutOfTimeHasTheWatchesProbed) {
   Start({.read_idle_timeout = kLong,
          .probe_timeout = kShort,
-         .suspect_after = absl::Milliseconds(100)});
+         .suspect_connection_after = absl::Milliseconds(100)});
   Watch watch = OpenOne();
   ASSERT_TRUE(Call(Request("/")).ok());
   server_->SetStalled(true);
@@ -184,7 +184,7 @@ TEST_F(HttpTransportSilenceTest, AnIdleConnectionWhoseOtherEndIsGone) {
 TEST_F(HttpTransportSilenceTest, ACallOverHttp1EndsByItsDeadline) {
   Start({.max_call_duration = absl::Milliseconds(500),
          .read_idle_timeout = absl::Milliseconds(50),
-         .suspect_after = absl::Milliseconds(50)},
+         .suspect_connection_after = absl::Milliseconds(50)},
         {.http2 = false});
   const auto call = StartCall(Request("/hold"));
   EXPECT_TRUE(Call(Request("/")).ok());

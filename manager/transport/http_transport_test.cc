@@ -128,7 +128,7 @@ TEST_F(HttpTransportTest, BoundsTheBody) {
   const auto answer = Call(Request("/larger"));
   EXPECT_EQ(answer.status().code(), absl::StatusCode::kResourceExhausted) << answer.status();
   EXPECT_THAT(std::string(answer.status().message()), HasSubstr("GET /larger"));
-  EXPECT_EQ(Stats().refused_too_large, 1u);
+  EXPECT_EQ(Stats().limited_too_large, 1u);
   EXPECT_TRUE(Call(Request("/fits")).ok());
 }
 
@@ -139,7 +139,7 @@ TEST_F(HttpTransportTest, BoundsTheHead) {
   StartTransport({.max_header_bytes = 2048});
   const auto answer = Call(Request("/"));
   EXPECT_EQ(answer.status().code(), absl::StatusCode::kResourceExhausted) << answer.status();
-  EXPECT_EQ(Stats().refused_too_large, 1u);
+  EXPECT_EQ(Stats().limited_too_large, 1u);
 }
 
 TEST_F(HttpTransportTest, RejectsInvalidRequestsInALaterTask) {
@@ -154,7 +154,7 @@ TEST_F(HttpTransportTest, RejectsInvalidOptions) {
   EXPECT_FALSE(HttpTransport::Create(*loop_, {.streams_per_connection = 1}).ok());
   EXPECT_FALSE(HttpTransport::Create(*loop_, {.max_call_connections = 0}).ok());
   EXPECT_FALSE(HttpTransport::Create(*loop_, {.max_stream_connections = 0}).ok());
-  EXPECT_FALSE(HttpTransport::Create(*loop_, {.share = 0}).ok());
+  EXPECT_FALSE(HttpTransport::Create(*loop_, {.component_share_factor = 0}).ok());
   EXPECT_FALSE(HttpTransport::Create(*loop_, {.probe_timeout = absl::ZeroDuration()}).ok());
 }
 
@@ -321,15 +321,15 @@ TEST_F(HttpTransportTest, LabelsTheLoopWithTheComponent) {
 }
 
 TEST_F(HttpTransportTest, BoundsHowManyWait) {
-  Start({.streams_per_connection = 2, .max_call_connections = 1, .max_waiting = 2});
+  Start({.streams_per_connection = 2, .max_call_connections = 1, .max_queued_requests = 2});
   const auto first = StartCall(Request("/hold1"));
   ASSERT_TRUE(Eventually([this] { return Stats().active == 1; }));
   const auto second = StartCall(Request("/hold2"));
   const auto third = StartCall(Request("/hold3"));
   const auto fourth = Call(Request("/hold4"));
   EXPECT_EQ(fourth.status().code(), absl::StatusCode::kResourceExhausted);
-  EXPECT_EQ(Stats().refused_waiting, 1u);
-  EXPECT_GE(Stats().refused_connection, 1u);
+  EXPECT_EQ(Stats().limited_waiting, 1u);
+  EXPECT_GE(Stats().limited_connection, 1u);
   // The others are served in turn.
   for (const auto& call : {first, second, third}) {
     ASSERT_TRUE(Eventually([&] {

@@ -16,15 +16,15 @@ TEST_F(ConnectionBudgetTest, AConnectionInDoubtGetsNoNewRequests) {
     bool probed;
     size_t connections;  // then; /next is on the last
   };
-  const absl::Duration suspect_after = options_.suspect_after;
+  const absl::Duration suspect_connection_after = options_.suspect_connection_after;
   const Row rows[] = {
-      {"a request ran out of time in silence", suspect_after,
+      {"a request ran out of time in silence", suspect_connection_after,
        [](NotingRequest& late, ScriptedCodec&) { late.RunOutOfTime(); }, true, 2},
-      {"others were answered meanwhile", suspect_after - absl::Milliseconds(1),
+      {"others were answered meanwhile", suspect_connection_after - absl::Milliseconds(1),
        [](NotingRequest& late, ScriptedCodec&) { late.RunOutOfTime(); }, false, 1},
-      {"nobody waits for it any more", suspect_after,
+      {"nobody waits for it any more", suspect_connection_after,
        [](NotingRequest& late, ScriptedCodec&) { late.Cancel(); }, false, 1},
-      {"something came afterwards", suspect_after,
+      {"something came afterwards", suspect_connection_after,
        [this](NotingRequest& late, ScriptedCodec& codec) {
          late.RunOutOfTime();
          loop_.RunReady();
@@ -65,7 +65,7 @@ TEST_F(ConnectionBudgetTest, SilentConnectionsAreProbedWhenOneIsInDoubt) {
   network_.codec(CodecOf("/quiet")).Answer("/quiet");
   network_.codec(CodecOf("/busy")).Answer("/busy");
   network_.codec(CodecOf("/late")).Send("/late");
-  loop_.RunFor(options_.suspect_after);
+  loop_.RunFor(options_.suspect_connection_after);
   network_.codec(CodecOf("/busy")).Hear();
   EXPECT_EQ(doubts, 0);
   late->RunOutOfTime();
@@ -96,7 +96,7 @@ TEST_F(ConnectionBudgetTest, AConnectionInDoubtIsClosedAfterItsLastRequest) {
   Connect(1);
   const auto late = Submit("/late");
   network_.codec(0).Send("/late");
-  loop_.RunFor(options_.suspect_after);
+  loop_.RunFor(options_.suspect_connection_after);
   late->RunOutOfTime();
   loop_.RunReady();
   EXPECT_EQ(budget_->connections(), 0u);

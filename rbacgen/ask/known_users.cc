@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "manager/core/near_name.h"
+#include "manager/core/closest_name.h"
 #include "manager/core/status_macros.h"
 #include "manager/core/strings.h"
 #include "manager/rbac/user.h"
@@ -36,7 +36,7 @@ bool HasGroup(const World& world, std::string_view group) {
 std::string NearestWords(const World& world, std::string_view name) {
   std::vector<std::string> components;
   for (const auto& [component, account] : world.components) components.push_back(component);
-  const auto near = NearName(name, components);
+  const auto near = ClosestName(name, components);
   return near.has_value() ? StrCat(" (did you mean ", *near, "?)") : "";
 }
 

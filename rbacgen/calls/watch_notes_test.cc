@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "manager/cache/testing/fake_cache_view.h"
-#include "manager/controller/builder_for.h"
+#include "manager/controller/controller_builder.h"
 #include "manager/controller/rest_event_recorder.h"
 #include "manager/core/strings.h"
 #include "manager/core/testing/simulated_loop.h"
@@ -24,20 +24,20 @@ class Idle : public Reconciler {
   absl::StatusOr<Result> Reconcile(const CallContext&, const Request&) override { return Result{}; }
 };
 
-TEST(BuilderFor, LeavesNotesOfItsWatches) {
+TEST(ControllerBuilder, LeavesNotesOfItsWatches) {
   SimulatedLoop loop;
   SimulatedPool pool(loop, 1);
   FakeCacheView cache(loop);
   Metrics metrics;
-  const auto controller = BuilderFor<kFirst>({"first", loop, pool, cache, metrics, Logger(), 1})
-                              .Named("watcher")
-                              .For<rbacv1::ClusterRole>()
-                              .Owns<rbacv1::RoleBinding>()
-                              .Watches<coordinationv1::Lease>([](const coordinationv1::Lease&) {
-                                return std::vector<Request>();
-                              })
-                              .WithEventFilter([](const ObjectEvent&) { return true; })
-                              .Complete(std::make_unique<Idle>());
+  const auto controller =
+      ControllerBuilder<kFirst>({"first", loop, pool, cache, metrics, Logger(), 1})
+          .Named("watcher")
+          .For<rbacv1::ClusterRole>()
+          .Owns<rbacv1::RoleBinding>()
+          .Watches<coordinationv1::Lease>(
+              [](const coordinationv1::Lease&) { return std::vector<Request>(); })
+          .WithEventFilter([](const ObjectEvent&) { return true; })
+          .Complete(std::make_unique<Idle>());
   ASSERT_TRUE(controller.ok()) << controller.status();
   EXPECT_EQ((*controller)->name(), "watcher");
 

@@ -11,7 +11,7 @@
 #include "absl/status/status.h"
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_join.h"
-#include "manager/core/near_name.h"
+#include "manager/core/closest_name.h"
 #include "manager/core/printable.h"
 #include "manager/core/status_macros.h"
 #include "manager/core/strings.h"
@@ -148,7 +148,7 @@ class Reader {
     std::string text = StrCat("unknown key ", Quoted(key), " in ", name);
     std::vector<std::string> names;
     for (const auto& [other, read] : known) names.push_back(other);
-    if (const auto near = NearName(key, names)) {
+    if (const auto near = ClosestName(key, names)) {
       return text + "; did you mean " + Quoted(*near) + "?";
     }
     return StrCat(text, "; known keys: ", absl::StrJoin(names, ", "));

@@ -9,9 +9,9 @@
 #include <vector>
 
 #include "CLI/CLI.hpp"
+#include "manager/core/closest_name.h"
 #include "manager/core/command_line.h"
 #include "manager/core/help_formatter.h"
-#include "manager/core/near_name.h"
 #include "manager/core/printable.h"
 #include "rbacgen/cli/command.h"
 #include "rbacgen/cli/help.h"
@@ -52,7 +52,7 @@ int Misuse(const CLI::App& app, const CLI::ParseError& error, const std::string&
     std::cerr << "unknown command " << mandate::rbacgen::Quoted(first);
     std::vector<std::string> commands;
     for (const auto* other : app.get_subcommands(nullptr)) commands.push_back(other->get_name());
-    if (const auto near = mandate::NearName(first, commands)) {
+    if (const auto near = mandate::ClosestName(first, commands)) {
       std::cerr << "; did you mean " << mandate::rbacgen::Quoted(*near) << "?";
     }
   } else {

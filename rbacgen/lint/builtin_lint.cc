@@ -6,7 +6,7 @@
 
 #include "absl/strings/str_join.h"
 #include "absl/strings/str_replace.h"
-#include "manager/core/near_name.h"
+#include "manager/core/closest_name.h"
 #include "manager/core/strings.h"
 #include "rbacgen/lint/builtin_resources.h"
 #include "rbacgen/markers/text.h"

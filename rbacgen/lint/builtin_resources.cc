@@ -8,7 +8,7 @@
 #include <utility>
 
 #include "absl/strings/str_join.h"
-#include "manager/core/near_name.h"
+#include "manager/core/closest_name.h"
 #include "manager/object/json.h"
 
 namespace mandate::rbacgen {

@@ -6,7 +6,7 @@
 #include <optional>
 #include <utility>
 
-#include "manager/core/near_name.h"
+#include "manager/core/closest_name.h"
 #include "manager/core/strings.h"
 #include "manager/object/names.h"
 #include "manager/rbac/mandate.h"

@@ -9,29 +9,31 @@
 namespace mandate {
 namespace {
 
-using rbac::Permits;
+using rbac::PermitsSomewhere;
 
 static_assert(kSampleReader.component == "sample-reader");
-static_assert(Permits(kSampleReader, "watch", "apps", "deployments"));
-static_assert(!Permits(kSampleReader, "update", "apps", "deployments"));
-static_assert(Permits(kSampleReader, "patch", "apps", "deployments", "status"));
-static_assert(!Permits(kSampleReader, "get", "apps", "deployments", "status"));
-static_assert(Permits(kSampleReader, "get", "", "configmaps"));
-static_assert(!Permits(kSampleReader, "bind", "rbac.authorization.k8s.io", "clusterroles"));
-static_assert(Permits(kSampleReader, "create", "events.k8s.io", "events"));
+static_assert(PermitsSomewhere(kSampleReader, "watch", "apps", "deployments"));
+static_assert(!PermitsSomewhere(kSampleReader, "update", "apps", "deployments"));
+static_assert(PermitsSomewhere(kSampleReader, "patch", "apps", "deployments", "status"));
+static_assert(!PermitsSomewhere(kSampleReader, "get", "apps", "deployments", "status"));
+static_assert(PermitsSomewhere(kSampleReader, "get", "", "configmaps"));
+static_assert(!PermitsSomewhere(kSampleReader, "bind", "rbac.authorization.k8s.io",
+                                "clusterroles"));
+static_assert(PermitsSomewhere(kSampleReader, "create", "events.k8s.io", "events"));
 
-static_assert(Permits(kSampleGranter, "bind", "rbac.authorization.k8s.io", "clusterroles"));
-static_assert(Permits(kSampleGranter, "create", "batch", "jobs"));
-static_assert(!Permits(kSampleGranter, "get", "apps", "deployments"));
-static_assert(Permits(kSampleGranter, "patch", "events.k8s.io", "events"));
-static_assert(!Permits(kSampleGranter, "patch", "", "events"));
-static_assert(!Permits(kSampleGranter, "update", "events.k8s.io", "events"));
+static_assert(PermitsSomewhere(kSampleGranter, "bind", "rbac.authorization.k8s.io",
+                               "clusterroles"));
+static_assert(PermitsSomewhere(kSampleGranter, "create", "batch", "jobs"));
+static_assert(!PermitsSomewhere(kSampleGranter, "get", "apps", "deployments"));
+static_assert(PermitsSomewhere(kSampleGranter, "patch", "events.k8s.io", "events"));
+static_assert(!PermitsSomewhere(kSampleGranter, "patch", "", "events"));
+static_assert(!PermitsSomewhere(kSampleGranter, "update", "events.k8s.io", "events"));
 
 static_assert(kBase.component == "base");
-static_assert(Permits(kBase, "create", "", "serviceaccounts", "token"));
-static_assert(Permits(kBase, "update", "coordination.k8s.io", "leases"));
-static_assert(!Permits(kBase, "delete", "coordination.k8s.io", "leases"));
-static_assert(!Permits(kBase, "create", "", "events"));
+static_assert(PermitsSomewhere(kBase, "create", "", "serviceaccounts", "token"));
+static_assert(PermitsSomewhere(kBase, "update", "coordination.k8s.io", "leases"));
+static_assert(!PermitsSomewhere(kBase, "delete", "coordination.k8s.io", "leases"));
+static_assert(!PermitsSomewhere(kBase, "create", "", "events"));
 
 // A mandate can be a template argument, as in the type of a client.
 template <const rbac::Mandate& mandate>
@@ -56,12 +58,12 @@ TEST(GeneratedHeader, CoversByNamespaceAndName) {
   ask.resource = "configmaps";
   ask.ns = "kube-system";
   ask.name = "settings";
-  EXPECT_TRUE(rbac::Covers(kSampleReader, ask));
+  EXPECT_TRUE(rbac::PermitsRequest(kSampleReader, ask));
   ask.name = "others";
-  EXPECT_FALSE(rbac::Covers(kSampleReader, ask));
+  EXPECT_FALSE(rbac::PermitsRequest(kSampleReader, ask));
   ask.name = "settings";
   ask.ns = "default";
-  EXPECT_FALSE(rbac::Covers(kSampleReader, ask));
+  EXPECT_FALSE(rbac::PermitsRequest(kSampleReader, ask));
 }
 
 TEST(GeneratedHeader, BaseMayMintOnlyTheComponentsTokens) {
@@ -72,10 +74,10 @@ TEST(GeneratedHeader, BaseMayMintOnlyTheComponentsTokens) {
   ask.ns = "mandate-system";
   for (const char* component : {"sample-granter", "sample-reader"}) {
     ask.name = std::string("mandate-manager-") + component;
-    EXPECT_TRUE(rbac::Covers(kBase, ask)) << ask.name;
+    EXPECT_TRUE(rbac::PermitsRequest(kBase, ask)) << ask.name;
   }
   ask.name = "mandate-manager";
-  EXPECT_FALSE(rbac::Covers(kBase, ask));
+  EXPECT_FALSE(rbac::PermitsRequest(kBase, ask));
 }
 
 }  // namespace

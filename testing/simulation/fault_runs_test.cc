@@ -127,7 +127,7 @@ class FaultRun {
   void Mend() {
     world_.server().core().faults().Clear();
     for (int i = 0; i < kComponents; ++i) world_.Grant(i, kScopes[Index(i)]);
-    world_.cache().RetryNow();
+    world_.cache().RecheckAccess();
   }
 
   // Of all watches: a change that one of them brings reaches the objects of the others.

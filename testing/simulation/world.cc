@@ -79,7 +79,7 @@ World::World(Options options) {
   reader["rules"].append(reads);
   store().Put(Rbac("clusterroles"), reader);
 
-  IdentityPlane::Options plane;
+  IdentityRegistry::Options plane;
   plane.loop = &loop_;
   plane.transport = &server_->transport();
   ClusterConfig cluster{
@@ -111,7 +111,7 @@ World::World(Options options) {
   subject["namespace"] = kNamespace;
   binding["subjects"].append(subject);
   store().Put(Rbac("rolebindings"), binding);
-  identities_ = Must(IdentityPlane::Create(std::move(plane)));
+  identities_ = Must(IdentityRegistry::Create(std::move(plane)));
 
   Cache::Options cache{.loop = loop_, .metrics = metrics_};
   cache.seed = options.seed;

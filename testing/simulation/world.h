@@ -20,7 +20,7 @@
 #include "manager/client/component_client.h"
 #include "manager/core/metrics.h"
 #include "manager/core/testing/simulated_loop.h"
-#include "manager/identity/identity_plane.h"
+#include "manager/identity/identity_registry.h"
 #include "manager/rbac/mandate.h"
 #include "testing/apiserver/sim_server.h"
 
@@ -51,7 +51,7 @@ class World {
   SimulatedLoop& loop() { return loop_; }
   apiserver::SimServer& server() { return *server_; }
   apiserver::Store& store() { return server_->core().store(); }
-  IdentityPlane& identities() { return *identities_; }
+  IdentityRegistry& identities() { return *identities_; }
   Cache& cache() { return *cache_; }
   CacheView& view(int component) { return *views_[static_cast<size_t>(component)]; }
   Metrics& metrics() { return metrics_; }
@@ -89,7 +89,7 @@ class World {
   std::deque<std::string> names_;
   std::deque<rbac::Mandate> mandates_;
   std::unique_ptr<apiserver::SimServer> server_;
-  std::unique_ptr<IdentityPlane> identities_;
+  std::unique_ptr<IdentityRegistry> identities_;
   std::vector<std::unique_ptr<ComponentClient>> clients_;
   std::unique_ptr<Cache> cache_;
   std::vector<CacheView*> views_;

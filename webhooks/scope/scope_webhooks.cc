@@ -50,8 +50,8 @@ absl::Status CheckAuthor(
   if (const auto all = grants(options); all.ok() && all->empty()) return absl::OkStatus();
   if (options.stop.stop_requested()) return absl::DeadlineExceededError("the deadline passed");
   const auto ask = [&](std::vector<AccessQuestion> questions) {
-    return MayUserEach(call.context(), checker.component.client, call.user(), std::move(questions),
-                       kAtOnce);
+    return CanUserAll(call.context(), checker.component.client, call.user(), std::move(questions),
+                      kAtOnce);
   };
   // Administrators need two reviews, whatever the size of the object.
   ASSIGN_OR_RETURN(const auto may, ask({EscalateAll(), BindAll()}));
@@ -117,7 +117,7 @@ absl::Status CheckTemplate(const Checker& checker, AdmissionCall& call, const Sc
   RETURN_IF_ERROR(CheckSize(now, old));
   const CacheView& cache = checker.component.cache();
   RETURN_IF_ERROR(RefuseTemplate(old, now, checker.component.ns));
-  ASSIGN_OR_RETURN(const auto instances, cache.ListBy<ScopeInstance>(
+  ASSIGN_OR_RETURN(const auto instances, cache.ListByIndex<ScopeInstance>(
                                              call.context(), {kByTemplate, now.metadata().name()}));
   const auto grants = [&](const GrantOptions& options) {
     return GrantsOfTemplate(old, now, instances, options);

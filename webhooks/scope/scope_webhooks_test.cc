@@ -34,7 +34,7 @@ class ScopeWebhooksTest : public testing::Test {
  protected:
   ScopeWebhooksTest() {
     client_.Handle([this](const RestRequest& request) -> absl::StatusOr<HttpResponse> {
-      if (auto refused = rights_.Refuse(request)) return *std::move(refused);
+      if (auto refused = rights_.Deny(request)) return *std::move(refused);
       Json::Value review = ParseJson(request.body).value();
       EXPECT_EQ(review["kind"], "SubjectAccessReview");
       EXPECT_EQ(review["spec"]["user"], "ann");
@@ -83,9 +83,9 @@ class ScopeWebhooksTest : public testing::Test {
   FakeRestClient client_{loop_, "scope-webhook"};
   MandateServer rights_{kScopeWebhook};
   Metrics metrics_;
-  NoEvents events_;
+  DiscardingEventRecorder events_;
   Component component_{kScopeWebhook, client_, events_,
-                       ControllerRuntime{"scope-webhook", loop_, pool_, cache_, metrics_, Logger()},
+                       ControllerContext{"scope-webhook", loop_, pool_, cache_, metrics_, Logger()},
                        "mandate-system"};
   // Of the resource attributes.
   std::function<bool(const Json::Value&)> allowed_ = [](const Json::Value&) { return false; };

@@ -3,7 +3,7 @@
 #include <string>
 
 #include "google/protobuf/util/message_differencer.h"
-#include "manager/controller/builder_for.h"
+#include "manager/controller/controller_builder.h"
 #include "manager/controller/demand_for.h"
 #include "manager/core/status_macros.h"
 #include "manager/object/api_error.h"
@@ -53,7 +53,8 @@ absl::StatusOr<Result> BarReconciler::Reconcile(const CallContext& context,
   *report.mutable_status() = std::move(status);
   const absl::Status written = client_.ApplyStatus(context, report).status();
   // Deleted or replaced meanwhile: an event follows.
-  if ((IsNotFound(written) || IsConflict(written)) && IsAbout(written, request.key.name)) {
+  if ((IsNotFound(written) || IsConflict(written)) &&
+      IsServerErrorAbout(written, request.key.name)) {
     return Result{};
   }
   RETURN_IF_ERROR(written);
@@ -81,9 +82,9 @@ absl::StatusOr<v1::BarRead> BarReconciler::Read(const CallContext& context,
 absl::StatusOr<std::unique_ptr<Controller>> MakeController(const Component& component) {
   ASSIGN_OR_RETURN(auto client, Client<kBar>::Create(component.client));
   auto demands = std::make_shared<DemandSet>(component.runtime);
-  return BuilderFor<kBar>(component.runtime)
+  return ControllerBuilder<kBar>(component.runtime)
       .For<Bar>()
-      .With(demands)
+      .WithDemands(demands)
       .Complete(std::make_unique<BarReconciler>(component, std::move(client), demands));
 }
 

@@ -28,7 +28,7 @@ absl::Status Run(const std::string& kubeconfig, std::stop_token stop) {
       mandate::Logger(mandate::StderrLogSink(mandate::LogFormat::kText, 0), mandate::Clock::Real());
   auto manager = mandate::Manager::Create(
       std::move(options),
-      {{&mandate::kGreeting, mandate::SingleController<example::MakeController>}});
+      {{&mandate::kGreeting, mandate::MakeOnlyController<example::MakeController>}});
   return manager.ok() ? (*manager)->Run(stop) : manager.status();
 }
 

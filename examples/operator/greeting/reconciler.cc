@@ -5,7 +5,7 @@
 #include "controllers/report.h"
 #include "controllers/write_log.h"
 #include "greeting/plan.h"
-#include "manager/controller/builder_for.h"
+#include "manager/controller/controller_builder.h"
 #include "manager/core/status_macros.h"
 #include "manager/core/strings.h"
 
@@ -54,7 +54,7 @@ absl::StatusOr<mandate::Result> GreetingReconciler::Reconcile(const mandate::Cal
 absl::StatusOr<std::unique_ptr<mandate::Controller>> MakeController(
     const mandate::Component& component) {
   ASSIGN_OR_RETURN(auto client, mandate::Client<mandate::kGreeting>::Create(component.client));
-  return mandate::BuilderFor<mandate::kGreeting>(component.runtime)
+  return mandate::ControllerBuilder<mandate::kGreeting>(component.runtime)
       .Named("greeting")
       .For<v1alpha1::Greeting>()
       // ConfigMaps are watched by name, not by owner: the deletion of a foreign ConfigMap frees the

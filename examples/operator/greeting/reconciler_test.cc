@@ -55,7 +55,7 @@ class ReconcilerTest : public testing::Test {
     client_.HandleLate([this](const RestRequest& request, const FakeRestClient::Reply& reply) {
       if (request.method != "GET")
         writes_.push_back(request.target.substr(0, request.target.find('?')));
-      if (auto denied = rights_.Refuse(request)) return reply(*denied);
+      if (auto denied = rights_.Deny(request)) return reply(*denied);
       HttpRequest http = Request(request.method, request.target, request.body);
       http.content_type = request.content_type;
       http.accept = request.accept;
@@ -106,7 +106,7 @@ class ReconcilerTest : public testing::Test {
     CatchUp();
     const mandate::Component component = {
         mandate::kGreeting, client_, events_,
-        mandate::ControllerRuntime{"greeting", loop_, loop_, view_, metrics_, {}, 1}};
+        mandate::ControllerContext{"greeting", loop_, loop_, view_, metrics_, {}, 1}};
     GreetingReconciler reconciler(component, *mandate::Client<mandate::kGreeting>::Create(client_));
     const absl::Status status = reconciler.Reconcile({}, {{"default", "ann"}}).status();
     CatchUp();

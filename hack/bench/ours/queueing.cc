@@ -57,15 +57,15 @@ class ReplayingView : public CacheView {
   std::shared_ptr<const RawObject> GetLastKnown(const KindInfo&, const ObjectKey&) const override {
     return nullptr;
   }
-  absl::Status IndexField(const KindInfo&, std::string_view, IndexExtract) override {
+  absl::Status IndexField(const KindInfo&, std::string_view, IndexFunc) override {
     return absl::OkStatus();
   }
-  absl::StatusOr<std::vector<std::shared_ptr<const RawObject>>> ListRawBy(
+  absl::StatusOr<std::vector<std::shared_ptr<const RawObject>>> ListRawByIndex(
       const CallContext&, const KindInfo&, const IndexQuery&) const override {
     return absl::NotFoundError("nothing is read");
   }
-  std::vector<std::shared_ptr<const RawObject>> ListLastKnownBy(const KindInfo&,
-                                                                const IndexQuery&) const override {
+  std::vector<std::shared_ptr<const RawObject>> ListLastKnownByIndex(
+      const KindInfo&, const IndexQuery&) const override {
     return {};
   }
 

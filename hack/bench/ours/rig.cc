@@ -20,7 +20,7 @@ absl::StatusOr<std::unique_ptr<Rig>> Rig::Create(const Options& options) {
 absl::Status Rig::Build(const Options& options) {
   for (int i = 0; i < options.components; ++i) names_.push_back(StrCat("bench-", i));
   for (const std::string& name : names_) mandates_.push_back({name, kReadRules});
-  IdentityPlane::Options plane;
+  IdentityRegistry::Options plane;
   plane.loop = loop_.get();
   plane.transport = transport_.get();
   ASSIGN_OR_RETURN(const ClusterConfig cluster, LoadKubeconfig({options.kubeconfig}));
@@ -29,7 +29,7 @@ absl::Status Rig::Build(const Options& options) {
   plane.ns = kNamespace;
   plane.version = "bench";
   plane.metrics = &metrics_;
-  ASSIGN_OR_RETURN(identities_, IdentityPlane::Create(std::move(plane)));
+  ASSIGN_OR_RETURN(identities_, IdentityRegistry::Create(std::move(plane)));
   Cache::Options cache{.loop = *loop_, .metrics = metrics_};
   cache.reflector.protobuf = !options.json;
   cache.reflector.watch_list = !options.list;

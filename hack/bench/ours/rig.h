@@ -12,7 +12,7 @@
 #include "manager/client/component_client.h"
 #include "manager/core/event_loop.h"
 #include "manager/core/metrics.h"
-#include "manager/identity/identity_plane.h"
+#include "manager/identity/identity_registry.h"
 #include "manager/rbac/mandate.h"
 #include "manager/transport/http_transport.h"
 
@@ -59,7 +59,7 @@ class Rig {
   std::unique_ptr<HttpTransport> transport_;
   std::vector<std::string> names_;
   std::vector<rbac::Mandate> mandates_;
-  std::unique_ptr<IdentityPlane> identities_;
+  std::unique_ptr<IdentityRegistry> identities_;
   std::vector<std::unique_ptr<ComponentClient>> clients_;
   std::unique_ptr<Cache> cache_;
   std::vector<CacheView*> views_;

@@ -27,7 +27,7 @@
 #include "manager/core/event_loop.h"
 #include "manager/core/strings.h"
 #include "manager/core/thread_pool.h"
-#include "manager/identity/identity_plane.h"
+#include "manager/identity/identity_registry.h"
 #include "manager/loop_call.h"
 #include "manager/object/json.h"
 #include "manager/rbac/user.h"
@@ -56,7 +56,7 @@ T Must(absl::StatusOr<T> result) {
   std::abort();
 }
 
-struct NoEvents : EventRecorder {
+struct DiscardingEventRecorder : EventRecorder {
   void Record(const ObjectRef&, EventType, std::string_view, std::string_view,
               std::string_view) override {}
 };
@@ -163,7 +163,7 @@ class Components {
 
  private:
   void Build(apiserver::ApiServer& server) {
-    IdentityPlane::Options plane;
+    IdentityRegistry::Options plane;
     plane.loop = loop_.get();
     plane.transport = transport_.get();
     ClusterConfig cluster{.name = "local", .endpoint = {}, .base = TokenFile{"/token"}, .ns = kNs};
@@ -176,7 +176,7 @@ class Components {
     plane.reader = [](const std::string&) { return kBaseToken; };
     plane.components = {std::string(kScopeTemplate.component),
                         std::string(kScopeInstance.component)};
-    identities_ = Must(IdentityPlane::Create(std::move(plane)));
+    identities_ = Must(IdentityRegistry::Create(std::move(plane)));
     cache_ = Must(Cache::Create({.loop = *loop_, .metrics = metrics_}));
     for (const rbac::Mandate* mandate : {&kScopeTemplate, &kScopeInstance}) {
       ComponentClient::Options client;
@@ -190,7 +190,7 @@ class Components {
       CacheView& view = cache_->AddComponent(*clients_.back(), *mandate);
       components_.push_back(std::unique_ptr<Component>(new Component{
           *mandate, *clients_.back(), events_,
-          ControllerRuntime{
+          ControllerContext{
               std::string(mandate->component), *loop_, *pools_.back(), view, metrics_, {}, 1}}));
       controllers_.push_back(Must(mandate == &kScopeTemplate
                                       ? scope::MakeTemplateController(*components_.back())
@@ -201,10 +201,10 @@ class Components {
   }
 
   Metrics metrics_;
-  NoEvents events_;
+  DiscardingEventRecorder events_;
   std::unique_ptr<EventLoop> loop_;
   std::unique_ptr<HttpTransport> transport_;
-  std::unique_ptr<IdentityPlane> identities_;
+  std::unique_ptr<IdentityRegistry> identities_;
   std::vector<std::unique_ptr<ComponentClient>> clients_;
   std::unique_ptr<Cache> cache_;
   std::vector<std::unique_ptr<ThreadPool>> pools_;

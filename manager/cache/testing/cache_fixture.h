@@ -81,7 +81,7 @@ class CacheFixture : public ::testing::Test {
     Settle();
   }
   void RetryAndSettle(std::string_view component = "") {
-    cache_->RetryNow(component);
+    cache_->RecheckAccess(component);
     Settle();
   }
   // The server accepts no list and no watch, and ends open watches at their next event.

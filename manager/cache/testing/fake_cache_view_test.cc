@@ -94,17 +94,17 @@ TEST_F(FakeCacheViewTest, IndexesAnswerAsInTheCache) {
   ASSERT_TRUE(view_.IndexField(kWidget, "letter", first).ok());
   EXPECT_EQ(view_.IndexField(kWidget, "letter", first).code(), absl::StatusCode::kAlreadyExists);
   for (const char* key : {"a/ax", "a/cx", "a/bad", "b/ay"}) view_.Put(kWidget, Widget(key, 1));
-  EXPECT_EQ(view_.ListRawBy({}, kWidget, {"letter", "a"}).status().code(),
+  EXPECT_EQ(view_.ListRawByIndex({}, kWidget, {"letter", "a"}).status().code(),
             absl::StatusCode::kFailedPrecondition);
   auto demand = view_.Demand({kWidget, "", ""}, nullptr);
   EXPECT_EQ(view_.IndexField(kWidget, "late", first).code(), absl::StatusCode::kFailedPrecondition);
   loop_.RunReady();
-  EXPECT_EQ(Text(*view_.ListRawBy({}, kWidget, {"letter", "a"})), "a/ax@1 a/bad@1 b/ay@1");
-  EXPECT_EQ(Text(*view_.ListRawBy({}, kWidget, {"letter", "a", "b"})), "b/ay@1");
-  EXPECT_EQ(Text(view_.ListLastKnownBy(kWidget, {"letter", "c"})), "a/bad@1 a/cx@1");
-  EXPECT_EQ(view_.ListRawBy({}, kWidget, {"none", "a"}).status().code(),
+  EXPECT_EQ(Text(*view_.ListRawByIndex({}, kWidget, {"letter", "a"})), "a/ax@1 a/bad@1 b/ay@1");
+  EXPECT_EQ(Text(*view_.ListRawByIndex({}, kWidget, {"letter", "a", "b"})), "b/ay@1");
+  EXPECT_EQ(Text(view_.ListLastKnownByIndex(kWidget, {"letter", "c"})), "a/bad@1 a/cx@1");
+  EXPECT_EQ(view_.ListRawByIndex({}, kWidget, {"none", "a"}).status().code(),
             absl::StatusCode::kInvalidArgument);
-  EXPECT_EQ(view_.ListLastKnownBy(kWidget, {"none", "a"}).size(), 4u);
+  EXPECT_EQ(view_.ListLastKnownByIndex(kWidget, {"none", "a"}).size(), 4u);
 }
 
 }  // namespace

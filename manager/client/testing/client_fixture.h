@@ -1,4 +1,4 @@
-// A component's client on an identity plane, a fake transport and virtual time.
+// A component's client on an identity registry, a fake transport and virtual time.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -12,7 +12,7 @@
 #include "manager/client/component_client.h"
 #include "manager/core/strings.h"
 #include "manager/core/testing/simulated_loop.h"
-#include "manager/identity/identity_plane.h"
+#include "manager/identity/identity_registry.h"
 #include "manager/transport/testing/fake_transport.h"
 
 namespace mandate {
@@ -32,7 +32,7 @@ inline FakeReply Busy(int code, absl::Duration retry_after) {
 
 struct ClientFixture : testing::Test {
   ClientFixture() {
-    IdentityPlane::Options o;
+    IdentityRegistry::Options o;
     o.loop = &loop;
     o.transport = &fake;
     ClusterConfig cluster{.name = "local", .endpoint = {}, .base = TokenFile{"/token"}, .ns = ""};
@@ -43,7 +43,7 @@ struct ClientFixture : testing::Test {
     o.ns = "mandate";
     o.version = "1";
     o.reader = [](const std::string&) { return "base-token"; };
-    plane = *IdentityPlane::Create(std::move(o));
+    plane = *IdentityRegistry::Create(std::move(o));
     options.loop = &loop;
     options.transport = &fake;
     options.identity = *plane->Component("local", "scope");
@@ -125,7 +125,7 @@ struct ClientFixture : testing::Test {
   SimulatedLoop loop;
   FakeTransport fake{loop};
   Metrics metrics;
-  std::unique_ptr<IdentityPlane> plane;
+  std::unique_ptr<IdentityRegistry> plane;
   ComponentClient::Options options;
   std::unique_ptr<ComponentClient> owned;
   std::function<FakeReply(const HttpRequest&)> server;

@@ -26,7 +26,7 @@ HttpResponse Forbidden(std::string_view message) {
 MandateServer::MandateServer(const rbac::Mandate& mandate)
     : mandate_(mandate, Without()), guard_(mandate_.get(), GuardMode::kEnforce) {}
 
-std::optional<HttpResponse> MandateServer::Refuse(const RestRequest& request) const {
+std::optional<HttpResponse> MandateServer::Deny(const RestRequest& request) const {
   const absl::Status status = guard_.Check(request.method, request.target, request.content_type);
   if (status.ok()) return std::nullopt;
   return Forbidden(AsStd(status.message()));
@@ -36,7 +36,8 @@ std::optional<HttpResponse> MandateServer::RefuseWithout(std::string_view verb,
                                                          std::string_view group,
                                                          std::string_view resource,
                                                          std::string_view subresource) const {
-  if (rbac::Permits(mandate_.get(), verb, group, resource, subresource)) return std::nullopt;
+  if (rbac::PermitsSomewhere(mandate_.get(), verb, group, resource, subresource))
+    return std::nullopt;
   return Forbidden(StrCat(mandate_.get().component, " lacks ", verb, " of ", resource, ".", group,
                           subresource.empty() ? "" : "/", subresource));
 }

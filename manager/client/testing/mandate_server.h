@@ -2,7 +2,7 @@
 // component.
 //
 //   MandateServer rights(kScopeInstance);
-//   client.Handle([&](const RestRequest& request) { if (auto no = rights.Refuse(request)) return
+//   client.Handle([&](const RestRequest& request) { if (auto no = rights.Deny(request)) return
 //   *no; … });
 #pragma once
 
@@ -23,7 +23,7 @@ class MandateServer {
   explicit MandateServer(const rbac::Mandate& mandate);
 
   // 403 for a request that the mandate does not cover, by the guard's rules; otherwise none.
-  std::optional<HttpResponse> Refuse(const RestRequest& request) const;
+  std::optional<HttpResponse> Deny(const RestRequest& request) const;
 
   // The server's check beyond the request's own verb, for a component that has no rights itself:
   // 403 unless the mandate has the verb of the resource ("bind" of ClusterRoles, for a binding).

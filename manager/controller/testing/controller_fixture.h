@@ -39,7 +39,7 @@ class ControllerTest : public testing::Test {
     }
   }
 
-  ControllerRuntime Runtime() {
+  ControllerContext Runtime() {
     return {"scope-instance", loop_, pool_, cache_, metrics_, Logger(log_, loop_.clock()), 1};
   }
   std::unique_ptr<Reconciler> Recorder() {
@@ -77,7 +77,7 @@ class ControllerTest : public testing::Test {
   // The map of roles finds the leases whose holder has the role's name.
   Source RolesOfHolders() {
     Source roles = Of(kRole);
-    roles.handler = EnqueueMap<Role>([this](const Role& role) {
+    roles.handler = EnqueueMapped<Role>([this](const Role& role) {
       ++map_calls_;
       std::vector<Request> requests;
       for (const auto& raw : cache_.ListLastKnown(kLease, "")) {
@@ -95,7 +95,7 @@ class ControllerTest : public testing::Test {
   // A source like that of the builder's For().
   static Source Reconciled(const KindInfo& kind) {
     Source source = Of(kind);
-    source.reconciled = true;
+    source.is_primary = true;
     return source;
   }
 

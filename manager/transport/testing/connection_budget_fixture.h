@@ -73,7 +73,7 @@ class ConnectionBudgetTest : public testing::Test {
     for (size_t i = 0; i < count; ++i) {
       Submit("/first/" + std::to_string(i));
       // A time after which others no longer wait for the connection.
-      loop_.RunFor(options_.suspect_after);
+      loop_.RunFor(options_.suspect_connection_after);
     }
     ASSERT_EQ(network_.size(), count);
     for (size_t i = 0; i < count; ++i) {

@@ -27,7 +27,7 @@ void AddImpersonation(ObjectMaker& maker, const ComponentMandate& component) {
   maker.Binding(as, ns, base, classic);
 
   const std::string whom = maker.account() + "-impersonate-constrained";
-  maker.Role(whom, ns, RulesYaml({rbac::WhomToImpersonate(maker.account())}), why, constrained);
+  maker.Role(whom, ns, RulesYaml({rbac::ImpersonateUserRule(maker.account())}), why, constrained);
   maker.Binding(whom, ns, base, constrained);
 
   // The namespaces of an external grant are not known yet, so it counts in every namespace.
@@ -37,7 +37,7 @@ void AddImpersonation(ObjectMaker& maker, const ComponentMandate& component) {
     rules.insert(rules.end(), grant.rules.begin(), grant.rules.end());
   }
   const std::string on = maker.account() + "-impersonate-on";
-  for (const auto& [name, rules] : rbac::WhatToImpersonateOn(declared)) {
+  for (const auto& [name, rules] : rbac::ImpersonateOnRules(declared)) {
     const Yaml where = maker.NamespaceOf(name);
     maker.Role(on, where, RulesYaml(rbac::NormalizeRules(rules)), why, constrained);
     maker.Binding(on, where, base, constrained);

@@ -6,7 +6,7 @@
 #include <utility>
 
 #include "absl/strings/ascii.h"
-#include "manager/core/near_name.h"
+#include "manager/core/closest_name.h"
 #include "manager/core/strings.h"
 #include "rbacgen/emit/webhook/webhook_patch.h"
 #include "rbacgen/emit/webhook_check.h"

@@ -124,7 +124,7 @@ void Guardian::JudgeMandate(const Json::Value& event, const std::string& compone
   if (event["objectRef"].isNull()) return;
   const rbac::Mandate& mandate =
       component == kScopeTemplate.component ? kScopeTemplate : kScopeInstance;
-  if (!rbac::Covers(mandate, AttributesOf(event))) Wrong("beyond its mandate", event);
+  if (!rbac::PermitsRequest(mandate, AttributesOf(event))) Wrong("beyond its mandate", event);
 }
 
 void Guardian::JudgeWrite(const Json::Value& event, const std::string& key) {

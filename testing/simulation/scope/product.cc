@@ -46,7 +46,7 @@ bool Product::Stop(absl::Time deadline) {
 }
 
 void Product::BuildIdentities() {
-  IdentityPlane::Options plane;
+  IdentityRegistry::Options plane;
   plane.loop = &options_.loop;
   plane.transport = &options_.transport;
   ClusterConfig cluster{
@@ -64,7 +64,7 @@ void Product::BuildIdentities() {
     const auto found = by_name_.find(identity.name());
     if (found != by_name_.end()) found->second->OnTokenStatus(status);
   };
-  identities_ = Must(IdentityPlane::Create(std::move(plane)));
+  identities_ = Must(IdentityRegistry::Create(std::move(plane)));
 }
 
 void Product::BuildComponents() {

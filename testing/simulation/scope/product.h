@@ -13,7 +13,7 @@
 #include "manager/controller/rest_event_recorder.h"
 #include "manager/core/executor.h"
 #include "manager/core/metrics.h"
-#include "manager/identity/identity_plane.h"
+#include "manager/identity/identity_registry.h"
 #include "manager/preflight_loop.h"
 #include "manager/running_component.h"
 #include "manager/transport/transport.h"
@@ -52,7 +52,7 @@ class Product {
 
   const Options options_;
   Metrics metrics_;
-  std::unique_ptr<IdentityPlane> identities_;
+  std::unique_ptr<IdentityRegistry> identities_;
   std::vector<std::unique_ptr<ComponentClient>> clients_;
   std::vector<std::unique_ptr<RestEventRecorder>> recorders_;
   std::unique_ptr<Cache> cache_;

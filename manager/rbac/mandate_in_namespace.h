@@ -9,18 +9,18 @@
 namespace mandate::rbac {
 
 // Immutable.
-class PlacedMandate {
+class MandateInNamespace {
  public:
   // The mandate's tables and `ns` outlive this.
-  PlacedMandate(const Mandate& mandate, std::string_view ns)
+  MandateInNamespace(const Mandate& mandate, std::string_view ns)
       : rules_(mandate.rules.begin(), mandate.rules.end()),
         mandate_{mandate.component, rules_, mandate.webhooks} {
     for (MandateRule& rule : rules_) {
       if (rule.ns == kManagerNamespace) rule.ns = ns;
     }
   }
-  PlacedMandate(const PlacedMandate&) = delete;
-  PlacedMandate& operator=(const PlacedMandate&) = delete;
+  MandateInNamespace(const MandateInNamespace&) = delete;
+  MandateInNamespace& operator=(const MandateInNamespace&) = delete;
 
   const Mandate& mandate() const { return mandate_; }
 

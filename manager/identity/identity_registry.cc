@@ -1,4 +1,4 @@
-#include "manager/identity/identity_plane.h"
+#include "manager/identity/identity_registry.h"
 
 #include "absl/strings/str_join.h"
 #include "manager/core/status_macros.h"
@@ -15,7 +15,7 @@ prometheus::Counter& BoundCounter(Metrics& metrics, const Labels& labels) {
                          "Number of times that a limit of the token sources was reached", labels);
 }
 
-LimiterSeries SeriesOf(Metrics* metrics) {
+LimiterMetrics SeriesOf(Metrics* metrics) {
   if (metrics == nullptr) return {};
   return {.in_flight = &metrics->Gauge("mandate_token_requests_in_flight",
                                        "Token requests in flight, for all identities", {}),
@@ -41,7 +41,7 @@ std::string UserAgent(std::string_view version, std::string_view component) {
 
 }  // namespace
 
-struct IdentityPlane::Cluster {
+struct IdentityRegistry::Cluster {
   std::string name;
   std::shared_ptr<const Endpoint> endpoint;       // for components: without a client certificate
   std::shared_ptr<const Endpoint> base_endpoint;  // with base's client certificate, if there is one
@@ -49,32 +49,32 @@ struct IdentityPlane::Cluster {
   std::unique_ptr<BaseIdentity> base;
 };
 
-absl::StatusOr<std::unique_ptr<IdentityPlane>> IdentityPlane::Create(Options options) {
+absl::StatusOr<std::unique_ptr<IdentityRegistry>> IdentityRegistry::Create(Options options) {
   if (options.loop == nullptr || options.transport == nullptr) {
-    return absl::InvalidArgumentError("the identity plane needs a loop and a transport");
+    return absl::InvalidArgumentError("the identity registry needs a loop and a transport");
   }
   if (absl::Status s = CheckDnsLabel(options.ns); !s.ok()) {
     return absl::InvalidArgumentError(
         StrCat("the manager's namespace: ", AsStd(s.message()), "; set it with --namespace"));
   }
   if (options.version.empty()) {
-    return absl::InvalidArgumentError("the identity plane needs the program's version");
+    return absl::InvalidArgumentError("the identity registry needs the program's version");
   }
-  std::unique_ptr<IdentityPlane> plane(new IdentityPlane(std::move(options)));
+  std::unique_ptr<IdentityRegistry> plane(new IdentityRegistry(std::move(options)));
   for (const ClusterConfig& config : plane->options_.clusters) {
     RETURN_IF_ERROR(plane->AddCluster(config));
   }
   return plane;
 }
 
-IdentityPlane::IdentityPlane(Options options)
+IdentityRegistry::IdentityRegistry(Options options)
     : options_(std::move(options)),
       limiter_(std::make_shared<FetchLimiter>(options_.max_token_requests,
                                               SeriesOf(options_.metrics))) {}
 
-IdentityPlane::~IdentityPlane() = default;
+IdentityRegistry::~IdentityRegistry() = default;
 
-absl::Status IdentityPlane::AddCluster(const ClusterConfig& config) {
+absl::Status IdentityRegistry::AddCluster(const ClusterConfig& config) {
   auto cluster = std::make_unique<Cluster>();
   cluster->name = config.name;
   Endpoint plain = config.endpoint;
@@ -118,7 +118,7 @@ absl::Status IdentityPlane::AddCluster(const ClusterConfig& config) {
   return absl::OkStatus();
 }
 
-absl::StatusOr<std::unique_ptr<CachingTokenSource>> IdentityPlane::NewPluginTokens(
+absl::StatusOr<std::unique_ptr<CachingTokenSource>> IdentityRegistry::NewPluginTokens(
     const Cluster& cluster, const ExecPlugin& plugin) {
   Executor* workers = options_.plugin_workers;
   if (workers == nullptr) {
@@ -141,7 +141,7 @@ absl::StatusOr<std::unique_ptr<CachingTokenSource>> IdentityPlane::NewPluginToke
           .identity = StrCat(cluster.name, "/base"),
           .subject = StrCat("the manager's own identity, by ", plugin.command),
           .seed = options_.seed + clusters_.size(),
-          .fetch_timeout = options_.plugin_timeout,
+          .fetch_timeout = options_.exec_plugin_timeout,
           .waiters = WaitersOf(cluster.name, "base"),
           .on_fetch =
               [count = FetchCounter(cluster.name, "base"),
@@ -152,7 +152,7 @@ absl::StatusOr<std::unique_ptr<CachingTokenSource>> IdentityPlane::NewPluginToke
       });
 }
 
-absl::Status IdentityPlane::AddComponent(const Cluster& cluster, const std::string& name) {
+absl::Status IdentityRegistry::AddComponent(const Cluster& cluster, const std::string& name) {
   if (absl::Status s = CheckDnsLabel(name); !s.ok() || name == "base") {
     return absl::InvalidArgumentError(
         StrCat("\"", name, "\" cannot name a component: ",
@@ -196,7 +196,7 @@ absl::Status IdentityPlane::AddComponent(const Cluster& cluster, const std::stri
   return absl::OkStatus();
 }
 
-absl::StatusOr<std::unique_ptr<CachingTokenSource>> IdentityPlane::NewTokens(
+absl::StatusOr<std::unique_ptr<CachingTokenSource>> IdentityRegistry::NewTokens(
     const Cluster& cluster, const std::string& name, const std::string& service_account,
     std::shared_ptr<ComponentIdentity*> identity) {
   ASSIGN_OR_RETURN(auto requester,
@@ -232,13 +232,13 @@ absl::StatusOr<std::unique_ptr<CachingTokenSource>> IdentityPlane::NewTokens(
   return CachingTokenSource::Create(std::move(options));
 }
 
-std::function<void()> IdentityPlane::BaseNews(const std::string& cluster) const {
+std::function<void()> IdentityRegistry::BaseNews(const std::string& cluster) const {
   if (!options_.on_new_base_token) return nullptr;
   return [this, cluster] { options_.on_new_base_token(cluster); };
 }
 
-std::function<void(FetchOutcome)> IdentityPlane::FetchCounter(const std::string& cluster,
-                                                              const std::string& name) const {
+std::function<void(FetchOutcome)> IdentityRegistry::FetchCounter(const std::string& cluster,
+                                                                 const std::string& name) const {
   if (options_.metrics == nullptr) return nullptr;
   return [metrics = options_.metrics, cluster, name](FetchOutcome outcome) {
     metrics
@@ -250,7 +250,8 @@ std::function<void(FetchOutcome)> IdentityPlane::FetchCounter(const std::string&
   };
 }
 
-WaiterSeries IdentityPlane::WaitersOf(const std::string& cluster, const std::string& name) const {
+WaiterSeries IdentityRegistry::WaitersOf(const std::string& cluster,
+                                         const std::string& name) const {
   if (options_.metrics == nullptr) return {};
   return {
       .waiting = &options_.metrics->Gauge("mandate_token_waiters", "Callers waiting for a token",
@@ -259,8 +260,8 @@ WaiterSeries IdentityPlane::WaitersOf(const std::string& cluster, const std::str
                                 {{"limit", "waiters"}, {"cluster", cluster}, {"identity", name}})};
 }
 
-absl::StatusOr<ComponentIdentity*> IdentityPlane::Component(std::string_view cluster,
-                                                            std::string_view name) const {
+absl::StatusOr<ComponentIdentity*> IdentityRegistry::Component(std::string_view cluster,
+                                                               std::string_view name) const {
   if (name.empty()) {
     return absl::InvalidArgumentError(
         "a component without a name has no identity: name it with // +mandate:component:name=…");
@@ -274,7 +275,8 @@ absl::StatusOr<ComponentIdentity*> IdentityPlane::Component(std::string_view clu
                                     "\"; known: ", absl::StrJoin(options_.components, ", ")));
 }
 
-absl::StatusOr<BaseIdentity*> IdentityPlane::Base(const BaseKey&, std::string_view cluster) const {
+absl::StatusOr<BaseIdentity*> IdentityRegistry::Base(const BaseAccess&,
+                                                     std::string_view cluster) const {
   const auto at = clusters_.find(cluster);
   if (at == clusters_.end()) {
     return absl::NotFoundError(StrCat("unknown cluster \"", cluster, "\""));
@@ -282,11 +284,11 @@ absl::StatusOr<BaseIdentity*> IdentityPlane::Base(const BaseKey&, std::string_vi
   return at->second->base.get();
 }
 
-void IdentityPlane::Start() {
+void IdentityRegistry::Start() {
   for (auto& [key, tokens] : tokens_) tokens->Start();
 }
 
-TokenStatus IdentityPlane::Status(const ComponentIdentity& identity) const {
+TokenStatus IdentityRegistry::Status(const ComponentIdentity& identity) const {
   const auto tokens = tokens_.find(Key(identity.cluster(), identity.name()));
   if (tokens != tokens_.end()) return tokens->second->status();
   TokenStatus status{

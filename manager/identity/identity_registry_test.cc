@@ -1,4 +1,4 @@
-#include "manager/identity/identity_plane.h"
+#include "manager/identity/identity_registry.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -13,21 +13,21 @@ namespace mandate {
 
 class BaseKeyForTest {
  public:
-  static BaseKey Make() { return BaseKey(); }
+  static BaseAccess Make() { return BaseAccess(); }
 };
 
 namespace {
 
 using ::testing::HasSubstr;
 
-// No other code can make a BaseKey, or copy an identity.
-static_assert(!std::is_default_constructible_v<BaseKey>);
-static_assert(!std::is_aggregate_v<BaseKey>);
+// No other code can make a BaseAccess, or copy an identity.
+static_assert(!std::is_default_constructible_v<BaseAccess>);
+static_assert(!std::is_aggregate_v<BaseAccess>);
 static_assert(!std::is_copy_constructible_v<ComponentIdentity>);
 static_assert(!std::is_convertible_v<BaseIdentity&, ComponentIdentity&>);
 
-struct IdentityPlaneTest : testing::Test {
-  IdentityPlaneTest() {
+struct IdentityRegistryTest : testing::Test {
+  IdentityRegistryTest() {
     options.loop = &loop;
     options.transport = &fake;
     options.clusters = {Cluster("local")};
@@ -49,12 +49,12 @@ struct IdentityPlaneTest : testing::Test {
     config.endpoint.ca_pem = "CA";
     return config;
   }
-  std::unique_ptr<IdentityPlane> Make() {
-    auto plane = IdentityPlane::Create(options);
+  std::unique_ptr<IdentityRegistry> Make() {
+    auto plane = IdentityRegistry::Create(options);
     EXPECT_TRUE(plane.ok()) << plane.status();
     return *std::move(plane);
   }
-  std::unique_ptr<IdentityPlane> Started() {
+  std::unique_ptr<IdentityRegistry> Started() {
     auto plane = Make();
     plane->Start();
     loop.RunFor(absl::Seconds(1));
@@ -63,10 +63,10 @@ struct IdentityPlaneTest : testing::Test {
 
   SimulatedLoop loop;
   FakeTransport fake{loop};
-  IdentityPlane::Options options;
+  IdentityRegistry::Options options;
 };
 
-TEST_F(IdentityPlaneTest, EachComponentHasOneIdentity) {
+TEST_F(IdentityRegistryTest, EachComponentHasOneIdentity) {
   auto plane = Make();
   ComponentIdentity* one = *plane->Component("local", "scope-instance");
   ComponentIdentity* two = *plane->Component("local", "scope-template");
@@ -81,7 +81,7 @@ TEST_F(IdentityPlaneTest, EachComponentHasOneIdentity) {
   EXPECT_EQ(one->endpoint()->server, "https://local:6443");
 }
 
-TEST_F(IdentityPlaneTest, AnUnknownOrEmptyComponentIsAnErrorAndNeverBase) {
+TEST_F(IdentityRegistryTest, AnUnknownOrEmptyComponentIsAnErrorAndNeverBase) {
   auto plane = Make();
   EXPECT_EQ(plane->Component("local", "").status().code(), absl::StatusCode::kInvalidArgument);
   for (const char* name : {"scope", "base", "mandate-manager", "scope-instance "}) {
@@ -94,7 +94,7 @@ TEST_F(IdentityPlaneTest, AnUnknownOrEmptyComponentIsAnErrorAndNeverBase) {
             absl::StatusCode::kNotFound);
 }
 
-TEST_F(IdentityPlaneTest, IdentitiesAreKeyedByClusterAndComponent) {
+TEST_F(IdentityRegistryTest, IdentitiesAreKeyedByClusterAndComponent) {
   options.clusters.push_back(Cluster("leaf"));
   auto plane = Make();
   ComponentIdentity* here = *plane->Component("local", "scope-instance");
@@ -104,7 +104,7 @@ TEST_F(IdentityPlaneTest, IdentitiesAreKeyedByClusterAndComponent) {
   EXPECT_EQ(there->endpoint()->server, "https://leaf:6443");
 }
 
-TEST_F(IdentityPlaneTest, TokensAreRequestedByBaseForTheComponentsServiceAccount) {
+TEST_F(IdentityRegistryTest, TokensAreRequestedByBaseForTheComponentsServiceAccount) {
   Metrics metrics;
   options.metrics = &metrics;
   std::vector<std::string> heard;
@@ -131,7 +131,7 @@ TEST_F(IdentityPlaneTest, TokensAreRequestedByBaseForTheComponentsServiceAccount
       1);
 }
 
-TEST_F(IdentityPlaneTest, ItsBoundsAreMetrics) {
+TEST_F(IdentityRegistryTest, ItsBoundsAreMetrics) {
   Metrics metrics;
   options.metrics = &metrics;
   options.max_token_requests = 1;
@@ -154,7 +154,7 @@ TEST_F(IdentityPlaneTest, ItsBoundsAreMetrics) {
   EXPECT_EQ(level("mandate_token_requests_queue", {}), 0);
 }
 
-TEST_F(IdentityPlaneTest, BaseMayUseAnExecPlugin) {
+TEST_F(IdentityRegistryTest, BaseMayUseAnExecPlugin) {
   for (const bool certificate : {false, true}) {
     SCOPED_TRACE(certificate);
     options.clusters[0].base =
@@ -190,7 +190,7 @@ TEST_F(IdentityPlaneTest, BaseMayUseAnExecPlugin) {
   }
 }
 
-TEST_F(IdentityPlaneTest, RequestsCarryExactlyTheirOwnToken) {
+TEST_F(IdentityRegistryTest, RequestsCarryExactlyTheirOwnToken) {
   auto plane = Started();
   ComponentIdentity* one = *plane->Component("local", "scope-instance");
   const auto token = one->tokens()->Cached();
@@ -203,7 +203,7 @@ TEST_F(IdentityPlaneTest, RequestsCarryExactlyTheirOwnToken) {
   EXPECT_EQ(std::get<BearerToken>(none.credential).token, nullptr);
 }
 
-TEST_F(IdentityPlaneTest, OnlyBaseUsesAClientCertificate) {
+TEST_F(IdentityRegistryTest, OnlyBaseUsesAClientCertificate) {
   options.clusters[0].base =
       ClientCertificate{.certificate_pem = "C", .key_pem = std::make_shared<const Secret>("K")};
   auto plane = Make();
@@ -220,7 +220,7 @@ TEST_F(IdentityPlaneTest, OnlyBaseUsesAClientCertificate) {
 }
 
 // A certificate of the endpoint belongs to base alone, and only if base authenticates with it.
-TEST_F(IdentityPlaneTest, ComponentsNeverUseTheEndpointsCertificate) {
+TEST_F(IdentityRegistryTest, ComponentsNeverUseTheEndpointsCertificate) {
   options.clusters[0].endpoint.client_certificate =
       ClientCertificate{.certificate_pem = "C", .key_pem = std::make_shared<const Secret>("K")};
   auto plane = Make();
@@ -230,7 +230,7 @@ TEST_F(IdentityPlaneTest, ComponentsNeverUseTheEndpointsCertificate) {
       (*plane->Component("local", "scope-instance"))->endpoint()->client_certificate.has_value());
 }
 
-TEST_F(IdentityPlaneTest, ImpersonationNamesTheServiceAccountOnBasesToken) {
+TEST_F(IdentityRegistryTest, ImpersonationNamesTheServiceAccountOnBasesToken) {
   options.mode = *ParseIdentityMode("impersonate");
   auto plane = Make();
   plane->Start();
@@ -246,7 +246,7 @@ TEST_F(IdentityPlaneTest, ImpersonationNamesTheServiceAccountOnBasesToken) {
   EXPECT_TRUE(plane->Status(*one).usable);
 }
 
-TEST_F(IdentityPlaneTest, SingleTellsComponentsApartByUserAgentOnly) {
+TEST_F(IdentityRegistryTest, SingleTellsComponentsApartByUserAgentOnly) {
   options.mode = *ParseIdentityMode("single");
   auto plane = Make();
   ComponentIdentity* one = *plane->Component("local", "scope-instance");
@@ -257,7 +257,7 @@ TEST_F(IdentityPlaneTest, SingleTellsComponentsApartByUserAgentOnly) {
   EXPECT_EQ(one->username(), "");
 }
 
-TEST_F(IdentityPlaneTest, AMissingServiceAccountDegradesItsComponentOnly) {
+TEST_F(IdentityRegistryTest, AMissingServiceAccountDegradesItsComponentOnly) {
   fake.Handle([](const HttpRequest& request) {
     return request.target.find("scope-template") != std::string::npos
                ? FakeReply::Json(404, "")
@@ -272,9 +272,11 @@ TEST_F(IdentityPlaneTest, AMissingServiceAccountDegradesItsComponentOnly) {
   EXPECT_THAT(std::string(status.last_error.message()), HasSubstr("kind: ServiceAccount"));
 }
 
-TEST_F(IdentityPlaneTest, ErrorsNameInvalidOptions) {
-  const auto error = [&] { return std::string(IdentityPlane::Create(options).status().message()); };
-  const IdentityPlane::Options good = options;
+TEST_F(IdentityRegistryTest, ErrorsNameInvalidOptions) {
+  const auto error = [&] {
+    return std::string(IdentityRegistry::Create(options).status().message());
+  };
+  const IdentityRegistry::Options good = options;
   options.components = {"Scope"};
   EXPECT_THAT(error(), HasSubstr("\"Scope\" cannot name a component"));
   options.components = {"base"};

@@ -1,4 +1,4 @@
-#include "manager/core/near_name.h"
+#include "manager/core/closest_name.h"
 
 #include <algorithm>
 
@@ -26,7 +26,8 @@ size_t EditDistance(std::string_view a, std::string_view b) {
   return costs[a.size()][b.size()];
 }
 
-std::optional<std::string> NearName(std::string_view name, const std::vector<std::string>& known) {
+std::optional<std::string> ClosestName(std::string_view name,
+                                       const std::vector<std::string>& known) {
   std::optional<std::string> nearest;
   size_t least = std::max<size_t>(1, name.size() / 3) + 1;
   for (const std::string& other : known) {
@@ -40,7 +41,7 @@ std::optional<std::string> NearName(std::string_view name, const std::vector<std
 }
 
 std::string DidYouMean(std::string_view name, const std::vector<std::string>& known) {
-  const auto near = NearName(name, known);
+  const auto near = ClosestName(name, known);
   return near.has_value() ? StrCat("; did you mean ", *near, "?") : "";
 }
 

@@ -1,5 +1,5 @@
 // It is compiled once for each case (client/compile_fail.bzl), and never runs.
-#include "manager/controller/builder_for.h"
+#include "manager/controller/controller_builder.h"
 #include "manager/controller/demand_for.h"
 #include "manager/object/kinds/coordination_v1.h"
 #include "manager/object/kinds/core_v1.h"
@@ -31,7 +31,7 @@ constexpr rbac::MandateRule kRules[] = {
     {{kListAndWatch, kCore, kPods, {}, {}}, "b", false}};
 inline constexpr rbac::Mandate kAuditor = {.component = "auditor", .rules = kRules};
 
-void Test(BuilderFor<kAuditor>& builder) {
+void Test(ControllerBuilder<kAuditor>& builder) {
   const auto map = [](const ObjectEvent&) { return std::vector<Request>(); };
 #if defined(CONTROL)
   builder.Named("a").For<rbacv1::Role>().Owns<rbacv1::Role>().Watches<rbacv1::Role>(map);

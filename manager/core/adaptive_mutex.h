@@ -9,12 +9,12 @@ namespace mandate {
 
 // A thread that finds it locked spins for a moment (glibc: at most 100 tries, and fewer if spinning
 // did not help before) and then sleeps. Thread-safe.
-class ABSL_LOCKABLE BriefMutex {
+class ABSL_LOCKABLE AdaptiveMutex {
  public:
-  BriefMutex() = default;
-  BriefMutex(const BriefMutex&) = delete;
-  BriefMutex& operator=(const BriefMutex&) = delete;
-  ~BriefMutex() { pthread_mutex_destroy(&mutex_); }
+  AdaptiveMutex() = default;
+  AdaptiveMutex(const AdaptiveMutex&) = delete;
+  AdaptiveMutex& operator=(const AdaptiveMutex&) = delete;
+  ~AdaptiveMutex() { pthread_mutex_destroy(&mutex_); }
 
   void Lock() ABSL_EXCLUSIVE_LOCK_FUNCTION() { pthread_mutex_lock(&mutex_); }
   void Unlock() ABSL_UNLOCK_FUNCTION() { pthread_mutex_unlock(&mutex_); }
@@ -23,17 +23,18 @@ class ABSL_LOCKABLE BriefMutex {
   pthread_mutex_t mutex_ = PTHREAD_ADAPTIVE_MUTEX_INITIALIZER_NP;
 };
 
-class ABSL_SCOPED_LOCKABLE BriefMutexLock {
+class ABSL_SCOPED_LOCKABLE AdaptiveMutexLock {
  public:
-  explicit BriefMutexLock(BriefMutex& mutex) ABSL_EXCLUSIVE_LOCK_FUNCTION(mutex) : mutex_(mutex) {
+  explicit AdaptiveMutexLock(AdaptiveMutex& mutex) ABSL_EXCLUSIVE_LOCK_FUNCTION(mutex)
+      : mutex_(mutex) {
     mutex_.Lock();
   }
-  ~BriefMutexLock() ABSL_UNLOCK_FUNCTION() { mutex_.Unlock(); }
-  BriefMutexLock(const BriefMutexLock&) = delete;
-  BriefMutexLock& operator=(const BriefMutexLock&) = delete;
+  ~AdaptiveMutexLock() ABSL_UNLOCK_FUNCTION() { mutex_.Unlock(); }
+  AdaptiveMutexLock(const AdaptiveMutexLock&) = delete;
+  AdaptiveMutexLock& operator=(const AdaptiveMutexLock&) = delete;
 
  private:
-  BriefMutex& mutex_;
+  AdaptiveMutex& mutex_;
 };
 
 }  // namespace mandate

@@ -1,6 +1,6 @@
 // A controller's builder that checks the component's mandate:
 //
-//   auto controller = BuilderFor<kScopeInstance>(component.runtime)
+//   auto controller = ControllerBuilder<kScopeInstance>(component.runtime)
 //                         .For<ScopeInstance>()
 //                         .Owns<RoleBinding>()
 //                         .Complete(std::make_unique<ScopeInstanceReconciler>(…));
@@ -119,7 +119,7 @@ struct TooWide {
 // The checks of a mandate. Not met, they name the missing marker in the compiler's error; met, they
 // leave a record of the watch in the binary.
 template <const rbac::Mandate& kMandate>
-struct MandateDemand {
+struct MandateDemandCheck {
   template <class T, class Result>
   using Declared =
       IfDeclared<kMandate, T, "list", "", IfDeclared<kMandate, T, "watch", "", Result>>;
@@ -143,6 +143,6 @@ struct MandateDemand {
 };
 
 template <const rbac::Mandate& kMandate>
-using BuilderFor = BasicBuilder<MandateDemand<kMandate>>;
+using ControllerBuilder = BasicBuilder<MandateDemandCheck<kMandate>>;
 
 }  // namespace mandate

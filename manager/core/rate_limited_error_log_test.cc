@@ -1,4 +1,4 @@
-#include "manager/core/seldom_error.h"
+#include "manager/core/rate_limited_error_log.h"
 
 #include <gtest/gtest.h>
 
@@ -8,10 +8,10 @@
 namespace mandate {
 namespace {
 
-TEST(SeldomErrorTest, LogsOneLineAMinute) {
+TEST(RateLimitedErrorLogTest, LogsOneLineAMinute) {
   SimulatedClock clock;
   auto log = std::make_shared<LogCapture>();
-  SeldomError error("Too many", Logger(log, clock), clock);
+  RateLimitedErrorLog error("Too many", Logger(log, clock), clock);
   for (const char* reason : {"a", "b", "c"}) error.Note(reason);
   EXPECT_EQ(log->Count("Too many"), 1);
   EXPECT_EQ(log->Count("reason=a times=1"), 1);

@@ -28,7 +28,7 @@ namespace mandate {
 
 // Creates all identities at once; the set is fixed from then on. Component() is thread-safe;
 // everything else is for the loop thread.
-class IdentityPlane {
+class IdentityRegistry {
  public:
   struct Options {
     Loop* loop = nullptr;
@@ -52,7 +52,7 @@ class IdentityPlane {
     FileReader reader = LocalFileReader();
     // How long base's exec plugin may take, and whether base may use a client certificate from it
     // (unset: it may).
-    absl::Duration plugin_timeout = absl::Seconds(30);
+    absl::Duration exec_plugin_timeout = absl::Seconds(30);
     std::function<absl::Status(const ClientCertificate&)> accept_certificate = {};
     // How and where the plugin runs. If empty and null, it is a process, and a thread of its own
     // waits for it.
@@ -67,14 +67,14 @@ class IdentityPlane {
   };
 
   // kInvalidArgument names the invalid option.
-  static absl::StatusOr<std::unique_ptr<IdentityPlane>> Create(Options options);
-  ~IdentityPlane();
+  static absl::StatusOr<std::unique_ptr<IdentityRegistry>> Create(Options options);
+  ~IdentityRegistry();
 
   // Returns the same object each time; it lives as long as the plane. kInvalidArgument for an empty
   // name; kNotFound for a component or cluster that is not listed. Never base.
   absl::StatusOr<ComponentIdentity*> Component(std::string_view cluster,
                                                std::string_view name) const;
-  absl::StatusOr<BaseIdentity*> Base(const BaseKey& key, std::string_view cluster) const;
+  absl::StatusOr<BaseIdentity*> Base(const BaseAccess& key, std::string_view cluster) const;
 
   // Fetches every component's first token now, so that readiness is known before the first request.
   void Start();
@@ -86,7 +86,7 @@ class IdentityPlane {
   struct Cluster;
   using Key = std::pair<std::string, std::string>;  // cluster, component
 
-  explicit IdentityPlane(Options options);
+  explicit IdentityRegistry(Options options);
   absl::Status AddCluster(const ClusterConfig& config);
   absl::StatusOr<std::unique_ptr<CachingTokenSource>> NewPluginTokens(const Cluster& cluster,
                                                                       const ExecPlugin& plugin);

@@ -14,7 +14,7 @@
 namespace mandate {
 
 // The objects that the controllers of a component share. They outlive the controllers.
-struct ControllerRuntime {
+struct ControllerContext {
   std::string component;  // `cache` reads with its identity; metrics and logs name it
   Loop& loop;
   // Reconcilers and the strand run here. A blocked reconciler keeps a thread: a pool needs more

@@ -12,10 +12,10 @@
 namespace mandate {
 
 // Thread-safe.
-class SeldomError {
+class RateLimitedErrorLog {
  public:
   // `message` and `clock` outlive it.
-  SeldomError(std::string_view message, Logger log, const Clock& clock)
+  RateLimitedErrorLog(std::string_view message, Logger log, const Clock& clock)
       : message_(message), log_(std::move(log)), clock_(clock) {}
 
   // Each line has the reason of this call, and how many calls there were since the last line.

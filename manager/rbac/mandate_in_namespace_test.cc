@@ -1,4 +1,4 @@
-#include "manager/rbac/placed_mandate.h"
+#include "manager/rbac/mandate_in_namespace.h"
 
 #include <gtest/gtest.h>
 
@@ -15,7 +15,7 @@ constexpr DeclaredWebhook kWebhooks[] = {{"/validate", false}};
 constexpr Mandate kMandate{"some", kRules, kWebhooks};
 
 TEST(PlacedMandateTest, NamesTheManagersNamespace) {
-  const PlacedMandate placed(kMandate, "mandate-system");
+  const MandateInNamespace placed(kMandate, "mandate-system");
   EXPECT_EQ(placed.mandate().component, "some");
   ASSERT_EQ(placed.mandate().rules.size(), 2);
   EXPECT_EQ(placed.mandate().rules[0].ns, "mandate-system");
@@ -28,10 +28,10 @@ TEST(PlacedMandateTest, NamesTheManagersNamespace) {
   read.resource = "secrets";
   read.name = "x";
   read.ns = "mandate-system";
-  EXPECT_TRUE(Covers(placed.mandate(), read));
-  EXPECT_FALSE(Covers(kMandate, read));
+  EXPECT_TRUE(PermitsRequest(placed.mandate(), read));
+  EXPECT_FALSE(PermitsRequest(kMandate, read));
   read.ns = "default";
-  EXPECT_FALSE(Covers(placed.mandate(), read));
+  EXPECT_FALSE(PermitsRequest(placed.mandate(), read));
 }
 
 }  // namespace

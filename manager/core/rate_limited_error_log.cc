@@ -1,10 +1,10 @@
-#include "manager/core/seldom_error.h"
+#include "manager/core/rate_limited_error_log.h"
 
 #include <utility>
 
 namespace mandate {
 
-void SeldomError::Note(std::string_view reason) {
+void RateLimitedErrorLog::Note(std::string_view reason) {
   int64_t times;
   {
     MutexLock lock(mutex_);

@@ -1,4 +1,4 @@
-#include "manager/core/near_name.h"
+#include "manager/core/closest_name.h"
 
 #include <gtest/gtest.h>
 
@@ -26,7 +26,7 @@ TEST(EditDistanceTest, Table) {
   }
 }
 
-TEST(NearNameTest, Table) {
+TEST(ClosestNameTest, Table) {
   const std::vector<std::string> known = {"chart", "crd", "check", "controllers"};
   const struct {
     const char* name;
@@ -44,10 +44,10 @@ TEST(NearNameTest, Table) {
       {"namespace", std::nullopt},
       {"chark", "chart"},
   };
-  for (const auto& row : rows) EXPECT_EQ(NearName(row.name, known), row.near) << row.name;
-  EXPECT_EQ(NearName("a", {}), std::nullopt);
-  EXPECT_EQ(NearName("c", {"a", "b"}), std::nullopt) << "they have nothing in common";
-  EXPECT_EQ(NearName("aa", {"a", "b"}), "a");
+  for (const auto& row : rows) EXPECT_EQ(ClosestName(row.name, known), row.near) << row.name;
+  EXPECT_EQ(ClosestName("a", {}), std::nullopt);
+  EXPECT_EQ(ClosestName("c", {"a", "b"}), std::nullopt) << "they have nothing in common";
+  EXPECT_EQ(ClosestName("aa", {"a", "b"}), "a");
 }
 
 TEST(DidYouMeanTest, IsTheEndOfAMessage) {
