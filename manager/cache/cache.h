@@ -24,6 +24,7 @@
 #include "manager/core/executor.h"
 #include "manager/core/log.h"
 #include "manager/core/metrics.h"
+#include "manager/object/object_packer.h"
 #include "manager/rbac/mandate.h"
 
 namespace mandate {
@@ -55,12 +56,14 @@ class Cache {
     int max_events_per_loop_turn = 256;
     // How many watches a RecheckAccess() reaches in one turn of the loop.
     int watches_per_turn = 64;
-    // The limit of the encoded objects of all watches; while they list again it may be twice that.
+    // The limit of the stored objects of all watches; while they list again it may be twice that.
     // One half is divided equally among the components; the other half is for any of them. A watch
     // that exceeds its limit cannot be read (kResourceExhausted).
     size_t max_watch_bytes = size_t{1} << 30;
     // How often a component asks whether denied access has come back, for all its scopes together.
     ProbeBudget::Options probes = {};
+    // How objects are compressed. Secrets are not.
+    ObjectPacker::Options packing = {};
     ReflectorOptions reflector = {};
     // proof_lifetime here is overridden by the above.
     AccessProof::Options access = {};

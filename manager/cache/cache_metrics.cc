@@ -51,21 +51,29 @@ WatchMetrics::WatchMetrics(Metrics& metrics, const DemandSpec& spec, std::string
       lists(Requests(metrics, spec, identity, "list")),
       watches(Requests(metrics, spec, identity, "watch")),
       objects_(metrics.Gauge("mandate_cache_objects", "Objects in the cache", OfKind(spec))),
-      bytes_(metrics.Gauge("mandate_cache_bytes", "Encoded bytes of the objects in the cache",
+      bytes_(metrics.Gauge("mandate_cache_bytes",
+                           "Bytes of the objects in the cache; large objects are compressed",
                            OfKind(spec))),
+      encoded_bytes_(metrics.Gauge("mandate_cache_encoded_bytes",
+                                   "Bytes of the objects in the cache as the server sent them",
+                                   OfKind(spec))),
       open_(metrics.Gauge("mandate_cache_watches", "Open watches",
                           With(OfKind(spec), "identity", identity))) {}
 
 WatchMetrics::~WatchMetrics() {
-  SetStore(0, 0);
+  SetStore(0, {});
   SetOpen(false);
 }
 
-void WatchMetrics::SetStore(size_t objects, size_t bytes) {
-  objects_.Increment(static_cast<double>(objects) - stored_objects_);
-  bytes_.Increment(static_cast<double>(bytes) - stored_bytes_);
-  stored_objects_ = static_cast<double>(objects);
-  stored_bytes_ = static_cast<double>(bytes);
+void WatchMetrics::SetStore(size_t objects, const ObjectBytes& bytes) {
+  const auto add = [](prometheus::Gauge& gauge, size_t now, size_t before) {
+    gauge.Increment(static_cast<double>(now) - static_cast<double>(before));
+  };
+  add(objects_, objects, stored_objects_);
+  add(bytes_, bytes.stored, stored_.stored);
+  add(encoded_bytes_, bytes.encoded, stored_.encoded);
+  stored_objects_ = objects;
+  stored_ = bytes;
 }
 
 void WatchMetrics::SetOpen(bool open) {

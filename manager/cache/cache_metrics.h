@@ -6,6 +6,7 @@
 #include <string_view>
 
 #include "manager/cache/cache_view.h"
+#include "manager/cache/reflector_target.h"
 #include "manager/core/metrics.h"
 
 namespace mandate {
@@ -20,7 +21,7 @@ class WatchMetrics {
   WatchMetrics(const WatchMetrics&) = delete;
   WatchMetrics& operator=(const WatchMetrics&) = delete;
 
-  void SetStore(size_t objects, size_t bytes);
+  void SetStore(size_t objects, const ObjectBytes& bytes);
   void SetOpen(bool open);
 
   // mandate_cache_events_total{kind,scope}: watch events applied.
@@ -38,13 +39,15 @@ class WatchMetrics {
   prometheus::Counter& watches;
 
  private:
-  // mandate_cache_objects{kind,scope}, mandate_cache_bytes{kind,scope}: in all stores.
+  // mandate_cache_objects{kind,scope}; mandate_cache_bytes{kind,scope}: as they are held;
+  // mandate_cache_encoded_bytes{kind,scope}: as the server sent them. In all stores.
   prometheus::Gauge& objects_;
   prometheus::Gauge& bytes_;
+  prometheus::Gauge& encoded_bytes_;
   // mandate_cache_watches{kind,scope,identity}: open now.
   prometheus::Gauge& open_;
-  double stored_objects_ = 0;
-  double stored_bytes_ = 0;
+  size_t stored_objects_ = 0;
+  ObjectBytes stored_;
   bool is_open_ = false;
 };
 

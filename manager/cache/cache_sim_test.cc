@@ -62,7 +62,8 @@ struct Totals {
   int reviews = 0;
   int demands = 0;
   int reads = 0;
-  int newer = 0;  // objects that were read at a newer version than before
+  int compressed = 0;  // objects that were read
+  int newer = 0;       // objects that were read at a newer version than before
 };
 
 class Simulation {
@@ -75,6 +76,9 @@ class Simulation {
     options.reflector.page_size = 1 + static_cast<int>(die_() % 4);
     options.reflector.max_frame_bytes = 1000;
     options.reflector.max_queue_bytes = 2000 + die_() % 20000;
+    options.packing = {.min_object_bytes = die_() % 3 == 0 ? SIZE_MAX : 1,
+                       .sample_bytes = 4000,
+                       .dictionary_bytes = 1000};
     cache_ = *Cache::Create(options);
     for (size_t i = 0; i < kNames.size(); ++i) {
       clients_[i] = std::make_unique<RevocableClient>(loop_, kNames[i]);
@@ -241,6 +245,7 @@ class Simulation {
           const uint64_t version = *ParseResourceVersion((*object)->resource_version());
           EXPECT_GE(version, newest + is_gone) << kNames[i] << " " << ns << "/" << name;
           totals.newer += version > newest;
+          totals.compressed += (*object)->stored_size() < (*object)->size();
           newest = version;
           is_gone = false;
         }
@@ -334,6 +339,7 @@ TEST(CacheSimulation, SharesWithoutLossDoublesOrLeaks) {
   // The intended faults did happen.
   EXPECT_GT(totals.revoked, ran);
   EXPECT_GT(totals.newer, 30 * ran);
+  EXPECT_GT(totals.compressed, 30 * ran);
   EXPECT_GT(totals.demands, 3 * ran);
   EXPECT_GT(totals.reads, 30 * ran);
   EXPECT_GT(totals.forbidden, ran);

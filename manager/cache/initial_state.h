@@ -21,7 +21,7 @@ class InitialState {
   // A server's error ends this attempt. The caller handles the bookmark at the end.
   absl::Status Take(WatchEvent event);
 
-  size_t bytes() const { return store_.bytes(); }
+  size_t bytes() const { return store_.bytes().stored; }
   // Returns the objects, and keeps none.
   ReflectorTarget::Content Release() { return store_.Release(); }
 

@@ -1,5 +1,6 @@
 #include "manager/cache/kind_store.h"
 
+#include <cstdint>
 #include <string_view>
 #include <utility>
 
@@ -12,6 +13,10 @@ bool IsAtMost(std::string_view a, std::string_view b) {
   const auto right = ParseResourceVersion(b);
   return left && right && *left <= *right;
 }
+
+bool IsSecret(const KindInfo& kind) { return kind.group.empty() && kind.plural == "secrets"; }
+
+ObjectPacker::Options NoPacking() { return {.min_object_bytes = SIZE_MAX}; }
 
 bool IsOrdered(std::string_view version) { return ParseResourceVersion(version).has_value(); }
 
@@ -33,6 +38,11 @@ bool KindStore::Known::IsGone(const RawObject& object) const {
   return IsAtMost(object.resource_version(), version) &&
          store->Get(object.ns(), object.name()) == nullptr;
 }
+
+KindStore::KindStore(const KindInfo& kind, const ObjectPacker::Options& packing)
+    : packing_(IsSecret(kind) ? NoPacking() : packing),
+      packer_(packing_),
+      mutex_(std::make_shared<Mutex>()) {}
 
 std::unique_ptr<KindStore::Stream> KindStore::Open(const DemandSpec& scope, Listener& listener,
                                                    size_t most_events) {
@@ -99,6 +109,13 @@ void KindStore::ForEachOverlapping(const Known& self, absl::FunctionRef<void(Kno
       consider(*it->second);
     }
   }
+}
+
+ObjectPtr KindStore::Stream::Pack(ObjectPtr object) {
+  if (object->size() < kind_.packing_.min_object_bytes) return object;
+  ObjectPtr held = store()->Get(object->ns(), object->name());
+  if (held != nullptr && SameVersion(*held, *object)) return held;
+  return kind_.packer_.Pack(std::move(object));
 }
 
 std::vector<ObjectEvent> KindStore::Stream::Put(ObjectPtr object) {
@@ -174,8 +191,8 @@ std::map<KindStore::Known*, KindStore::Events> KindStore::Merge(
       const ObjectPtr held = other->store->Get(slot.object->ns(), slot.object->name());
       const std::string_view now = slot.object->resource_version();
       if (held != nullptr && IsAtMost(now, held->resource_version())) {
-        content.bytes += held->bytes().size();
-        content.bytes -= slot.object->bytes().size();
+        content.bytes.Add(*held);
+        content.bytes.Subtract(*slot.object);
         slot.object = held;
       } else if (IsOrdered(now)) {
         change(*other, held, slot.object);
@@ -183,7 +200,7 @@ std::map<KindStore::Known*, KindStore::Events> KindStore::Merge(
     }
   }
   for (const ObjectPtr& object : gone) {
-    content.bytes -= object->bytes().size();
+    content.bytes.Subtract(*object);
     content.objects.erase(object);
   }
   // Objects that only other stores have were deleted before the list, or created after it.

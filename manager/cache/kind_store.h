@@ -11,6 +11,7 @@
 #include "absl/functional/function_ref.h"
 #include "manager/cache/cache_view.h"
 #include "manager/cache/store.h"
+#include "manager/object/object_packer.h"
 
 namespace mandate {
 
@@ -42,7 +43,8 @@ class KindStore {
   };
   class Stream;
 
-  KindStore() : mutex_(std::make_shared<Mutex>()) {}
+  // Secrets are not compressed: a dictionary keeps parts of objects that may be gone.
+  explicit KindStore(const KindInfo& kind, const ObjectPacker::Options& packing = {});
   KindStore(const KindStore&) = delete;
   KindStore& operator=(const KindStore&) = delete;
 
@@ -88,6 +90,8 @@ class KindStore {
   // Forgets the closed stores with which all others have caught up.
   void Sweep();
 
+  const ObjectPacker::Options packing_;
+  ObjectPacker packer_;
   const std::shared_ptr<Mutex> mutex_;  // of all stores
   std::map<Scope, Known*, ScopeLess> watched_;
   std::vector<std::shared_ptr<Known>> closed_;
@@ -102,12 +106,13 @@ class KindStore::Stream : public ReflectorTarget {
   // For readers. It outlives the stream if they hold it.
   const std::shared_ptr<ObjectStore>& store() const { return known_->store; }
 
+  ObjectPtr Pack(ObjectPtr object) override;
   Replaced Replace(Content content, std::string resource_version, size_t most_events) override;
   std::vector<ObjectEvent> Put(ObjectPtr object) override;
   std::vector<ObjectEvent> Remove(ObjectPtr object) override;
   void SetResourceVersion(std::string resource_version) override;
   size_t size() const override { return store()->size(); }
-  size_t bytes() const override { return store()->bytes(); }
+  ObjectBytes bytes() const override { return store()->bytes(); }
 
  private:
   friend class KindStore;

@@ -50,7 +50,7 @@ class KindStoreTest : public testing::Test {
     return watch.stream->store()->Get("a", name).get();
   }
 
-  KindStore kind_;
+  KindStore kind_{kWidget};
 };
 
 TEST_F(KindStoreTest, ScopesThatOverlapHoldOneCopy) {
@@ -148,8 +148,8 @@ TEST_F(KindStoreTest, AListIsMergedWithWhatOtherWatchesKnow) {
     EXPECT_EQ(Content(*in_a), row.content) << row.name;
     EXPECT_EQ(Text(all->stream->store()->List("a")), row.content) << row.name;
     size_t bytes = 0;
-    for (const ObjectPtr& object : in_a->stream->store()->List()) bytes += object->bytes().size();
-    EXPECT_EQ(in_a->stream->bytes(), bytes) << row.name;
+    for (const ObjectPtr& object : in_a->stream->store()->List()) bytes += object->size();
+    EXPECT_EQ(in_a->stream->bytes().stored, bytes) << row.name;
   }
 }
 
@@ -359,7 +359,7 @@ TEST_F(KindStoreSimulation, NoReaderSeesAnObjectGoBack) {
     dice_.seed(seed);
     history_.clear();
     watches_.clear();
-    kind_.emplace();
+    kind_.emplace(kWidget);
     last_.clear();
     for (int step = 0; step < 150; ++step) {
       Step();

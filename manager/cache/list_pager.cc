@@ -79,10 +79,10 @@ void ListPager::OnPage(absl::StatusOr<HttpResponse> response) {
     query_ = {.limit = 0, .continue_token = ""};
     return SendPage();
   }
-  bytes_ += page_->bytes();
   auto page = page_->Take();
   if (!page.ok()) return Finish(std::move(page).status());
-  for (ObjectPtr& object : page->items) result_.content.Put(std::move(object));
+  for (ObjectPtr& object : page->items) result_.content.Put(options_.pack(std::move(object)));
+  bytes_ = result_.content.bytes.stored;
   result_.resource_version = std::move(page->resource_version);
   if (page->continue_token.empty()) return Finish(std::move(result_));
   if (pages_ >= options_.max_pages) {

@@ -29,7 +29,10 @@ class ListPager {
     size_t max_list_bytes = size_t{4} << 30;  // of all pages
     absl::Duration page_timeout = absl::Seconds(60);
     Encoding encoding = Encoding::kJson;
-    // Called with the bytes of all pages so far, also while a page arrives; an error ends the list.
+    // The form in which to keep an object (ReflectorTarget::Pack).
+    std::function<ObjectPtr(ObjectPtr)> pack = [](ObjectPtr object) { return object; };
+    // Called with the bytes of all pages so far as they are kept, also while a
+    // page arrives; an error ends the list.
     std::function<absl::Status(size_t)> admit = [](size_t) { return absl::OkStatus(); };
   };
   struct Result {
@@ -59,7 +62,7 @@ class ListPager {
   const Options options_;
   ListQuery query_;
   int pages_ = 0;
-  size_t bytes_ = 0;            // of the pages that are read
+  size_t bytes_ = 0;            // of the pages that are read, as they are kept
   std::shared_ptr<Page> page_;  // under way
   Result result_;
   Done done_;

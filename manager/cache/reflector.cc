@@ -80,7 +80,7 @@ void Reflector::Stop() {
   pager_.reset();
   stream_.reset();
   initial_.reset();
-  account_.Set(store_.bytes()).IgnoreError();  // no more than it had
+  account_.Set(store_.bytes().stored).IgnoreError();  // no more than it had
   timer_.Cancel();
   probe_.reset();
   answer_timer_.Cancel();
@@ -130,6 +130,8 @@ void Reflector::OnWatchOpen() {
 
 void Reflector::OnWatchEvent(WatchEvent event) {
   if (event.type == WatchEventType::kUnknown) counts_->undecodable.Increment();
+  const bool puts = event.type == WatchEventType::kAdded || event.type == WatchEventType::kModified;
+  if (puts) event.object = store_.Pack(std::move(event.object));
   if (phase_ == Phase::kStreamingList) return OnInitialEvent(std::move(event));
   std::vector<ObjectEvent> changes;
   switch (event.type) {
@@ -161,7 +163,7 @@ void Reflector::OnApplied(WatchEventType type, std::string resource_version,
   if (!changes.empty()) owner_.OnObjects(changes);
   owner_.OnProgress();
   if (phase_ != Phase::kWatching) return;
-  const absl::Status admitted = Admit(store_.bytes());
+  const absl::Status admitted = Admit(store_.bytes().stored);
   if (!admitted.ok()) OnTooManyBytes(admitted);
 }
 
@@ -213,7 +215,7 @@ absl::Status Reflector::Admit(size_t bytes) {
                                                " bytes of ", spec_.ToString(),
                                                ": raise max_bytes, or demand a narrower scope"));
   }
-  const absl::Status admitted = account_.Set(std::max(bytes, store_.bytes()));
+  const absl::Status admitted = account_.Set(std::max(bytes, store_.bytes().stored));
   over_budget_ = !admitted.ok();
   return admitted;
 }

@@ -166,14 +166,15 @@ TEST_F(ReflectorEncodingTest, AListBeyondABoundWaits) {
   const auto overflows = [&] { return WatchMetrics(metrics_, spec_, "reader").overflows.Value(); };
   const std::string first = ListJson("10", {WidgetJson("a/x", 5)}, "next");
   const std::string second = ListJson("10", {WidgetJson("a/y", 6)});
+  const size_t both = WidgetJson("a/x", 5).size() + second.size();  // what is kept, what arrives
   const struct {
     size_t max_item;
     size_t max_list;
     size_t requests;
     DemandState state;
   } kCases[] = {
-      {1000, first.size() + second.size(), 3, DemandState::kPending},  // and the watch
-      {1000, first.size() + second.size() - 1, 2, DemandState::kPending},
+      {1000, both, 3, DemandState::kPending},  // and the watch
+      {1000, both - 1, 2, DemandState::kPending},
       {1000, first.size() - 1, 1, DemandState::kPending},
       {20, 100'000, 1, DemandState::kPending},
   };

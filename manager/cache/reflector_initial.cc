@@ -59,17 +59,21 @@ void Reflector::StartList() {
   phase_ = Phase::kListing;
   AwaitAnswer("list");
   counts_->lists.Increment();
-  pager_ = std::make_unique<ListPager>(*client_, spec_,
-                                       ListPager::Options{.page_size = options_.page_size,
-                                                          .max_pages = options_.max_pages,
-                                                          .max_item_bytes = options_.max_item_bytes,
-                                                          .max_list_bytes = options_.max_bytes,
-                                                          .page_timeout = options_.page_timeout,
-                                                          .encoding = encoding_,
-                                                          .admit = [this](size_t bytes) {
-                                                            NoteProgress();
-                                                            return Admit(bytes);
-                                                          }});
+  pager_ = std::make_unique<ListPager>(
+      *client_, spec_,
+      ListPager::Options{
+          .page_size = options_.page_size,
+          .max_pages = options_.max_pages,
+          .max_item_bytes = options_.max_item_bytes,
+          .max_list_bytes = options_.max_bytes,
+          .page_timeout = options_.page_timeout,
+          .encoding = encoding_,
+          .pack = [this](ObjectPtr object) { return store_.Pack(std::move(object)); },
+          .admit =
+              [this](size_t bytes) {
+                NoteProgress();
+                return Admit(bytes);
+              }});
   pager_->Start([this](absl::StatusOr<ListPager::Result> result) { OnList(std::move(result)); });
 }
 
@@ -78,7 +82,7 @@ void Reflector::OnList(absl::StatusOr<ListPager::Result> result) {
   answer_timer_.Cancel();
   if (!result.ok()) {
     if (IsOurBound(result.status())) counts_->overflows.Increment();
-    account_.Set(store_.bytes()).IgnoreError();  // no more than it had
+    account_.Set(store_.bytes().stored).IgnoreError();  // no more than it had
     return Fail(result.status(), Next::kPass);
   }
   Replace(std::move(result->content), std::move(result->resource_version));
@@ -93,7 +97,7 @@ void Reflector::Replace(ReflectorTarget::Content content, std::string resource_v
   const ReflectorTarget::Replaced replaced =
       store_.Replace(std::move(content), std::move(resource_version), most_events_);
   counts_->SetStore(store_.size(), store_.bytes());
-  account_.Set(store_.bytes()).IgnoreError();  // was admitted as it came
+  account_.Set(store_.bytes().stored).IgnoreError();  // was admitted as it came
   if (replaced.before != nullptr) owner_.OnReplaced(replaced.before);
   if (!replaced.events.empty()) owner_.OnObjects(replaced.events);
   owner_.OnProgress();

@@ -6,7 +6,7 @@
 namespace mandate {
 
 void ReflectorTarget::Content::Put(ObjectPtr object) {
-  bytes += object->bytes().size();
+  bytes.Add(*object);
   // Lists are in order.
   const bool last = objects.empty() || ObjectLess()(*std::prev(objects.end()), object);
   const auto place = last ? objects.end() : objects.lower_bound(object);
@@ -14,7 +14,7 @@ void ReflectorTarget::Content::Put(ObjectPtr object) {
     objects.insert(place, std::move(object));
     return;
   }
-  bytes -= place->object->bytes().size();
+  bytes.Subtract(*place->object);
   place->object = std::move(object);
 }
 

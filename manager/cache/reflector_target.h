@@ -11,6 +11,21 @@
 
 namespace mandate {
 
+// The bytes of objects.
+struct ObjectBytes {
+  void Add(const RawObject& object) {
+    stored += object.stored_size();
+    encoded += object.size();
+  }
+  void Subtract(const RawObject& object) {
+    stored -= object.stored_size();
+    encoded -= object.size();
+  }
+
+  size_t stored = 0;   // as they are held: large ones are compressed
+  size_t encoded = 0;  // as the server sent them
+};
+
 // The objects of one watch, as its reflector knows them. One thread writes.
 class ReflectorTarget {
  public:
@@ -19,7 +34,7 @@ class ReflectorTarget {
     void Put(ObjectPtr object);
 
     ObjectSet objects;
-    size_t bytes = 0;  // of the objects' encoded forms
+    ObjectBytes bytes;
   };
   // The changes that a new content made.
   struct Replaced {
@@ -29,6 +44,9 @@ class ReflectorTarget {
   };
 
   virtual ~ReflectorTarget() = default;
+
+  // The form in which to put an object that has arrived: smaller, or the copy that is here already.
+  virtual ObjectPtr Pack(ObjectPtr object) { return object; }
 
   // Makes `content` the content, as of `resource_version`, and returns the changes, including
   // deletes that no watch reported. An unchanged object stays the same copy. The first content
@@ -42,7 +60,7 @@ class ReflectorTarget {
   virtual void SetResourceVersion(std::string resource_version) = 0;
 
   virtual size_t size() const = 0;
-  virtual size_t bytes() const = 0;  // of the objects' encoded forms
+  virtual ObjectBytes bytes() const = 0;
 };
 
 }  // namespace mandate

@@ -197,7 +197,7 @@ TEST_F(ReflectorTest, CountsItsObjects) {
   StartSynced(10, {WidgetJson("a/x", 5), WidgetJson("a/y", 6)});
   Send(EventJson("DELETED", WidgetJson("a/x", 11)));
   EXPECT_EQ(Metric("mandate_cache_objects"), 1);
-  EXPECT_EQ(Metric("mandate_cache_bytes"), static_cast<double>(store_.bytes()));
+  EXPECT_EQ(Metric("mandate_cache_bytes"), static_cast<double>(store_.bytes().stored));
   EXPECT_EQ(Metric("mandate_cache_events_total"), 1);
   reflector_.reset();
   EXPECT_EQ(Metric("mandate_cache_objects"), 0);

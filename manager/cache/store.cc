@@ -13,10 +13,6 @@ namespace {
 
 using Type = ObjectEvent::Type;
 
-bool SameVersion(const RawObject& a, const RawObject& b) {
-  return a.uid() == b.uid() && a.resource_version() == b.resource_version();
-}
-
 ObjectEvent Added(ObjectPtr object) {
   return {.type = Type::kAdd, .object = std::move(object), .old = nullptr};
 }
@@ -53,6 +49,10 @@ bool IsOlder(std::string_view a, std::string_view b) {
   const auto left = ParseResourceVersion(a);
   const auto right = ParseResourceVersion(b);
   return left && right && *left < *right;
+}
+
+bool SameVersion(const RawObject& a, const RawObject& b) {
+  return a.uid() == b.uid() && a.resource_version() == b.resource_version();
 }
 
 void AppendChange(const ObjectPtr& old, const ObjectPtr& now, std::vector<ObjectEvent>& events) {
@@ -104,7 +104,7 @@ size_t ObjectStore::size() const {
   return objects_.size();
 }
 
-size_t ObjectStore::bytes() const {
+ObjectBytes ObjectStore::bytes() const {
   MutexLock lock(mutex_);
   return bytes_;
 }
@@ -142,8 +142,8 @@ ObjectStore::Replaced ObjectStore::ReplaceAnd(Content content, std::string resou
       AppendChange(nullptr, (now++)->object, replaced.events);
     } else {
       if (SameVersion(*old->object, *now->object)) {
-        content.bytes += old->object->bytes().size();
-        content.bytes -= now->object->bytes().size();
+        content.bytes.Add(*old->object);
+        content.bytes.Subtract(*now->object);
         now->object = old->object;
       }
       AppendChange((old++)->object, (now++)->object, replaced.events);
@@ -196,7 +196,7 @@ std::vector<ObjectEvent> ObjectStore::PutLocked(ObjectPtr object) {
   std::vector<ObjectEvent> events;
   const auto it = Find(object);
   if (it == objects_.end() || ObjectLess()(object, *it)) {
-    bytes_ += object->bytes().size();
+    bytes_.Add(*object);
     events.push_back(Added(object));
     Note(events);
     objects_.insert(it, std::move(object));
@@ -207,8 +207,8 @@ std::vector<ObjectEvent> ObjectStore::PutLocked(ObjectPtr object) {
   AppendChange(it->object, object, events);
   if (events.empty()) return events;
   Note(events);
-  bytes_ += object->bytes().size();
-  bytes_ -= it->object->bytes().size();
+  bytes_.Add(*object);
+  bytes_.Subtract(*it->object);
   it->object = std::move(object);
   return events;
 }
@@ -218,7 +218,7 @@ std::vector<ObjectEvent> ObjectStore::RemoveLocked(ObjectPtr object) {
   const auto it = Find(object);
   if (it == objects_.end() || ObjectLess()(object, *it)) return events;
   if (IsOlder(object->resource_version(), it->object->resource_version())) return events;
-  bytes_ -= it->object->bytes().size();
+  bytes_.Subtract(*it->object);
   Note({Deleted(it->object)});
   objects_.erase(it);
   events.push_back(Deleted(std::move(object)));
@@ -231,7 +231,7 @@ ObjectStore::Content ObjectStore::Release() {
   content.objects.swap(objects_);
   content.bytes = bytes_;
   indexes_.clear();
-  bytes_ = 0;
+  bytes_ = {};
   return content;
 }
 

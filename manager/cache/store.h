@@ -28,6 +28,9 @@ std::optional<uint64_t> ParseResourceVersion(std::string_view text);
 // Whether `a` is older than `b`; false if they cannot be compared.
 bool IsOlder(std::string_view a, std::string_view b);
 
+// Whether both are the same version of the same object.
+bool SameVersion(const RawObject& a, const RawObject& b);
+
 // Appends the events that turn `old` into `now`, which have the same key; null means that the
 // object does not exist. If UID and resourceVersion are unchanged, there is no event. If the UID
 // changed, there are two: the delete, then the add.
@@ -66,7 +69,7 @@ class ObjectStore : public ReflectorTarget {
   std::vector<ObjectPtr> ListByIndex(const IndexDefinition& definition, std::string_view value,
                                      std::string_view ns) const;
   size_t size() const override;
-  size_t bytes() const override;
+  ObjectBytes bytes() const override;
   // The version up to which the objects are known; "" before the first Replace().
   std::string resource_version() const;
   // Whether the content is certainly no older than `resource_version`.
@@ -106,7 +109,7 @@ class ObjectStore : public ReflectorTarget {
   ObjectSet objects_ ABSL_GUARDED_BY(mutex_);
   // Readers fill them.
   mutable absl::flat_hash_map<const IndexDefinition*, Index> indexes_ ABSL_GUARDED_BY(mutex_);
-  size_t bytes_ ABSL_GUARDED_BY(mutex_) = 0;
+  ObjectBytes bytes_ ABSL_GUARDED_BY(mutex_);
   std::string resource_version_ ABSL_GUARDED_BY(mutex_);
 };
 

@@ -72,8 +72,8 @@ TEST(ObjectStoreTest, ReplacesByMarkAndSweep) {
     EXPECT_EQ(Text(store.List()), row.content);
     EXPECT_EQ(store.resource_version(), "20");
     size_t bytes = 0;
-    for (const ObjectPtr& object : store.List()) bytes += object->bytes().size();
-    EXPECT_EQ(store.bytes(), bytes);
+    for (const ObjectPtr& object : store.List()) bytes += object->size();
+    EXPECT_EQ(store.bytes().stored, bytes);
   }
 }
 
@@ -98,7 +98,7 @@ TEST(ObjectStoreTest, AppliesWatchEvents) {
   EXPECT_EQ(Text(store.Put(Widget("a/x", 8, "u2"))), "-a/x@7 +a/x@8");
   EXPECT_EQ(Text(store.Remove(Widget("a/x", 9, "u2"))), "-a/x@9") << "its last state";
   EXPECT_EQ(store.size(), 0u);
-  EXPECT_EQ(store.bytes(), 0u);
+  EXPECT_EQ(store.bytes().stored, 0u);
 }
 
 TEST(ObjectStoreTest, ListsOneNamespace) {
@@ -137,7 +137,7 @@ TEST(ObjectStoreTest, ReturnsTheFormerContentInsteadOfManyEvents) {
   EXPECT_TRUE(many.events.empty());
   ASSERT_NE(many.before, nullptr);
   EXPECT_EQ(Text(*many.before), "a/x@1 a/y@4 b/z@3");
-  EXPECT_EQ(store.bytes(), 0u);
+  EXPECT_EQ(store.bytes().stored, 0u);
 }
 
 TEST(ObjectStoreTest, ListsPartByPart) {
@@ -158,7 +158,7 @@ TEST(ObjectStoreTest, ReleasesItsContent) {
   store.Put(Widget("a/x", 1));
   EXPECT_EQ(Text(store.Release().objects), "a/x@1 a/y@2");
   EXPECT_EQ(store.size(), 0u);
-  EXPECT_EQ(store.bytes(), 0u);
+  EXPECT_EQ(store.bytes().stored, 0u);
 }
 
 }  // namespace

@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <cstring>
 #include <new>
+#include <utility>
 
 #include "manager/core/status_macros.h"
 #include "manager/core/strings.h"
@@ -64,14 +65,18 @@ struct RawObject::IdentitySink final : MetadataSink {
   Identity identity;
 };
 
-RawObject::RawObject(char* const& room, std::string_view bytes, Encoding encoding,
-                     const Identity& identity)
-    : room_(room), size_(static_cast<uint32_t>(bytes.size())), encoding_(encoding) {
-  std::memcpy(room, bytes.data(), bytes.size());
-  uint32_t end = size_;
+RawObject::RawObject(char* const& room, const Content& content, const Identity& identity)
+    : room_(room),
+      dictionary_(content.dictionary),
+      stored_(static_cast<uint32_t>(content.stored.size())),
+      size_(static_cast<uint32_t>(content.size)),
+      encoding_(content.encoding) {
+  const std::string_view stored = content.stored;
+  std::memcpy(room, stored.data(), stored.size());
+  uint32_t end = stored_;
   const auto place = [&](std::string_view part) -> Span {
     const auto size = static_cast<uint32_t>(part.size());
-    if (IsWithin(part, bytes)) return {static_cast<uint32_t>(part.data() - bytes.data()), size};
+    if (IsWithin(part, stored)) return {static_cast<uint32_t>(part.data() - stored.data()), size};
     if (size > 0) std::memcpy(room + end, part.data(), size);
     end += size;
     return {end - size, size};
@@ -82,28 +87,56 @@ RawObject::RawObject(char* const& room, std::string_view bytes, Encoding encodin
   resource_version_ = place(identity.resource_version);
 }
 
-absl::StatusOr<std::shared_ptr<const RawObject>> RawObject::Make(std::string_view bytes,
-                                                                 Encoding encoding,
+absl::StatusOr<std::shared_ptr<const RawObject>> RawObject::Make(const Content& content,
                                                                  const Identity& identity) {
   if (identity.name.empty()) {
     return absl::InvalidArgumentError("metadata.name: missing; this is not a Kubernetes object");
   }
-  size_t size = bytes.size();
+  size_t size = content.stored.size();
   for (std::string_view part :
        {identity.ns, identity.name, identity.uid, identity.resource_version}) {
-    if (!IsWithin(part, bytes)) size += part.size();
+    if (!IsWithin(part, content.stored)) size += part.size();
   }
   if (size > UINT32_MAX) {
-    return absl::InvalidArgumentError(StrCat("an object of ", bytes.size(), " bytes is too large"));
+    return absl::InvalidArgumentError(StrCat("an object of ", size, " bytes is too large"));
   }
   char* room = nullptr;
-  return std::allocate_shared<RawObject>(RoomyAllocator<RawObject>(size, &room), room, bytes,
-                                         encoding, identity);
+  return std::allocate_shared<RawObject>(RoomyAllocator<RawObject>(size, &room), room, content,
+                                         identity);
+}
+
+std::shared_ptr<const RawObject> RawObject::Compressed(
+    std::shared_ptr<const ByteDictionary> dictionary) const {
+  if (dictionary_ != nullptr) return nullptr;
+  const std::string compressed = dictionary->Compress({room_, stored_});
+  const size_t identity = ns_.size + name_.size + uid_.size + resource_version_.size;
+  if (compressed.size() + identity > stored_ / 4 * 3) return nullptr;
+  return *Make({compressed, size_, encoding_, std::move(dictionary)},
+               {ns(), name(), uid(), resource_version()});
+}
+
+absl::Status RawObject::Read(absl::FunctionRef<void(std::string_view)> read) const {
+  if (dictionary_ == nullptr) {
+    read({room_, size_});
+    return absl::OkStatus();
+  }
+  const auto bytes = std::make_unique_for_overwrite<char[]>(size_);
+  RETURN_IF_ERROR(dictionary_->Decompress({room_, stored_}, bytes.get(), size_));
+  read({bytes.get(), size_});
+  return absl::OkStatus();
+}
+
+std::string RawObject::bytes() const {
+  std::string copy;
+  Read([&](std::string_view bytes) { copy = bytes; }).IgnoreError();  // it was written by this
+  return copy;
 }
 
 ObjectHeader RawObject::Header() const {
+  absl::StatusOr<ObjectHeader> header;
+  Read([&](std::string_view bytes) { header = ParseObjectHeader(bytes, encoding_); }).IgnoreError();
   // This cannot fail, because the identity was read from the same bytes with the same rules.
-  return *ParseObjectHeader(bytes(), encoding_);
+  return *std::move(header);
 }
 
 absl::StatusOr<std::shared_ptr<const RawObject>> ParseRawObject(std::string_view bytes,
@@ -120,14 +153,15 @@ absl::StatusOr<std::shared_ptr<const RawObject>> ParseRawObject(std::string_view
   }
   RawObject::IdentitySink sink;
   RETURN_IF_ERROR(ReadMetadataProtobuf(bytes, sink));
-  return RawObject::Make(bytes, encoding, sink.identity);
+  return RawObject::Make({bytes, bytes.size(), encoding}, sink.identity);
 }
 
 absl::StatusOr<std::shared_ptr<const RawObject>> ReadRawObject(JsonCursor& json) {
   const size_t start = json.Offset();
   RawObject::IdentitySink sink;
   RETURN_IF_ERROR(ReadMetadataJson(json, sink));
-  return RawObject::Make(json.TextSince(start), Encoding::kJson, sink.identity);
+  const std::string_view text = json.TextSince(start);
+  return RawObject::Make({text, text.size(), Encoding::kJson}, sink.identity);
 }
 
 }  // namespace mandate

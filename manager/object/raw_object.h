@@ -6,8 +6,10 @@
 #include <string>
 #include <string_view>
 
+#include "absl/functional/function_ref.h"
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
+#include "manager/object/byte_dictionary.h"
 #include "manager/object/kind.h"
 #include "manager/object/object_codec.h"
 #include "manager/object/object_header.h"
@@ -17,8 +19,8 @@ namespace mandate {
 class JsonCursor;
 
 // Immutable, so thread-safe; always held by shared_ptr<const RawObject>. It is one allocation,
-// little larger than the bytes. Only the identity is indexed; everything else is read from the
-// bytes on each call.
+// little larger than the bytes, which may be compressed (object_packer.h). Only the identity is
+// indexed; everything else is read from the bytes on each call.
 class RawObject {
   struct Identity {
     std::string_view ns;
@@ -26,10 +28,16 @@ class RawObject {
     std::string_view uid;
     std::string_view resource_version;
   };
+  struct Content {
+    std::string_view stored;  // the bytes, or what the dictionary made of them
+    size_t size;              // of the bytes
+    Encoding encoding;
+    std::shared_ptr<const ByteDictionary> dictionary = nullptr;
+  };
 
  public:
-  // Only ParseRawObject and ReadRawObject have an Identity, and so can call it.
-  RawObject(char* const& room, std::string_view bytes, Encoding encoding, const Identity& identity);
+  // Only functions of this room have an Identity, and so can call it.
+  RawObject(char* const& room, const Content& content, const Identity& identity);
   RawObject(const RawObject&) = delete;
   RawObject& operator=(const RawObject&) = delete;
 
@@ -42,23 +50,35 @@ class RawObject {
   // Read anew on each call: keep the result, also in a range-for over one of its members.
   ObjectHeader Header() const;
 
-  // JSON, or protobuf without its envelope. May hold secrets: never log it.
-  std::string_view bytes() const { return {room_, size_}; }
+  // A copy: JSON, or protobuf without its envelope. May hold secrets: never log it.
+  std::string bytes() const;
   Encoding encoding() const { return encoding_; }
+  // How many bytes it has, and how many it takes in memory.
+  size_t size() const { return size_; }
+  size_t stored_size() const { return stored_; }
 
   template <Object T>
   absl::StatusOr<T> Decode() const {
-    return DecodeObject<T>(bytes(), encoding_);
+    absl::StatusOr<T> decoded;
+    const absl::Status status =
+        Read([&](std::string_view bytes) { decoded = DecodeObject<T>(bytes, encoding_); });
+    if (!status.ok()) return status;
+    return decoded;
   }
+
+  // The same object, which takes less memory; null if it would not take clearly less.
+  std::shared_ptr<const RawObject> Compressed(
+      std::shared_ptr<const ByteDictionary> dictionary) const;
 
  private:
   friend absl::StatusOr<std::shared_ptr<const RawObject>> ParseRawObject(std::string_view bytes,
                                                                          Encoding encoding);
   friend absl::StatusOr<std::shared_ptr<const RawObject>> ReadRawObject(JsonCursor& json);
   struct IdentitySink;
-  static absl::StatusOr<std::shared_ptr<const RawObject>> Make(std::string_view bytes,
-                                                               Encoding encoding,
+  static absl::StatusOr<std::shared_ptr<const RawObject>> Make(const Content& content,
                                                                const Identity& identity);
+  // Calls `read` with the bytes, unless they cannot be decompressed (kInternal).
+  absl::Status Read(absl::FunctionRef<void(std::string_view)> read) const;
 
   struct Span {
     uint32_t at = 0;
@@ -66,9 +86,11 @@ class RawObject {
   };
   std::string_view At(Span span) const { return {room_ + span.at, span.size}; }
 
-  // In the same allocation: the bytes, then the parts of the identity that are escaped in them
-  // (rare).
+  // In the same allocation: what is stored of the bytes, then the parts of the identity that it
+  // does not show: all if it is compressed, else those that are escaped (rare).
   const char* const room_;
+  const std::shared_ptr<const ByteDictionary> dictionary_;  // null: it is not compressed
+  const uint32_t stored_;                                   // its size
   const uint32_t size_;
   const Encoding encoding_;
   Span ns_;

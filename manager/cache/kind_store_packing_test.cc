@@ -1,0 +1,67 @@
+// What a KindStore holds of large objects.
+#include <gtest/gtest.h>
+
+#include <string>
+#include <utility>
+
+#include "manager/cache/kind_store.h"
+#include "manager/cache/testing/watch_json.h"
+#include "manager/core/strings.h"
+
+namespace mandate {
+namespace {
+
+class Unheard : public KindStore::Listener {
+ public:
+  void OnObjects(const std::vector<ObjectEvent>&) override {}
+  void OnReplaced(const std::shared_ptr<const ObjectSet>&) override {}
+};
+
+// An object of `bytes` and more.
+ObjectPtr Large(std::string_view key, int version, size_t bytes = 3000) {
+  std::string json = WidgetJson(key, version);
+  std::string data;
+  for (int i = 0; data.size() < bytes; ++i) data += StrCat("line ", i, " of ", version, "; ");
+  json.insert(json.size() - 1, StrCat(R"(,"data":")", data, "\""));
+  return *ParseRawObject(json, Encoding::kJson);
+}
+
+TEST(KindStorePacking, HoldsLargeObjectsCompressed) {
+  KindStore kind(kWidget, {.sample_bytes = 50'000});
+  Unheard unheard;
+  const auto stream = kind.Open({kWidget, "", ""}, unheard, 3);
+  ReflectorTarget::Content content;
+  for (int i = 1; i <= 100; ++i) content.Put(stream->Pack(Large(StrCat("a/", i), i)));
+  const ObjectBytes bytes = content.bytes;
+  EXPECT_GT(bytes.encoded, 300'000u);
+  EXPECT_LT(bytes.stored, 100'000u);
+  stream->Replace(std::move(content), "100", 1000);
+  EXPECT_EQ(stream->bytes().stored, bytes.stored);
+  EXPECT_EQ(stream->bytes().encoded, bytes.encoded);
+  const ObjectPtr held = stream->store()->Get("a", "99");
+  EXPECT_EQ(held->bytes(), Large("a/99", 99)->bytes());
+  EXPECT_EQ(stream->Pack(Large("a/99", 99)), held) << "a list brings what is here already";
+  EXPECT_NE(stream->Pack(Large("a/99", 101)), held);
+  EXPECT_EQ(Text(stream->Put(stream->Pack(Large("a/99", 101)))), "~a/99@101");
+  stream->Remove(Large("a/99", 102));
+  for (const ObjectPtr& object : stream->store()->List()) stream->Remove(object);
+  EXPECT_EQ(stream->bytes().stored, 0u);
+  EXPECT_EQ(stream->bytes().encoded, 0u);
+}
+
+TEST(KindStorePacking, LeavesSecretsAndSmallObjectsAsTheyAre) {
+  constexpr KindInfo kSecret = {
+      .group = "", .version = "v1", .kind = "Secret", .plural = "secrets"};
+  for (const auto& [info, size] : {std::pair(kSecret, 3000), std::pair(kWidget, 1000)}) {
+    KindStore kind(info, {.sample_bytes = 10'000});
+    Unheard unheard;
+    const auto stream = kind.Open({info, "", ""}, unheard, 3);
+    for (int i = 1; i <= 100; ++i) {
+      const ObjectPtr object = Large(StrCat("a/", i), i, size);
+      EXPECT_EQ(stream->Pack(object), object);
+    }
+  }
+}
+
+}  // namespace
+}  // namespace mandate

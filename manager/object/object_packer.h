@@ -1,0 +1,44 @@
+// Keeps the objects of one kind small.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include "manager/object/byte_dictionary.h"
+#include "manager/object/raw_object.h"
+
+namespace mandate {
+
+// Objects of one kind have much in common: the names of fields, managedFields, what a template set.
+// From the first large objects that pass, it trains a dictionary, with which it compresses all
+// later ones. The first ones stay as they are.
+//
+// The dictionary has parts of those first objects, for as long as the packer or an object that it
+// packed exists. One thread only.
+class ObjectPacker {
+ public:
+  struct Options {
+    // Smaller objects are not compressed: there is little to gain. SIZE_MAX: none is.
+    size_t min_object_bytes = 2048;
+    // The dictionary is made from so many bytes of objects, and has at most so many.
+    size_t sample_bytes = size_t{512} << 10;
+    size_t dictionary_bytes = size_t{32} << 10;
+  };
+
+  explicit ObjectPacker(const Options& options) : options_(options) {}
+
+  // The object, or the same object compressed.
+  std::shared_ptr<const RawObject> Pack(std::shared_ptr<const RawObject> object);
+
+ private:
+  void Train();
+
+  const Options options_;
+  std::shared_ptr<const ByteDictionary> dictionary_;  // null: not trained yet
+  std::vector<std::shared_ptr<const RawObject>> samples_;
+  size_t sampled_bytes_ = 0;
+};
+
+}  // namespace mandate

@@ -1,0 +1,92 @@
+#include "manager/object/object_packer.h"
+
+#include <string>
+
+#include "gtest/gtest.h"
+#include "manager/core/strings.h"
+#include "manager/object/object_codec.h"
+
+namespace mandate {
+namespace {
+
+using ObjectPtr = std::shared_ptr<const RawObject>;
+
+ObjectPtr Make(int i, size_t lines = 40) {
+  std::string annotations;
+  for (size_t line = 0; line < lines; ++line) {
+    annotations += StrCat(line == 0 ? "" : ",", R"("example.com/annotation-)", line, R"(":"value )",
+                          (static_cast<size_t>(i) * 7919 + line) % 1000, "\"");
+  }
+  return *ParseRawObject(
+      StrCat(R"({"metadata":{"name":"n)", i, R"(","namespace":"é\u003c","uid":"u)", i,
+             R"(","resourceVersion":")", i, R"(","annotations":{)", annotations, "}}}"),
+      Encoding::kJson);
+}
+
+// Objects until one is compressed; 0: none is.
+int FirstCompressed(ObjectPacker& packer, int most) {
+  for (int i = 1; i <= most; ++i) {
+    if (packer.Pack(Make(i))->stored_size() < Make(i)->stored_size()) return i;
+  }
+  return 0;
+}
+
+TEST(ObjectPackerTest, CompressesOnceItHasSeenEnough) {
+  ObjectPacker packer({.min_object_bytes = 100, .sample_bytes = 100'000});
+  const int first = FirstCompressed(packer, 1000);
+  EXPECT_EQ(first, static_cast<int>(100'000 / Make(1)->size()) + 2);
+}
+
+TEST(ObjectPackerTest, APackedObjectReadsAsBefore) {
+  ObjectPacker packer({.min_object_bytes = 100, .sample_bytes = 50'000});
+  ASSERT_GT(FirstCompressed(packer, 1000), 0);
+  const ObjectPtr plain = Make(123456);
+  const ObjectPtr packed = packer.Pack(plain);
+  EXPECT_LT(packed->stored_size(), plain->size() / 3);
+  EXPECT_EQ(packed->size(), plain->size());
+  EXPECT_EQ(plain->stored_size(), plain->size());
+  EXPECT_EQ(packed->bytes(), plain->bytes());
+  EXPECT_EQ(packed->encoding(), plain->encoding());
+  EXPECT_EQ(packed->Key(), plain->Key());
+  EXPECT_EQ(packed->uid(), plain->uid());
+  EXPECT_EQ(packed->resource_version(), plain->resource_version());
+  EXPECT_EQ(packed->Header(), plain->Header());
+  EXPECT_EQ(packer.Pack(packed), packed) << "it is packed already";
+}
+
+// They hold the dictionary.
+TEST(ObjectPackerTest, ObjectsOutliveThePacker) {
+  ObjectPtr packed;
+  {
+    ObjectPacker packer({.min_object_bytes = 100, .sample_bytes = 50'000});
+    ASSERT_GT(FirstCompressed(packer, 1000), 0);
+    packed = packer.Pack(Make(7));
+  }
+  EXPECT_EQ(packed->bytes(), Make(7)->bytes());
+}
+
+TEST(ObjectPackerTest, LeavesObjectsThatWouldNotGetSmaller) {
+  ObjectPacker packer({.min_object_bytes = 1000, .sample_bytes = 100'000});
+  ASSERT_GT(FirstCompressed(packer, 1000), 0);
+  const ObjectPtr small = Make(1, 10);
+  ASSERT_LT(small->size(), 1000u);
+  EXPECT_EQ(packer.Pack(small), small);
+  std::string noise;
+  uint32_t state = 1;
+  for (int i = 0; i < 4000; ++i) {
+    state = state * 1664525 + 1013904223;
+    noise += static_cast<char>('!' + state % 91);
+  }
+  std::erase_if(noise, [](char c) { return c == '"' || c == '\\'; });
+  const ObjectPtr random = *ParseRawObject(
+      StrCat(R"({"metadata":{"name":"n"},"data":")", noise, "\"}"), Encoding::kJson);
+  EXPECT_EQ(packer.Pack(random), random);
+}
+
+TEST(ObjectPackerTest, CanBeSwitchedOff) {
+  ObjectPacker packer({.min_object_bytes = SIZE_MAX, .sample_bytes = 1});
+  EXPECT_EQ(FirstCompressed(packer, 500), 0);
+}
+
+}  // namespace
+}  // namespace mandate
