@@ -62,8 +62,8 @@ absl::Status CheckTypes(const std::vector<DesiredCondition>& desired,
   return absl::OkStatus();
 }
 
-bool SaysAlready(const ConditionList& current, const ConditionList& wanted,
-                 std::initializer_list<std::string_view> own_types) {
+bool ConditionsUpToDate(const ConditionList& current, const ConditionList& wanted,
+                        std::initializer_list<std::string_view> own_types) {
   return std::all_of(own_types.begin(), own_types.end(), [&](std::string_view type) {
     const ConditionProto* is = FindCondition(current, type);
     const ConditionProto* should_be = FindCondition(wanted, type);

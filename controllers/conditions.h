@@ -39,14 +39,15 @@ struct DesiredCondition {
 ConditionList MakeConditions(const std::vector<DesiredCondition>& desired,
                              const ConditionList& current, int64_t generation, absl::Time now);
 
-// kInternal when a condition's type is not one of `own_types`: SaysAlready() would not see it.
+// kInternal when a condition's type is not one of `own_types`: ConditionsUpToDate() would not see
+// it.
 absl::Status CheckTypes(const std::vector<DesiredCondition>& desired,
                         std::initializer_list<std::string_view> own_types);
 
 // Whether `current` has the conditions of `own_types` as `wanted` has them, and no others of these
 // types; times of transition aside. Other types are other controllers' conditions.
-bool SaysAlready(const ConditionList& current, const ConditionList& wanted,
-                 std::initializer_list<std::string_view> own_types);
+bool ConditionsUpToDate(const ConditionList& current, const ConditionList& wanted,
+                        std::initializer_list<std::string_view> own_types);
 
 // Null when there is none of this type.
 const ConditionProto* FindCondition(const ConditionList& conditions, std::string_view type);

@@ -24,29 +24,29 @@ TEST(ConditionsTest, TransitionTimeMovesWithTheStatusOnly) {
   EXPECT_EQ(failed[0].lasttransitiontime().seconds(), 2000);
 }
 
-TEST(ConditionsTest, SaysAlreadyIgnoresTimesAndOrderAndNothingElse) {
+TEST(ConditionsTest, ConditionsUpToDateIgnoresTimesAndOrderAndNothingElse) {
   const std::vector<DesiredCondition> two = {{"A", true, "R", "m"}, {"B", false, "R", "m"}};
   const std::vector<DesiredCondition> swapped = {two[1], two[0]};
   const auto made = [](const std::vector<DesiredCondition>& desired, int64_t generation = 1) {
     return MakeConditions(desired, {}, generation, generation == 1 ? kThen : kNow);
   };
-  EXPECT_TRUE(SaysAlready(MakeConditions(two, {}, 1, kNow), made(swapped), {"A", "B"}));
-  EXPECT_FALSE(SaysAlready(made(two), made(two, 2), {"A", "B"}));
-  EXPECT_FALSE(SaysAlready(made(two), made({two[0]}), {"A", "B"})) << "B is not wanted";
-  EXPECT_FALSE(SaysAlready(made({two[0]}), made(two), {"A", "B"})) << "B is missing";
+  EXPECT_TRUE(ConditionsUpToDate(MakeConditions(two, {}, 1, kNow), made(swapped), {"A", "B"}));
+  EXPECT_FALSE(ConditionsUpToDate(made(two), made(two, 2), {"A", "B"}));
+  EXPECT_FALSE(ConditionsUpToDate(made(two), made({two[0]}), {"A", "B"})) << "B is not wanted";
+  EXPECT_FALSE(ConditionsUpToDate(made({two[0]}), made(two), {"A", "B"})) << "B is missing";
   for (const DesiredCondition& other : {DesiredCondition{"A", false, "R", "m"},
                                         {"A", true, "S", "m"},
                                         {"A", true, "R", "n"},
                                         {"C", true, "R", "m"}}) {
-    EXPECT_FALSE(SaysAlready(made({two[0]}), made({other}), {"A", "B"})) << other.type;
+    EXPECT_FALSE(ConditionsUpToDate(made({two[0]}), made({other}), {"A", "B"})) << other.type;
   }
 }
 
 // A condition that another controller writes does not cause another write of ours.
 TEST(ConditionsTest, ConditionsOfOthersDoNotMatter) {
   const DesiredCondition ours{"Scoped", true, "Fine", "m"}, other{"Audited", true, "R", "m"};
-  EXPECT_TRUE(SaysAlready(MakeConditions({other, ours}, {}, 1, kThen),
-                          MakeConditions({ours}, {}, 1, kNow), {"Scoped", "Effective"}));
+  EXPECT_TRUE(ConditionsUpToDate(MakeConditions({other, ours}, {}, 1, kThen),
+                                 MakeConditions({ours}, {}, 1, kNow), {"Scoped", "Effective"}));
 }
 
 TEST(ConditionsTest, FindsWhatIsFalseOfAGeneration) {

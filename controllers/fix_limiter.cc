@@ -4,12 +4,12 @@
 
 namespace mandate {
 
-double FixLimiter::TokensAt(const Bucket& bucket, absl::Time now) const {
+double ObjectFixLimiter::TokensAt(const Bucket& bucket, absl::Time now) const {
   const double earned = absl::FDivDuration(now - bucket.at, bucket.interval);
   return std::min<double>(options_.burst, bucket.tokens + earned);
 }
 
-void FixLimiter::ForgetIdle(absl::Time now) {
+void ObjectFixLimiter::ForgetIdle(absl::Time now) {
   absl::erase_if(buckets_,
                  [&](const auto& item) { return TokensAt(item.second, now) >= options_.burst; });
   // Other writers fight over all of these objects. Each forgotten object costs one more burst of
@@ -17,7 +17,7 @@ void FixLimiter::ForgetIdle(absl::Time now) {
   if (buckets_.size() >= options_.max_objects) buckets_.clear();
 }
 
-absl::Duration FixLimiter::WaitFor(const std::string& uid, absl::Time now) {
+absl::Duration ObjectFixLimiter::WaitFor(const std::string& uid, absl::Time now) {
   MutexLock lock(mutex_);
   const auto found = buckets_.find(uid);
   if (found == buckets_.end()) return absl::ZeroDuration();
@@ -25,7 +25,7 @@ absl::Duration FixLimiter::WaitFor(const std::string& uid, absl::Time now) {
   return tokens < 1 ? (1 - tokens) * found->second.interval : absl::ZeroDuration();
 }
 
-void FixLimiter::NoteFix(const std::string& uid, absl::Time now) {
+void ObjectFixLimiter::NoteFix(const std::string& uid, absl::Time now) {
   MutexLock lock(mutex_);
   const Bucket full{static_cast<double>(options_.burst), now, options_.first};
   auto found = buckets_.find(uid);
@@ -42,11 +42,11 @@ void FixLimiter::NoteFix(const std::string& uid, absl::Time now) {
   if (exhausted) bucket.interval = std::min(2 * bucket.interval, options_.longest);
 }
 
-absl::Duration FixLimits::WaitFor(const std::string& uid, absl::Time now) {
+absl::Duration FixLimiters::WaitFor(const std::string& uid, absl::Time now) {
   return std::max(fixes_.WaitFor(uid, now), revocations_.WaitFor(uid, now));
 }
 
-void FixLimits::NoteFix(const std::string& uid, bool revoked, absl::Time now) {
+void FixLimiters::NoteFix(const std::string& uid, bool revoked, absl::Time now) {
   (revoked ? revocations_ : fixes_).NoteFix(uid, now);
 }
 

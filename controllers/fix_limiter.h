@@ -13,7 +13,7 @@ namespace mandate {
 // A token bucket for each object. Two controllers that do not agree about an object would write it
 // as fast as the API server answers: each write is an event for the other. A person's edits are
 // fixed at once. Thread-safe.
-class FixLimiter {
+class ObjectFixLimiter {
  public:
   struct Options {
     int burst = 5;                              // fixes without a delay
@@ -22,8 +22,8 @@ class FixLimiter {
     size_t max_objects = 10'000;  // remembered; when there are more, the idle ones are forgotten
   };
 
-  FixLimiter() : FixLimiter(Options()) {}
-  explicit FixLimiter(Options options) : options_(options) {}
+  ObjectFixLimiter() : ObjectFixLimiter(Options()) {}
+  explicit ObjectFixLimiter(Options options) : options_(options) {}
 
   // How long to wait before the object with this UID is fixed. Zero: it may be fixed now.
   absl::Duration WaitFor(const std::string& uid, absl::Time now);
@@ -49,17 +49,17 @@ class FixLimiter {
 // it again and again keeps it while the fix waits. If the API server never stores the fix as
 // written (an admission plugin), quick fixes end nothing, and are slowed like the others.
 // Thread-safe.
-class FixLimits {
+class FixLimiters {
  public:
-  static constexpr absl::Duration kRevocations = absl::Seconds(5);
+  static constexpr absl::Duration kRevocationInterval = absl::Seconds(5);
 
   absl::Duration WaitFor(const std::string& uid, absl::Time now);
   // `revoked`: the fix has ended what it was to revoke.
   void NoteFix(const std::string& uid, bool revoked, absl::Time now);
 
  private:
-  FixLimiter fixes_;
-  FixLimiter revocations_{{.first = kRevocations, .longest = kRevocations}};
+  ObjectFixLimiter fixes_;
+  ObjectFixLimiter revocations_{{.first = kRevocationInterval, .longest = kRevocationInterval}};
 };
 
 }  // namespace mandate

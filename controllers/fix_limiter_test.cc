@@ -11,14 +11,14 @@ namespace {
 const absl::Time kStart = absl::FromUnixSeconds(1000);
 
 // Notes a successful fix, unless it must wait. Returns the wait.
-absl::Duration Take(FixLimiter& limiter, const std::string& uid, absl::Time now) {
+absl::Duration Take(ObjectFixLimiter& limiter, const std::string& uid, absl::Time now) {
   const absl::Duration wait = limiter.WaitFor(uid, now);
   if (wait == absl::ZeroDuration()) limiter.NoteFix(uid, now);
   return wait;
 }
 
-TEST(FixLimiterTest, APersonsEditsAreFixedAtOnceAndAFightIsSlow) {
-  FixLimiter limiter({.burst = 2});
+TEST(ObjectFixLimiterTest, APersonsEditsAreFixedAtOnceAndAFightIsSlow) {
+  ObjectFixLimiter limiter({.burst = 2});
   EXPECT_EQ(Take(limiter, "a", kStart), absl::ZeroDuration());
   EXPECT_EQ(Take(limiter, "a", kStart), absl::ZeroDuration());
   absl::Time now = kStart;
@@ -37,31 +37,32 @@ TEST(FixLimiterTest, APersonsEditsAreFixedAtOnceAndAFightIsSlow) {
   EXPECT_EQ(Take(limiter, "a", now), absl::Seconds(20));
 }
 
-TEST(FixLimitsTest, RevocationsAreSlowedLess) {
+TEST(FixLimitersTest, RevocationsAreSlowedLess) {
   for (const bool revoked : {false, true}) {
-    FixLimits limits;
+    FixLimiters limits;
     absl::Time now = kStart;
     absl::Duration longest;
     for (int i = 0; i < 20; ++i) {
       const absl::Duration wait = limits.WaitFor("a", now);
-      EXPECT_TRUE(i >= FixLimiter::Options().burst || wait == absl::ZeroDuration());
+      EXPECT_TRUE(i >= ObjectFixLimiter::Options().burst || wait == absl::ZeroDuration());
       longest = std::max(longest, wait);
       now += wait;
       limits.NoteFix("a", revoked, now);
     }
-    EXPECT_EQ(longest, revoked ? FixLimits::kRevocations : FixLimiter::Options().longest);
+    EXPECT_EQ(longest,
+              revoked ? FixLimiters::kRevocationInterval : ObjectFixLimiter::Options().longest);
   }
 }
 
-TEST(FixLimiterTest, OnlyFixesThatAreTakenCount) {
-  FixLimiter limiter({.burst = 1});
+TEST(ObjectFixLimiterTest, OnlyFixesThatAreTakenCount) {
+  ObjectFixLimiter limiter({.burst = 1});
   for (int i = 0; i < 100; ++i) EXPECT_EQ(limiter.WaitFor("a", kStart), absl::ZeroDuration());
   limiter.NoteFix("a", kStart);
   for (int i = 0; i < 100; ++i) EXPECT_EQ(limiter.WaitFor("a", kStart), absl::Seconds(10));
 }
 
-TEST(FixLimiterTest, ItRemembersABoundedNumberOfObjects) {
-  FixLimiter limiter({.burst = 1, .first = absl::Seconds(10), .max_objects = 2});
+TEST(ObjectFixLimiterTest, ItRemembersABoundedNumberOfObjects) {
+  ObjectFixLimiter limiter({.burst = 1, .first = absl::Seconds(10), .max_objects = 2});
   EXPECT_EQ(Take(limiter, "fought", kStart + absl::Seconds(8)), absl::ZeroDuration());
   EXPECT_EQ(Take(limiter, "idle", kStart), absl::ZeroDuration());
   // The limiter forgets the idle object to make room.

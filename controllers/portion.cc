@@ -10,8 +10,8 @@ namespace {
 // The next portion of writes, after the requests that wait in the queue. What an edit began goes on
 // at the default priority, so that other objects' edits come first.
 constexpr absl::Duration kNextPortion = absl::Milliseconds(1);
-// The first delay before an object is fixed again that differs from what was written. FixLimiter
-// increases the delay.
+// The first delay before an object is fixed again that differs from what was written.
+// ObjectFixLimiter increases the delay.
 constexpr absl::Duration kDifferenceRetry = absl::Seconds(1);
 
 std::vector<std::string> Summary(std::string_view done, const FailedWrites& failed,
@@ -76,12 +76,14 @@ void Portion::NoteRetryAfter() {
   round_.not_before = std::max(round_.not_before, clock_.TimeNow() + log_.TakeRetryAfter());
 }
 
-absl::Duration Portion::Asked() const {
+absl::Duration Portion::RetryAfter() const {
   if (unfinished_) return absl::ZeroDuration();
   return std::clamp(round_.not_before - clock_.TimeNow(), absl::ZeroDuration(), kLongestRetry);
 }
 
-absl::Status Portion::Later(const absl::Status& error) const { return NotBefore({Asked()}, error); }
+absl::Status Portion::RequeueError(const absl::Status& error) const {
+  return NotBefore({RetryAfter()}, error);
+}
 
 bool Portion::failed_in_several() const {
   return several_ && !(round_.grants.keys.empty() && round_.revoking_fixes.keys.empty() &&
@@ -117,7 +119,7 @@ absl::StatusOr<Result> WriteRounds::ResultOf(const ObjectKey& key, Portion& port
     return Result{kNextPortion, kDefaultPriority};
   }
   absl::StatusOr<Result> result = NextTry(key, portion);
-  const absl::Duration asked = portion.Asked();
+  const absl::Duration asked = portion.RetryAfter();
   if (!result.ok()) {
     const bool same = RetryAfter(result.status()).value_or(absl::ZeroDuration()) == asked;
     return same ? result : WithRetryAfter(result.status(), asked);

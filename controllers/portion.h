@@ -63,7 +63,7 @@ class Portion {
 
   // Stops a list before its next write if `is_outdated`: the plan's objects were edited, and the
   // next portion writes the new plan.
-  void LeaveWhen(std::function<bool()> is_outdated) { is_outdated_ = std::move(is_outdated); }
+  void StopWhen(std::function<bool()> is_outdated) { is_outdated_ = std::move(is_outdated); }
 
   // Calls `write`, then `after`, for each item of `list` whose `key` is not in `failed`. Stops at a
   // limit. An item whose write does not call NoteSuccess() is added to `failed`. Returns true if
@@ -101,9 +101,9 @@ class Portion {
   const TriedTargets& tried_targets() const { return tried_targets_; }
   // At the end of a round: the API server's Retry-After, at most kLongestRetry. Zero if there is
   // none, or if the round continues.
-  absl::Duration Asked() const;
+  absl::Duration RetryAfter() const;
   // An error that the reconcile returns instead of the result of WriteRounds::ResultOf().
-  absl::Status Later(const absl::Status& error) const;
+  absl::Status RequeueError(const absl::Status& error) const;
 
  private:
   friend class WriteRounds;

@@ -160,7 +160,7 @@ TEST_F(PortionRetryTest, NoPortionWaitsForAnotherButTheNextRoundDoes) {
     WriteRound round = rounds.Take(key, "1");
     Portion portion(clock_, limits_, round);
     Work(portion, {"a", "b", "c"}, &WriteRound::grants);
-    EXPECT_EQ(RetryAfter(portion.Later(absl::AbortedError("of the report"))).has_value(),
+    EXPECT_EQ(RetryAfter(portion.RequeueError(absl::AbortedError("of the report"))).has_value(),
               !portion.unfinished());
     return rounds.ResultOf(key, portion)->requeue_after;
   };
@@ -176,12 +176,12 @@ TEST_F(PortionRetryTest, AnotherErrorOfTheReconcileWaitsToo) {
   refusals_ = {{"a", Wait(429, absl::Seconds(50))}};
   WriteRound round;
   Portion portion(clock_, limits_, round);
-  EXPECT_EQ(RetryAfter(portion.Later(absl::AbortedError("x"))), std::nullopt);
+  EXPECT_EQ(RetryAfter(portion.RequeueError(absl::AbortedError("x"))), std::nullopt);
   Work(portion, {"a"}, &WriteRound::grants);
-  EXPECT_TRUE(portion.Later(absl::OkStatus()).ok());
-  EXPECT_EQ(RetryAfter(portion.Later(absl::AbortedError("x"))), absl::Seconds(50));
-  EXPECT_EQ(RetryAfter(portion.Later(Wait(429, absl::Seconds(5)))), absl::Seconds(50));
-  EXPECT_EQ(RetryAfter(portion.Later(Wait(429, absl::Seconds(55)))), absl::Seconds(55));
+  EXPECT_TRUE(portion.RequeueError(absl::OkStatus()).ok());
+  EXPECT_EQ(RetryAfter(portion.RequeueError(absl::AbortedError("x"))), absl::Seconds(50));
+  EXPECT_EQ(RetryAfter(portion.RequeueError(Wait(429, absl::Seconds(5)))), absl::Seconds(50));
+  EXPECT_EQ(RetryAfter(portion.RequeueError(Wait(429, absl::Seconds(55)))), absl::Seconds(55));
 }
 
 TEST(RequeueWithinTest, TheSoonerCounts) {

@@ -112,7 +112,7 @@ TEST_F(PortionTest, LeavesWhatWasEditedMeanwhile) {
   limits_.max_writes = 10;
   WriteRound round;
   Portion portion(clock_, limits_, round);
-  portion.LeaveWhen([this] { return tried_.size() == 2; });
+  portion.StopWhen([this] { return tried_.size() == 2; });
   EXPECT_FALSE(Work(portion, {"a", "b", "c"}, &WriteRound::grants));
   EXPECT_FALSE(Work(portion, {"d"}, &WriteRound::removals)) << "nor is another list begun";
   EXPECT_THAT(Tried(), ElementsAre("a", "b"));

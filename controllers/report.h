@@ -29,7 +29,7 @@ absl::Status ReportConditions(const CallContext& context, const Component& compo
   const ConditionList conditions =
       MakeConditions(desired, of.status().conditions(), of.metadata().generation(),
                      component.clock().WallTimeNow());
-  if (SaysAlready(of.status().conditions(), conditions, own_types)) return absl::OkStatus();
+  if (ConditionsUpToDate(of.status().conditions(), conditions, own_types)) return absl::OkStatus();
   T status;
   status.mutable_metadata()->set_name(of.metadata().name());
   if (!of.metadata().namespace_().empty()) {
@@ -46,7 +46,7 @@ absl::Status ReportConditions(const CallContext& context, const Component& compo
   const std::string_view first = *own_types.begin();
   const bool in_progress = std::ranges::any_of(
       desired, [first](const auto& c) { return c.type == first && c.in_progress; });
-  RecordTransition(component.events, component.runtime.log, RefTo(of), first,
+  RecordTransition(component.events, component.controller_context.log, RefTo(of), first,
                    of.status().conditions(), conditions, in_progress);
   *of.mutable_status()->mutable_conditions() = conditions;
   return absl::OkStatus();

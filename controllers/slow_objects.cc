@@ -12,9 +12,9 @@ SlowObjects::Turn::Turn(SlowObjects& all, const ObjectKey& key, absl::Time now)
   slow_ = all_.slow_.contains(key);
   if (!slow_) return;
   const Answer answer = all_.Admit(key, now);
-  at_work_ = answer == Answer::kAtWork;
-  waits_still_ = answer == Answer::kWaitsStill;
-  if (at_work_) ++all_.at_work_;
+  has_slot_ = answer == Answer::kHasSlot;
+  still_waiting_ = answer == Answer::kStillWaiting;
+  if (has_slot_) ++all_.used_slots_;
 }
 
 // Each turn is one portion of an object's writes, so an object with many writes does not block the
@@ -23,12 +23,12 @@ SlowObjects::Answer SlowObjects::Admit(const ObjectKey& key, absl::Time now) {
   std::erase_if(waiting_,
                 [&](const Waiting& one) { return one.key != key && now - one.asked > kLapse; });
   auto mine = std::ranges::find(waiting_, key, &Waiting::key);
-  if (at_work_ + AheadOf(mine) < static_cast<size_t>(std::max(at_once_, 1))) {
+  if (used_slots_ + AheadOf(mine) < static_cast<size_t>(std::max(at_once_, 1))) {
     if (mine != waiting_.end()) {
       waiting_.erase(mine);
       ++turns_;
     }
-    return Answer::kAtWork;
+    return Answer::kHasSlot;
   }
   if (mine == waiting_.end()) {
     waiting_.push_back({key, now, now});
@@ -36,7 +36,7 @@ SlowObjects::Answer SlowObjects::Admit(const ObjectKey& key, absl::Time now) {
   }
   const bool is_early = now - mine->asked < kLater;
   mine->asked = now;
-  if (!is_early && now - mine->planned < kPlanAgain) return Answer::kWaitsStill;
+  if (!is_early && now - mine->planned < kPlanAgain) return Answer::kStillWaiting;
   mine->planned = now;
   return Answer::kWaits;
 }
@@ -95,7 +95,7 @@ void SlowObjects::Turn::EndEarly(bool slow, const TriedTargets& tried) {
   Note(tried, mine);
 }
 
-Result SlowObjects::Turn::Later() {
+Result SlowObjects::Turn::RequeueLater() {
   waits_ = true;
   if (!revokes_) return {kLater};
   MutexLock lock(all_.mutex_);
@@ -113,7 +113,7 @@ void SlowObjects::Turn::NoteSlowReport() {
 
 SlowObjects::Turn::~Turn() {
   MutexLock lock(all_.mutex_);
-  if (at_work_) --all_.at_work_;
+  if (has_slot_) --all_.used_slots_;
   if (early_) --all_.early_;
   if (!slow_ || waits_) return;
   std::erase_if(all_.waiting_, [&](const Waiting& one) { return one.key == key_; });

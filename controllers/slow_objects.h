@@ -2,17 +2,17 @@
 // answer, are reconciled at the same time.
 //
 //   SlowObjects::Turn turn(slow_objects, key, now);
-//   if (turn.waits_still()) return turn.Later();
+//   if (turn.still_waiting()) return turn.RequeueLater();
 //   … plan …
 //   if (it revokes something) turn.NoteRevocation();
-//   if (turn.later() && there is something to write) {
+//   if (turn.must_wait() && there is something to write) {
 //     if (it revokes something in targets that turn.IsQuick() && turn.TakeEarly()) {
 //       … write that, with little patience, until a write takes long …
 //       turn.EndEarly(/*slow=*/a write took long, where it wrote);
 //     }
-//     return turn.Later();
+//     return turn.RequeueLater();
 //   }
-//   … write, with little patience unless turn.at_work() …
+//   … write, with little patience unless turn.has_slot() …
 //   if (it wrote) turn.End(/*slow=*/a write took long, where it wrote);
 #pragma once
 
@@ -59,13 +59,13 @@ class SlowObjects {
 
     // Whether the object's last writes were slow.
     bool slow() const { return slow_; }
-    // Whether it is slow and has a turn, so that it waits for responses.
-    bool at_work() const { return at_work_; }
-    // Whether it is slow and has no turn: others are at work, or have waited for longer.
-    bool later() const { return slow_ && !at_work_; }
+    // Whether it is slow and has a slot, so that it waits for responses.
+    bool has_slot() const { return has_slot_; }
+    // Whether it is slow and has no slot: others have them, or have waited for longer.
+    bool must_wait() const { return slow_ && !has_slot_; }
     // The same for an object that was waiting already and needs no new plan. It needs one if an
     // event repeats its reconcile early, and every kPlanAgain, because it may have new revocations.
-    bool waits_still() const { return waits_still_; }
+    bool still_waiting() const { return still_waiting_; }
     // Notes that the object has a revocation, so its turn comes before that of others' grants.
     void NoteRevocation() { revokes_ = true; }
     // Whether a write of `object` is not known to be slow or to fail. A slow object sends such a
@@ -76,8 +76,9 @@ class SlowObjects {
     bool TakeEarly();
     void EndEarly(bool slow, const TriedTargets& tried);
     // The result of a reconcile that waits. Without this call the object loses its place.
-    Result Later();
-    // Notes whether a write was slow, and the targets. Not called without a write or with Later().
+    Result RequeueLater();
+    // Notes whether a write was slow, and the targets. Not called without a write or with
+    // RequeueLater().
     void End(bool slow, const TriedTargets& tried = {});
 
     // Whether a write of its status was slow less than kNoReports ago.
@@ -89,15 +90,15 @@ class SlowObjects {
     const ObjectKey& key_;
     const absl::Time now_;
     bool slow_ = false;
-    bool at_work_ = false;  // as a slow object
-    bool waits_still_ = false;
+    bool has_slot_ = false;  // as a slow object
+    bool still_waiting_ = false;
     bool waits_ = false;
     bool early_ = false;
     bool revokes_ = false;
     bool reports_slowly_ = false;
   };
 
-  // At least one slow object is at work, whatever `at_once`.
+  // At least one slow object has a slot, whatever `at_once`.
   explicit SlowObjects(int at_once) : at_once_(at_once) {}
 
  private:
@@ -112,7 +113,7 @@ class SlowObjects {
     bool found_early = false;  // a slow target, since the object's last turn
   };
 
-  enum class Answer { kAtWork, kWaits, kWaitsStill };
+  enum class Answer { kHasSlot, kWaits, kStillWaiting };
   Answer Admit(const ObjectKey& key, absl::Time now) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   // Records the targets where the object's writes are not quick.
   static void Note(const TriedTargets& tried, Slow& of);
@@ -123,7 +124,7 @@ class SlowObjects {
   const int at_once_;
   Mutex mutex_;
   size_t early_ ABSL_GUARDED_BY(mutex_) = 0;
-  size_t at_work_ ABSL_GUARDED_BY(mutex_) = 0;
+  size_t used_slots_ ABSL_GUARDED_BY(mutex_) = 0;
   size_t turns_ ABSL_GUARDED_BY(mutex_) = 0;  // the number of turns of waiting objects
   absl::flat_hash_map<ObjectKey, Slow> slow_ ABSL_GUARDED_BY(mutex_);
   std::vector<Waiting> waiting_ ABSL_GUARDED_BY(mutex_);  // in the order of arrival

@@ -16,16 +16,16 @@ class SlowObjectsTest : public testing::Test {
  protected:
   void Be(const ObjectKey& key, bool slow) {
     Turn turn(objects_, key, now_);
-    EXPECT_FALSE(turn.later());
+    EXPECT_FALSE(turn.must_wait());
     turn.End(slow);
   }
 
   // Whether the object must wait. If so, its reconcile is repeated later.
   bool Waits(const ObjectKey& key, bool revokes = false) {
     Turn turn(objects_, key, now_);
-    if (!turn.later()) return false;
+    if (!turn.must_wait()) return false;
     if (revokes) turn.NoteRevocation();
-    EXPECT_EQ(turn.Later().requeue_after, SlowObjects::kLater);
+    EXPECT_EQ(turn.RequeueLater().requeue_after, SlowObjects::kLater);
     return true;
   }
 
@@ -39,12 +39,12 @@ TEST_F(SlowObjectsTest, SomeAreAtWorkAtOnce) {
   std::optional<Turn> a(std::in_place, objects_, a_, now_);
   const Turn b(objects_, b_, now_);
   EXPECT_TRUE(a->slow());
-  EXPECT_FALSE(a->later() || b.later());
+  EXPECT_FALSE(a->must_wait() || b.must_wait());
   {
     const Turn c(objects_, c_, now_);
-    EXPECT_TRUE(c.later());
+    EXPECT_TRUE(c.must_wait());
     const Turn quick(objects_, {"", "d"}, now_);
-    EXPECT_FALSE(quick.slow() || quick.later());
+    EXPECT_FALSE(quick.slow() || quick.must_wait());
   }
   EXPECT_TRUE(Waits(c_)) << "who waited gives no place back";
   a.reset();
@@ -137,7 +137,7 @@ TEST_F(SlowObjectsTest, SomeTurnsAreTheOldests) {
     b.reset();
     if (!Waits(c_)) break;
     b.emplace(objects_, revoker, now_);
-    EXPECT_TRUE(b->at_work());
+    EXPECT_TRUE(b->has_slot());
   }
   EXPECT_EQ(turns, SlowObjects::kOldestsTurn - 1);
 }
@@ -147,20 +147,20 @@ TEST_F(SlowObjectsTest, WhoWaitsIsPlannedAgain) {
   for (const ObjectKey& key : {a_, b_, c_}) Be(key, /*slow=*/true);
   const Turn a(objects_, a_, now_), b(objects_, b_, now_);
   EXPECT_TRUE(Waits(c_, /*revokes=*/true));
-  const auto waits_still = [&](absl::Duration after) {
+  const auto still_waiting = [&](absl::Duration after) {
     now_ += after;
     Turn turn(objects_, c_, now_);
-    EXPECT_TRUE(turn.later());
-    turn.Later();
-    return turn.waits_still();
+    EXPECT_TRUE(turn.must_wait());
+    turn.RequeueLater();
+    return turn.still_waiting();
   };
-  EXPECT_TRUE(waits_still(SlowObjects::kLater));
-  EXPECT_FALSE(waits_still(SlowObjects::kLater - absl::Milliseconds(1)));
+  EXPECT_TRUE(still_waiting(SlowObjects::kLater));
+  EXPECT_FALSE(still_waiting(SlowObjects::kLater - absl::Milliseconds(1)));
   for (absl::Duration waited; waited + SlowObjects::kLater < SlowObjects::kPlanAgain;
        waited += SlowObjects::kLater) {
-    EXPECT_TRUE(waits_still(SlowObjects::kLater));
+    EXPECT_TRUE(still_waiting(SlowObjects::kLater));
   }
-  EXPECT_FALSE(waits_still(SlowObjects::kLater));
+  EXPECT_FALSE(still_waiting(SlowObjects::kLater));
 }
 
 // An object is slow only together with its target, which is a namespace or an object of cluster
@@ -211,7 +211,7 @@ TEST_F(SlowObjectsTest, WhoFindsASlowTargetEarlyWritesNoMoreEarlyBeforeItsTurn) 
     if (!c.TakeEarly()) return false;
     c.EndEarly(slow, {{{"ns", ""}, !slow}});
     EXPECT_EQ(c.IsQuick({"ns", "x"}), !slow);
-    c.Later();
+    c.RequeueLater();
     return true;
   };
   EXPECT_TRUE(early(false));
@@ -232,13 +232,13 @@ TEST_F(SlowObjectsTest, FewWriteEarlyAtOnceAndTheOthersArePlannedAgain) {
   {
     Turn other(objects_, d, now_);
     EXPECT_FALSE(other.TakeEarly());
-    other.Later();
+    other.RequeueLater();
   }
   now_ += SlowObjects::kLater;
-  c->Later();
+  c->RequeueLater();
   c.reset();
   Turn other(objects_, d, now_);
-  EXPECT_FALSE(other.waits_still());
+  EXPECT_FALSE(other.still_waiting());
   EXPECT_TRUE(other.TakeEarly());
 }
 
@@ -250,7 +250,7 @@ TEST_F(SlowObjectsTest, WhoIsAtWorkWaitsNoLonger) {
   EXPECT_TRUE(Waits(d));
   a.reset();
   const Turn c(objects_, c_, now_);
-  EXPECT_TRUE(c.at_work());
+  EXPECT_TRUE(c.has_slot());
   b.reset();
   EXPECT_FALSE(Waits(d));
 }
@@ -259,12 +259,12 @@ TEST_F(SlowObjectsTest, WhoBeginsToWaitIsTold) {
   for (const ObjectKey& key : {a_, b_, c_}) Be(key, /*slow=*/true);
   std::optional<Turn> a(std::in_place, objects_, a_, now_);
   const Turn b(objects_, b_, now_);
-  EXPECT_FALSE(Turn(objects_, c_, now_).waits_still());
-  EXPECT_FALSE(Turn(objects_, c_, now_).waits_still()) << "nobody said that it waits";
+  EXPECT_FALSE(Turn(objects_, c_, now_).still_waiting());
+  EXPECT_FALSE(Turn(objects_, c_, now_).still_waiting()) << "nobody said that it waits";
   EXPECT_TRUE(Waits(c_));
   EXPECT_TRUE(Waits(c_));
   now_ += SlowObjects::kLater;
-  EXPECT_TRUE(Turn(objects_, c_, now_).waits_still());
+  EXPECT_TRUE(Turn(objects_, c_, now_).still_waiting());
   a.reset();
   EXPECT_FALSE(Waits(a_)) << "the last reconcile of c had nothing to write";
 }
@@ -291,14 +291,14 @@ TEST_F(SlowObjectsTest, WhoWasQuickIsSlowNoLonger) {
 TEST_F(SlowObjectsTest, WhoBecomesQuickGivesItsPlaceBack) {
   for (const ObjectKey& key : {a_, b_, c_}) Be(key, /*slow=*/true);
   for (const ObjectKey& key : {a_, b_}) Be(key, /*slow=*/false);
-  EXPECT_FALSE(Turn(objects_, c_, now_).later());
+  EXPECT_FALSE(Turn(objects_, c_, now_).must_wait());
 }
 
 TEST(SlowObjectsBoundTest, OneIsAlwaysAtWork) {
   SlowObjects objects(0);
   const ObjectKey key{"", "a"};
   Turn(objects, key, absl::UnixEpoch()).End(true);
-  EXPECT_FALSE(Turn(objects, key, absl::UnixEpoch()).later());
+  EXPECT_FALSE(Turn(objects, key, absl::UnixEpoch()).must_wait());
 }
 
 }  // namespace

@@ -30,7 +30,7 @@ class WriteLog {
   // object is gone already or replaced.
   void AddRemoval(std::string_view what, std::string_view name, const absl::Status& status);
   // The server's response to a write, or the object after it, differs from the written object. This
-  // is not an error: the caller retries slowly (FixLimiter).
+  // is not an error: the caller retries slowly (ObjectFixLimiter).
   void AddDifference(std::string_view what, std::string_view difference);
   // The API server has marked the object as deleted, but finalizers keep it. This is not an error:
   // an event will report its deletion.

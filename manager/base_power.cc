@@ -5,24 +5,24 @@
 #include "manager/client/self_review.h"
 #include "manager/core/status_macros.h"
 #include "manager/core/strings.h"
-#include "manager/rbac/danger.h"
+#include "manager/rbac/risky_rights.h"
 #include "manager/rbac/rule.h"
 
 namespace mandate {
 namespace {
 
-using rbac::Danger;
+using rbac::RiskyRight;
 
 constexpr size_t kAtOnce = 16;  // reviews
 
 // Rights to objects of certain names are not excess: base has such rights for its components.
-bool IsExcess(const Danger& danger) {
-  return danger.severity == Danger::Severity::kCritical && danger.name.empty();
+bool IsExcess(const RiskyRight& risky) {
+  return risky.severity == RiskyRight::Severity::kCritical && risky.name.empty();
 }
 
-std::string ResourceOf(const Danger& danger) {
-  return danger.subresource.empty() ? std::string(danger.resource)
-                                    : StrCat(danger.resource, "/", danger.subresource);
+std::string ResourceOf(const RiskyRight& risky) {
+  return risky.subresource.empty() ? std::string(risky.resource)
+                                   : StrCat(risky.resource, "/", risky.subresource);
 }
 
 }  // namespace
@@ -37,18 +37,19 @@ absl::StatusOr<BasePower> AskBasePower(const CallContext& context, RestClient& b
   // Two for each right: in the whole cluster, and in the manager's namespace.
   std::vector<AccessQuestion> questions;
   std::vector<std::string> texts;
-  for (const Danger& danger : rbac::Dangers()) {
-    if (!IsExcess(danger)) continue;
-    for (const std::string_view verb : danger.Verbs()) {
+  for (const RiskyRight& risky : rbac::RiskyRights()) {
+    if (!IsExcess(risky)) continue;
+    for (const std::string_view verb : risky.Verbs()) {
       rbac::Rule rule{.verbs = {std::string(verb)},
-                      .api_groups = {std::string(danger.group)},
-                      .resources = {ResourceOf(danger)}};
+                      .api_groups = {std::string(risky.group)},
+                      .resources = {ResourceOf(risky)}};
       questions.push_back({"", rule});
       questions.push_back({std::string(ns), std::move(rule)});
-      texts.push_back(StrCat(verb, " ", ResourceOf(danger), " (", danger.consequence, ")"));
+      texts.push_back(StrCat(verb, " ", ResourceOf(risky), " (", risky.consequence, ")"));
     }
   }
-  ASSIGN_OR_RETURN(const auto answers, CanIAll(context, base, std::move(questions), kAtOnce));
+  ASSIGN_OR_RETURN(const auto answers,
+                   ReviewOwnAccess(context, base, std::move(questions), kAtOnce));
   for (size_t i = 0; i < texts.size(); ++i) {
     if (answers[2 * i].allowed()) {
       power.excess.push_back(std::move(texts[i]));

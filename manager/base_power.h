@@ -15,7 +15,7 @@ namespace mandate {
 struct BasePower {
   // Every verb on every resource, as cluster-admin has.
   bool anything = false;
-  // The critical rights of rbac::Dangers() that base has to all objects. It needs none of them:
+  // The critical rights of rbac::RiskyRights() that base has to all objects. It needs none of them:
   // "create serviceaccounts/token (acts as these ServiceAccounts) in namespace mandate-system".
   std::vector<std::string> excess;
 };

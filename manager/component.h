@@ -24,12 +24,13 @@ struct Component {
   const rbac::Mandate& mandate;
   RestClient& client;
   EventRecorder& events;
-  ControllerContext runtime;  // the view of the cache, the loop, the workers, logs and metrics
-  std::string_view ns = {};   // the manager's namespace
+  // The view of the cache, the loop, the workers, logs and metrics.
+  ControllerContext controller_context;
+  std::string_view ns = {};  // the manager's namespace
 
   std::string_view name() const { return mandate.component; }
-  CacheView& cache() const { return runtime.cache; }
-  const Clock& clock() const { return runtime.loop.clock(); }
+  CacheView& cache() const { return controller_context.cache; }
+  const Clock& clock() const { return controller_context.loop.clock(); }
 };
 
 using Controllers = std::vector<std::unique_ptr<Controller>>;

@@ -161,7 +161,7 @@ absl::StatusOr<std::unique_ptr<ComponentClient>> Manager::Parts::NewClient(
       // A component may have granted or revoked what another one reads.
       .on_rbac_write =
           [this](std::string_view ns) {
-            if (cache != nullptr) cache->RetryNamespace(ns);
+            if (cache != nullptr) cache->RecheckAccessInNamespace(ns);
           },
   });
 }

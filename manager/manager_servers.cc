@@ -75,7 +75,7 @@ std::vector<ComponentWebhooks*> Manager::Parts::AllWebhooks() const {
 // permission must not make the others' webhooks unreachable.
 absl::Status Manager::Parts::WebhooksReady() const {
   RETURN_IF_ERROR(options.webhook_certificate->Ready());
-  for (const ComponentWebhooks* hooks : AllWebhooks()) RETURN_IF_ERROR(hooks->Settled());
+  for (const ComponentWebhooks* hooks : AllWebhooks()) RETURN_IF_ERROR(hooks->DemandsSettled());
   return absl::OkStatus();
 }
 

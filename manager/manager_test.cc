@@ -50,7 +50,7 @@ class ManagerTest : public testing::Test {
              [this](const Component& component) -> absl::StatusOr<Controllers> {
                events_ = &component.events;
                ASSIGN_OR_RETURN(auto controller,
-                                UncheckedControllerBuilder(component.runtime)
+                                UncheckedControllerBuilder(component.controller_context)
                                     .For<corev1::ConfigMap>()
                                     .Complete(std::make_unique<FunctionReconciler>(
                                         [this](const CallContext& context, const Request&) {
@@ -197,7 +197,7 @@ TEST_F(ManagerTest, ReportsATaskThatHoldsTheLoop) {
   Loop* loop = nullptr;
   const auto manager =
       test_.Create({{&kIdle, [&](const Component& component) -> absl::StatusOr<Controllers> {
-                       loop = &component.runtime.loop;
+                       loop = &component.controller_context.loop;
                        return Controllers();
                      }}});
   ASSERT_TRUE(manager.ok()) << manager.status();

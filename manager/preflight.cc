@@ -79,7 +79,7 @@ absl::Status Check(const CallContext& context, RestClient& client,
     }
   }
   ASSIGN_OR_RETURN(const std::vector<AccessAnswer> answers,
-                   CanIAll(context, client, questions, kAtOnce));
+                   ReviewOwnAccess(context, client, questions, kAtOnce));
   std::set<std::string> incomplete;  // namespaces
   for (size_t i = 0; i < answers.size(); ++i) {
     if (answers[i].allowed()) continue;

@@ -11,7 +11,7 @@ namespace mandate {
 absl::StatusOr<std::unique_ptr<RunningComponent>> RunningComponent::Create(
     const ComponentSpec& spec, const Options& options) {
   const std::string name(spec.mandate->component);
-  ControllerContext runtime{
+  ControllerContext controller_context{
       name,
       options.client.loop(),
       options.workers,
@@ -21,7 +21,7 @@ absl::StatusOr<std::unique_ptr<RunningComponent>> RunningComponent::Create(
       options.seed,
       std::make_shared<Strand>(Strand::Options{options.workers, options.client.loop().clock()})};
   std::unique_ptr<RunningComponent> running(new RunningComponent(
-      {*spec.mandate, options.client, options.events, std::move(runtime), options.ns},
+      {*spec.mandate, options.client, options.events, std::move(controller_context), options.ns},
       options.cache, options.log.With("component", name),
       options.has_token ? absl::UnavailableError("no token yet") : absl::OkStatus()));
   running->ready_ = spec.ready;

@@ -65,7 +65,7 @@ class RunningComponentTest : public CacheFixture {
            for (const std::string& name : names) {
              auto controller =
                  Controller::Create({.name = name,
-                                     .runtime = component.runtime,
+                                     .controller_context = component.controller_context,
                                      .sources = {{{kWidget, "", ""}, EnqueueObject(), {}}},
                                      .reconciler = std::make_unique<FunctionReconciler>(
                                          [run](const CallContext& context, const Request&) {
@@ -122,12 +122,12 @@ TEST_F(RunningComponentTest, MakesItsControllersFromItsOwnParts) {
          EXPECT_EQ(&component.client, &a_);
          EXPECT_EQ(&component.events, &events_);
          EXPECT_EQ(component.name(), "reader");
-         EXPECT_EQ(component.runtime.component, "reader");
-         EXPECT_EQ(&component.runtime.loop, &loop_);
-         EXPECT_EQ(&component.runtime.pool, &pool_);
-         EXPECT_EQ(&component.runtime.metrics, &metrics_);
-         EXPECT_EQ(component.runtime.seed, 42u);
-         EXPECT_NE(component.runtime.strand, nullptr);  // one for all its controllers
+         EXPECT_EQ(component.controller_context.component, "reader");
+         EXPECT_EQ(&component.controller_context.loop, &loop_);
+         EXPECT_EQ(&component.controller_context.pool, &pool_);
+         EXPECT_EQ(&component.controller_context.metrics, &metrics_);
+         EXPECT_EQ(component.controller_context.seed, 42u);
+         EXPECT_NE(component.controller_context.strand, nullptr);  // one for all its controllers
          // Its view asks as this component, within this mandate.
          const auto handle = component.cache().Demand({kWidget, "", ""}, nullptr);
          Settle();

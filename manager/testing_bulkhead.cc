@@ -101,8 +101,8 @@ void Bulkhead::Run() {
   const auto noisy = [this](const Component& component) -> absl::StatusOr<Controllers> {
     noisy_events_ = &component.events;
     noisy_view_ = &component.cache();
-    metrics_ = &component.runtime.metrics;
-    UncheckedControllerBuilder builder(component.runtime);
+    metrics_ = &component.controller_context.metrics;
+    UncheckedControllerBuilder builder(component.controller_context);
     builder.Named("noisy").WithOptions({.max_concurrent_reconciles = kAtOnce});
     builder.Watches<corev1::ConfigMap>([this](const ObjectEvent& event) {
       if (settings_.map) settings_.map();
@@ -117,7 +117,7 @@ void Bulkhead::Run() {
   const auto quiet = [this](const Component& component) -> absl::StatusOr<Controllers> {
     quiet_events_ = &component.events;
     quiet_view_ = &component.cache();
-    UncheckedControllerBuilder builder(component.runtime);
+    UncheckedControllerBuilder builder(component.controller_context);
     builder.For<coordinationv1::Lease>();
     return One(builder.Complete(
         std::make_unique<FunctionReconciler>([this](const CallContext&, const Request& request) {

@@ -9,23 +9,23 @@
 namespace mandate {
 namespace {
 
-absl::StatusOr<certificates::Lives> ParseLives(const WebhookFlags& flags) {
-  certificates::Lives lives;
-  if (!absl::ParseDuration(flags.certificate_duration, &lives.serving)) {
+absl::StatusOr<certificates::CertificateLifetimes> ParseLifetimes(const WebhookFlags& flags) {
+  certificates::CertificateLifetimes lifetimes;
+  if (!absl::ParseDuration(flags.certificate_duration, &lifetimes.serving)) {
     return absl::InvalidArgumentError(StrCat("--webhook-certificate-duration: \"",
                                              flags.certificate_duration,
                                              "\" is not a duration; write 168h"));
   }
-  if (!absl::ParseDuration(flags.ca_duration, &lives.authority)) {
+  if (!absl::ParseDuration(flags.ca_duration, &lifetimes.authority)) {
     return absl::InvalidArgumentError(StrCat("--webhook-ca-duration: \"", flags.ca_duration,
                                              "\" is not a duration; write 8760h"));
   }
-  const absl::Status valid = certificates::CheckLives(lives);
+  const absl::Status valid = certificates::CheckLifetimes(lifetimes);
   if (!valid.ok()) {
     return absl::InvalidArgumentError(
         StrCat("--webhook-certificate-duration: ", AsStd(valid.message())));
   }
-  return lives;
+  return lifetimes;
 }
 
 }  // namespace
@@ -69,7 +69,7 @@ void DeclareWebhooks(CLI::App& app, WebhookFlags& flags, ManagerOptions& options
 absl::Status ResolveCertificate(const WebhookFlags& flags,
                                 const std::vector<ComponentSpec>& enabled, ManagerOptions& options,
                                 certificates::Settings& certificates) {
-  ASSIGN_OR_RETURN(certificates.options.lives, ParseLives(flags));
+  ASSIGN_OR_RETURN(certificates.options.lifetimes, ParseLifetimes(flags));
   if (options.webhook_address == "0") return absl::OkStatus();
   ServingCertificate::Options files = flags.files;
   files.log = options.log;

@@ -134,12 +134,12 @@ void Declare(CLI::App& app, CommandLine& line, ManagerOptions& options, const st
          "sent), warn (logged), off (sent).")
       ->type_name("MODE")
       ->capture_default_str();
-  app.add_option("--max-watch-size", line.max_watch_size,
-                 "Limit of the encoded objects that all watches hold. One half is shared equally "
-                 "among the components; the other half is for any of them. Reads of a kind that "
-                 "exceeds the limit fail; other kinds are not affected. Default: a quarter of the "
-                 "container's "
-                 "memory limit, or 1Gi without a limit.")
+  app.add_option(
+         "--max-watch-size", line.max_watch_size,
+         "Maximum total size of the stored objects in all watches. Half of it is divided "
+         "equally among the components; any component may use the other half. Reads of a "
+         "kind that exceeds the limit fail; other kinds are not affected. Default: a quarter "
+         "of the container's memory limit, or 1Gi without a limit.")
       ->type_name("QUANTITY");
   app.add_option("--log-format", line.log_format, "Format of the log: text or json.")
       ->check(CLI::IsMember({"text", "json"}))

@@ -127,8 +127,8 @@ TEST_F(FlagsTest, AWebhookAddressEnablesComponentsWithWebhooks) {
   EXPECT_THAT(certificates_.options.validating,
               ElementsAre(certificates::PublishedConfiguration{"mandate-manager-hook-validating",
                                                                {"hook.example.com"}}));
-  EXPECT_EQ(certificates_.options.lives.serving, absl::Hours(1));
-  EXPECT_EQ(certificates_.options.lives.authority, absl::Hours(4));
+  EXPECT_EQ(certificates_.options.lifetimes.serving, absl::Hours(1));
+  EXPECT_EQ(certificates_.options.lifetimes.authority, absl::Hours(4));
 }
 
 TEST_F(FlagsTest, AWebhookCertificateMayComeFromFiles) {

@@ -74,7 +74,7 @@ Webhooks MakeServing(const Component& component, const CertificateOptions& optio
       {KindOf<Secret>::value, std::string(component.ns), options.secret},
       std::make_shared<ServingSink>(
           std::move(serving),
-          component.runtime.log.With("component", std::string(component.name())))));
+          component.controller_context.log.With("component", std::string(component.name())))));
   return webhooks;
 }
 

@@ -29,12 +29,12 @@ absl::StatusOr<std::unique_ptr<Controller>> MakeController(const Component& comp
                                                            const CertificateOptions& options) {
   using admissionregistrationv1::MutatingWebhookConfiguration;
   using admissionregistrationv1::ValidatingWebhookConfiguration;
-  RETURN_IF_ERROR(CheckLives(options.lives));
+  RETURN_IF_ERROR(CheckLifetimes(options.lifetimes));
   RETURN_IF_ERROR(CheckMayPublish(kMandate, options));
   ASSIGN_OR_RETURN(auto client, Client<kMandate>::Create(component.client));
   const auto to_secret = [key = ObjectKey{std::string(component.ns), options.secret}](
                              const ObjectEvent&) { return std::vector<Request>{{key}}; };
-  ControllerBuilder<kMandate> builder(component.runtime);
+  ControllerBuilder<kMandate> builder(component.controller_context);
   builder.Named("webhook-certificates")
       .template For<corev1::Secret>(OneObject{std::string(component.ns), options.secret});
   CertificateWrites writes;

@@ -50,10 +50,10 @@ void SortByExpiry(std::vector<Authority>& authorities) {
 std::string WhyForeign(const x509::Facts& facts, const Snapshot& snapshot) {
   if (!facts.has_p256_key) return "its key is not a P-256 key, as the keys of our authorities are";
   // The clock of the replica that made it may be ahead of ours.
-  if (facts.not_after <= snapshot.now + snapshot.lives.authority + kSkew) return "";
+  if (facts.not_after <= snapshot.now + snapshot.lifetimes.authority + kSkew) return "";
   return StrCat("it is valid until ", FormatTimestamp(facts.not_after),
                 "; our authorities are valid for at most ",
-                absl::FormatDuration(snapshot.lives.authority));
+                absl::FormatDuration(snapshot.lifetimes.authority));
 }
 
 // The valid authorities of the Secret that may be ours, the oldest first, with their keys.
@@ -97,7 +97,7 @@ absl::StatusOr<Authority> NewAuthority(const Snapshot& snapshot) {
   x509::Request request{.use = x509::Use::kAuthority,
                         .common_name = "mandate-webhooks",
                         .not_before = snapshot.now - kSkew,
-                        .not_after = snapshot.now + snapshot.lives.authority};
+                        .not_after = snapshot.now + snapshot.lifetimes.authority};
   ASSIGN_OR_RETURN(x509::KeyPair pair, x509::Issue(request, nullptr));
   ASSIGN_OR_RETURN(const x509::Facts facts, x509::ReadFacts(pair.certificate_pem));
   return Authority{std::move(pair), facts};
@@ -126,7 +126,7 @@ const Authority* TrustedIssuer(const Snapshot& snapshot,
                                const std::vector<Authority>& authorities) {
   for (const Authority& authority : authorities) {
     if (!authority.pair.key_pem.empty() &&
-        authority.facts.not_after >= snapshot.now + snapshot.lives.serving &&
+        authority.facts.not_after >= snapshot.now + snapshot.lifetimes.serving &&
         snapshot.is_published(authority.pair.certificate_pem)) {
       return &authority;
     }
@@ -139,7 +139,7 @@ absl::StatusOr<x509::KeyPair> IssueServing(const Snapshot& snapshot, const Autho
       {.common_name = snapshot.names.front().substr(snapshot.names.front().find(':') + 1),
        .names = snapshot.names,
        .not_before = snapshot.now - kSkew,
-       .not_after = std::min(snapshot.now + snapshot.lives.serving, issuer.facts.not_after)},
+       .not_after = std::min(snapshot.now + snapshot.lifetimes.serving, issuer.facts.not_after)},
       &issuer.pair);
 }
 
@@ -155,14 +155,14 @@ void Write(const std::vector<Authority>& authorities, Plan& plan) {
 
 }  // namespace
 
-absl::Status CheckLives(const Lives& lives) {
-  if (lives.serving >= absl::Seconds(1) && lives.authority >= 4 * lives.serving) {
+absl::Status CheckLifetimes(const CertificateLifetimes& lifetimes) {
+  if (lifetimes.serving >= absl::Seconds(1) && lifetimes.authority >= 4 * lifetimes.serving) {
     return absl::OkStatus();
   }
   return absl::InvalidArgumentError(
-      StrCat("the lifetime of a serving certificate (", absl::FormatDuration(lives.serving),
+      StrCat("the lifetime of a serving certificate (", absl::FormatDuration(lifetimes.serving),
              ") must be at least 1s and at most a quarter of its authority's (",
-             absl::FormatDuration(lives.authority), ")"));
+             absl::FormatDuration(lifetimes.authority), ")"));
 }
 
 absl::StatusOr<Plan> PlanCertificates(const Snapshot& snapshot) {
@@ -173,14 +173,14 @@ absl::StatusOr<Plan> PlanCertificates(const Snapshot& snapshot) {
   Plan plan;
   std::vector<Authority> authorities = ReadAuthorities(snapshot, plan.rejected);
   if (const Authority* newest = Newest(authorities);
-      newest == nullptr || now >= renewal(newest->facts, snapshot.lives.authority)) {
+      newest == nullptr || now >= renewal(newest->facts, snapshot.lifetimes.authority)) {
     ASSIGN_OR_RETURN(Authority made, NewAuthority(snapshot));
     authorities.push_back(std::move(made));
     SortByExpiry(authorities);
   }
   const Authority& newest = *Newest(authorities);
   Write(authorities, plan);
-  plan.next = renewal(newest.facts, snapshot.lives.authority);
+  plan.next = renewal(newest.facts, snapshot.lifetimes.authority);
   for (const Authority& authority : authorities) {
     plan.next = std::min(plan.next, authority.facts.not_after);
   }
@@ -190,8 +190,8 @@ absl::StatusOr<Plan> PlanCertificates(const Snapshot& snapshot) {
   plan.data[kServingKey] = At(snapshot.data, kServingKey);
   // An authority that is not trusted yet issues a certificate only if there would be no valid one
   // otherwise.
-  const absl::Duration last = snapshot.lives.serving / 10;
-  if (!serving || now >= renewal(*serving, snapshot.lives.serving)) {
+  const absl::Duration last = snapshot.lifetimes.serving / 10;
+  if (!serving || now >= renewal(*serving, snapshot.lifetimes.serving)) {
     const Authority* issuer = TrustedIssuer(snapshot, authorities);
     if (issuer == nullptr && (!serving || now >= serving->not_after - last)) {
       issuer = &newest;
@@ -203,7 +203,7 @@ absl::StatusOr<Plan> PlanCertificates(const Snapshot& snapshot) {
       plan.data[kServingKey] = std::string(made.key_pem.Reveal());
     }
   }
-  const absl::Time renew = renewal(*serving, snapshot.lives.serving);
+  const absl::Time renew = renewal(*serving, snapshot.lifetimes.serving);
   plan.next = std::min(plan.next, now < renew ? renew : serving->not_after - last);
   plan.authority_expiry = newest.facts.not_after;
   plan.serving_expiry = serving->not_after;

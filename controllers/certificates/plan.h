@@ -9,9 +9,10 @@
 //   - an authority stays in the bundle until it expires.
 //
 // The Secret may hold what somebody else wrote. Its authorities are adopted only if they could be
-// ours: with a P-256 key, and valid for no longer than Lives::authority from now on. So a forged
-// authority is not trusted for longer than ours. A shorter Lives::authority replaces the
-// authorities that are valid for longer at once, without an overlap.
+// ours: with a P-256 key, and valid for no longer than CertificateLifetimes::authority from now on.
+// So a forged authority is not trusted for longer than ours. A shorter
+// CertificateLifetimes::authority replaces the authorities that are valid for longer at once,
+// without an overlap.
 #pragma once
 
 #include <functional>
@@ -27,14 +28,14 @@
 namespace mandate::certificates {
 
 // How long certificates are valid. Each is replaced when a third of this is left.
-struct Lives {
+struct CertificateLifetimes {
   absl::Duration authority = absl::Hours(24 * 365);
   absl::Duration serving = absl::Hours(24 * 7);
 };
 
 // kInvalidArgument unless the serving life is at least a second, and the authority's life at least
 // four times that: a serving certificate must not outlive an authority that is being replaced.
-absl::Status CheckLives(const Lives& lives);
+absl::Status CheckLifetimes(const CertificateLifetimes& lifetimes);
 
 // The keys of a Secret.
 inline constexpr char kAuthorities[] = "ca.crt";    // certificates in PEM, the oldest first
@@ -49,7 +50,7 @@ struct Snapshot {
   SecretData data;
   // The names of the serving certificate: "DNS:webhook.ns.svc", "IP:127.0.0.1".
   std::vector<std::string> names;
-  Lives lives;
+  CertificateLifetimes lifetimes;
   // Whether all API servers that call the webhooks trust the authority (its certificate in PEM).
   std::function<bool(std::string_view authority)> is_published;
 };

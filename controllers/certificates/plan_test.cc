@@ -11,7 +11,8 @@
 namespace mandate::certificates {
 namespace {
 
-constexpr Lives kLives{.authority = absl::Hours(400), .serving = absl::Hours(30)};
+constexpr CertificateLifetimes kLifetimes{.authority = absl::Hours(400),
+                                          .serving = absl::Hours(30)};
 const absl::Time kStart = absl::FromUnixSeconds(1'800'000'000);
 
 class PlanTest : public testing::Test {
@@ -20,7 +21,7 @@ class PlanTest : public testing::Test {
     auto plan = PlanCertificates({.now = now,
                                   .data = data_,
                                   .names = {"DNS:webhook.ns.svc", "IP:127.0.0.1"},
-                                  .lives = kLives,
+                                  .lifetimes = kLifetimes,
                                   .is_published = [this](std::string_view authority) {
                                     return published_.find(authority) != published_.npos;
                                   }});
@@ -53,14 +54,14 @@ TEST_F(PlanTest, AnEmptySecretGetsAnAuthorityAndAServingCertificate) {
   EXPECT_TRUE(Serves(Authority(0)));
   EXPECT_TRUE(x509::IsFor(data_.at(kServing), "DNS:webhook.ns.svc"));
   EXPECT_TRUE(x509::IsFor(data_.at(kServing), "IP:127.0.0.1"));
-  EXPECT_EQ(plan.serving_expiry, kStart + kLives.serving);
-  EXPECT_EQ(plan.authority_expiry, kStart + kLives.authority);
-  EXPECT_EQ(plan.next, kStart + kLives.serving * 2 / 3);
+  EXPECT_EQ(plan.serving_expiry, kStart + kLifetimes.serving);
+  EXPECT_EQ(plan.authority_expiry, kStart + kLifetimes.authority);
+  EXPECT_EQ(plan.next, kStart + kLifetimes.serving * 2 / 3);
 }
 
 TEST_F(PlanTest, AGoodSecretIsLeftAlone) {
   CarryOut(kStart);
-  for (const absl::Duration later : {absl::ZeroDuration(), kLives.serving / 2}) {
+  for (const absl::Duration later : {absl::ZeroDuration(), kLifetimes.serving / 2}) {
     EXPECT_EQ(Make(kStart + later).data, data_) << later;
   }
   // A clock that is behind by less than the skew sees a valid certificate, too.
@@ -83,7 +84,7 @@ TEST_F(PlanTest, TheServingCertificateIsReplacedWithAThirdOfItsLifeLeft) {
   const Plan plan = CarryOut(kStart);
   const SecretData before = data_;
   EXPECT_EQ(Make(plan.next - absl::Seconds(1)).data, before);
-  EXPECT_EQ(CarryOut(plan.next).serving_expiry, plan.next + kLives.serving);
+  EXPECT_EQ(CarryOut(plan.next).serving_expiry, plan.next + kLifetimes.serving);
   EXPECT_NE(data_.at(kServing), before.at(kServing));
   EXPECT_NE(data_.at(kServingKey), before.at(kServingKey));
   EXPECT_EQ(data_.at(kAuthorities), before.at(kAuthorities));
@@ -92,21 +93,21 @@ TEST_F(PlanTest, TheServingCertificateIsReplacedWithAThirdOfItsLifeLeft) {
 TEST_F(PlanTest, ANewAuthorityIsTrustedLongBeforeItIssues) {
   CarryOut(kStart);
   const std::string old = Authority(0);
-  const absl::Time renewal = kStart + kLives.authority - kLives.authority / 3;
+  const absl::Time renewal = kStart + kLifetimes.authority - kLifetimes.authority / 3;
   CarryOut(renewal - absl::Seconds(1));
   EXPECT_EQ(authorities(), 1);
-  EXPECT_EQ(CarryOut(renewal).authority_expiry, renewal + kLives.authority);
+  EXPECT_EQ(CarryOut(renewal).authority_expiry, renewal + kLifetimes.authority);
   ASSERT_EQ(authorities(), 2);
   const std::string next = Authority(1);
   // As long as the old authority outlives them, it issues.
-  CarryOut(renewal + kLives.serving);
+  CarryOut(renewal + kLifetimes.serving);
   EXPECT_TRUE(Serves(old));
-  CarryOut(kStart + kLives.authority - kLives.serving);
+  CarryOut(kStart + kLifetimes.authority - kLifetimes.serving);
   EXPECT_TRUE(Serves(old));
-  CarryOut(kStart + kLives.authority - kLives.serving / 3);
+  CarryOut(kStart + kLifetimes.authority - kLifetimes.serving / 3);
   EXPECT_TRUE(Serves(next));
   EXPECT_EQ(authorities(), 2);
-  CarryOut(kStart + kLives.authority);
+  CarryOut(kStart + kLifetimes.authority);
   EXPECT_EQ(Authority(0), next);
   EXPECT_EQ(authorities(), 1);
 }
@@ -114,13 +115,13 @@ TEST_F(PlanTest, ANewAuthorityIsTrustedLongBeforeItIssues) {
 TEST_F(PlanTest, AnAuthorityThatNobodyTrustsYetDoesNotIssue) {
   CarryOut(kStart);
   const std::string old = Authority(0);
-  const absl::Time late = kStart + kLives.authority - kLives.serving;
+  const absl::Time late = kStart + kLifetimes.authority - kLifetimes.serving;
   CarryOut(late);    // the old authority's last certificate
   published_ = old;  // the configuration cannot be written
-  const absl::Time due = late + kLives.serving - absl::Hours(9);
+  const absl::Time due = late + kLifetimes.serving - absl::Hours(9);
   Plan plan = Make(due);
   EXPECT_EQ(plan.data.at(kServing), data_.at(kServing));
-  EXPECT_EQ(plan.next, late + kLives.serving - kLives.serving / 10);
+  EXPECT_EQ(plan.next, late + kLifetimes.serving - kLifetimes.serving / 10);
   // Nobody would accept an expired certificate either.
   data_ = plan.data;
   plan = Make(plan.next);
@@ -187,17 +188,18 @@ TEST_F(PlanTest, AnAuthorityWithoutItsKeyIsTrustedUntilItExpires) {
 
 TEST_F(PlanTest, AnAuthorityOfOthersThatExpiresLaterIsNoReasonToMakeNewOnes) {
   CarryOut(kStart);
-  data_[kAuthorities] += x509::Issue({.use = x509::Use::kAuthority,
-                                      .common_name = "foreign",
-                                      .not_before = kStart - absl::Hours(1),
-                                      .not_after = kStart + kLives.authority + absl::Minutes(5)},
-                                     nullptr)
-                             ->certificate_pem;
+  data_[kAuthorities] +=
+      x509::Issue({.use = x509::Use::kAuthority,
+                   .common_name = "foreign",
+                   .not_before = kStart - absl::Hours(1),
+                   .not_after = kStart + kLifetimes.authority + absl::Minutes(5)},
+                  nullptr)
+          ->certificate_pem;
   const SecretData before = data_;
   const Plan plan = CarryOut(kStart);
   EXPECT_EQ(data_, before);
-  EXPECT_EQ(plan.authority_expiry, kStart + kLives.authority);
-  EXPECT_EQ(CarryOut(plan.next).serving_expiry, plan.next + kLives.serving);
+  EXPECT_EQ(plan.authority_expiry, kStart + kLifetimes.authority);
+  EXPECT_EQ(CarryOut(plan.next).serving_expiry, plan.next + kLifetimes.serving);
 }
 
 TEST_F(PlanTest, AnAuthorityLeavesTheBundleWhenItExpires) {
@@ -241,7 +243,7 @@ TEST_F(PlanTest, OnlyAuthoritiesThatCouldBeOursAreAdopted) {
                          .not_after = not_after},
                         nullptr);
   };
-  const absl::Time longest = kStart + kLives.authority + absl::Minutes(5);
+  const absl::Time longest = kStart + kLifetimes.authority + absl::Minutes(5);
   const absl::Time ten_years = kStart + absl::Hours(24 * 3650);
   const std::string key = "its key is not a P-256 key, as the keys of our authorities are";
   const auto late = [](const char* when) {
@@ -252,7 +254,7 @@ TEST_F(PlanTest, OnlyAuthoritiesThatCouldBeOursAreAdopted) {
     x509::KeyPair pair;
     std::string why;
   } rows[] = {
-      {"as ours", p256(kStart + kLives.authority), ""},
+      {"as ours", p256(kStart + kLifetimes.authority), ""},
       {"made by a clock that is ahead", p256(longest), ""},
       {"a second longer", p256(longest + absl::Seconds(1)), late("2027-02-01T00:05:01Z")},
       {"ten years", p256(ten_years), late("2037-01-12T08:00:00Z")},
@@ -303,7 +305,7 @@ TEST_F(PlanTest, AuthoritiesOfOthersDoNotPushOursOut) {
     many += x509::Issue({.use = x509::Use::kAuthority,
                          .common_name = "foreign",
                          .not_before = kStart - absl::Hours(1),
-                         .not_after = kStart + kLives.authority + absl::Minutes(5)},
+                         .not_after = kStart + kLifetimes.authority + absl::Minutes(5)},
                         nullptr)
                 ->certificate_pem;
   }
@@ -324,7 +326,7 @@ TEST_F(PlanTest, OtherNamesNeedAnotherCertificate) {
     const auto plan = PlanCertificates({.now = kStart,
                                         .data = data_,
                                         .names = names,
-                                        .lives = kLives,
+                                        .lifetimes = kLifetimes,
                                         .is_published = [](std::string_view) { return true; }});
     for (const std::string& name : names) {
       EXPECT_TRUE(x509::IsFor(plan->data.at(kServing), name)) << name;
@@ -334,10 +336,10 @@ TEST_F(PlanTest, OtherNamesNeedAnotherCertificate) {
 }
 
 TEST_F(PlanTest, LivesMustLeaveTimeForAnOverlap) {
-  EXPECT_TRUE(CheckLives({}).ok());
-  EXPECT_TRUE(CheckLives({absl::Seconds(4), absl::Seconds(1)}).ok());
-  EXPECT_FALSE(CheckLives({absl::Seconds(4), absl::Milliseconds(999)}).ok());
-  const absl::Status status = CheckLives({absl::Hours(24), absl::Hours(7)});
+  EXPECT_TRUE(CheckLifetimes({}).ok());
+  EXPECT_TRUE(CheckLifetimes({absl::Seconds(4), absl::Seconds(1)}).ok());
+  EXPECT_FALSE(CheckLifetimes({absl::Seconds(4), absl::Milliseconds(999)}).ok());
+  const absl::Status status = CheckLifetimes({absl::Hours(24), absl::Hours(7)});
   EXPECT_EQ(status.code(), absl::StatusCode::kInvalidArgument);
   EXPECT_EQ(
       status.message(),

@@ -25,7 +25,8 @@ using admissionregistrationv1::ValidatingWebhookConfiguration;
 using corev1::Secret;
 
 constexpr char kNamespace[] = "mandate-system";
-constexpr Lives kLives{.authority = absl::Hours(400), .serving = absl::Hours(40)};
+constexpr CertificateLifetimes kLifetimes{.authority = absl::Hours(400),
+                                          .serving = absl::Hours(40)};
 
 class PublicationTest : public testing::Test {
  protected:
@@ -106,7 +107,7 @@ class PublicationTest : public testing::Test {
   const CertificateOptions options_{.names = {"DNS:x"},
                                     .validating = {{"v1", {"a", "b"}}, {"v2", {"a", "b"}}},
                                     .mutating = {{"m1", {"a", "b"}}},
-                                    .lives = kLives};
+                                    .lifetimes = kLifetimes};
   std::string unavailable_;  // the configuration that cannot be written
   std::vector<std::unique_ptr<DemandHandle>> demands_;
   std::unique_ptr<CertificateReconciler> reconciler_;
@@ -149,7 +150,7 @@ TEST_F(PublicationTest, AnAuthorityIssuesOnlyWhenEachWebhookTrustsIt) {
   };
   ASSERT_EQ(Reconcile(), absl::OkStatus());
   for (const auto& [name, distrust] : cases) {
-    loop_.RunFor(kLives.serving * 3 / 4);  // a new certificate is due
+    loop_.RunFor(kLifetimes.serving * 3 / 4);  // a new certificate is due
     const std::string serving = Data(kServing);
     distrust();
     ASSERT_EQ(Reconcile(), absl::OkStatus());

@@ -99,7 +99,7 @@ CertificateReconciler::CertificateReconciler(const Component& component, Certifi
     : component_(component), options_(std::move(options)), writes_(std::move(writes)) {}
 
 prometheus::Gauge& CertificateReconciler::Expiry(const char* certificate) {
-  return component_.runtime.metrics.Gauge(
+  return component_.controller_context.metrics.Gauge(
       "mandate_webhook_certificate_expiration_timestamp_seconds",
       "When the newest certificate of each kind expires",
       {{"identity", std::string(component_.name())}, {"certificate", certificate}});
@@ -128,12 +128,13 @@ absl::Status CertificateReconciler::WriteSecret(const CallContext& context, Secr
   for (const auto& [key, value] : plan.data) (*secret.mutable_data())[key] = value;
   RETURN_IF_ERROR(writes_.secret(context, std::move(secret)));
   for (const std::string& reason : plan.rejected) {
-    component_.runtime.log.Error("Removed a foreign certificate authority from the Secret",
-                                 {{"name", options_.secret}, {"reason", reason}});
+    component_.controller_context.log.Error(
+        "Removed a foreign certificate authority from the Secret",
+        {{"name", options_.secret}, {"reason", reason}});
   }
-  component_.runtime.log.Info("Wrote new certificates",
-                              {{"serving_until", FormatTimestamp(plan.serving_expiry)},
-                               {"authority_until", FormatTimestamp(plan.authority_expiry)}});
+  component_.controller_context.log.Info(
+      "Wrote new certificates", {{"serving_until", FormatTimestamp(plan.serving_expiry)},
+                                 {"authority_until", FormatTimestamp(plan.authority_expiry)}});
   return absl::OkStatus();
 }
 
@@ -148,7 +149,7 @@ void CertificateReconciler::ReportForeign(const Configurations& configurations) 
   };
   add(configurations.validating);
   add(configurations.mutating);
-  component_.runtime.metrics
+  component_.controller_context.metrics
       .Gauge("mandate_webhook_foreign_entries",
              "Entries of the component's webhook configurations that no marker declares",
              {{"identity", std::string(component_.name())}})
@@ -158,7 +159,7 @@ void CertificateReconciler::ReportForeign(const Configurations& configurations) 
     MutexLock lock(mutex_);
     before = std::exchange(foreign_, foreign);
   }
-  const Logger& log = component_.runtime.log;
+  const Logger& log = component_.controller_context.log;
   for (const auto& entry : foreign) {
     if (before.contains(entry)) continue;
     log.Error(
@@ -218,7 +219,7 @@ absl::StatusOr<Result> CertificateReconciler::ReadAndWrite(const CallContext& co
                    PlanCertificates({.now = now,
                                      .data = DataOf(*secret),
                                      .names = options_.names,
-                                     .lives = options_.lives,
+                                     .lifetimes = options_.lifetimes,
                                      .is_published = [&](std::string_view authority) {
                                        return AllTrust(configurations.validating, authority) &&
                                               AllTrust(configurations.mutating, authority);

@@ -38,7 +38,7 @@ struct CertificateOptions {
   std::vector<std::string> names;                  // of the serving certificate, as Snapshot::names
   std::vector<PublishedConfiguration> validating;  // ValidatingWebhookConfigurations
   std::vector<PublishedConfiguration> mutating;    // MutatingWebhookConfigurations
-  Lives lives = {};
+  CertificateLifetimes lifetimes = {};
   std::shared_ptr<WriteHealth> health = nullptr;  // gets the result of each reconcile
 };
 

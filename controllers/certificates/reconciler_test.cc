@@ -59,7 +59,7 @@ CertificateOptions Options() {
   return {.names = {"DNS:webhook.ns.svc"},
           .validating = {{kConfiguration, {"a.example.com", "b.example.com"}}},
           .mutating = {},
-          .lives = {.authority = absl::Hours(400), .serving = absl::Hours(40)}};
+          .lifetimes = {.authority = absl::Hours(400), .serving = absl::Hours(40)}};
 }
 
 // A process, which sees the objects as they were at its last CatchUp().

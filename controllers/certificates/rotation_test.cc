@@ -13,7 +13,8 @@
 namespace mandate::certificates {
 namespace {
 
-constexpr Lives kLives{.authority = absl::Hours(400), .serving = absl::Hours(30)};
+constexpr CertificateLifetimes kLifetimes{.authority = absl::Hours(400),
+                                          .serving = absl::Hours(30)};
 const absl::Time kStart = absl::FromUnixSeconds(1'800'000'000);
 
 // Replicas and API servers see writes late, the planner runs late, and writes fail.
@@ -22,7 +23,7 @@ class Rotation {
   explicit Rotation(uint64_t seed) : random_(seed) {}
 
   void Run() {
-    while (now_ < kStart + 6 * kLives.authority) {
+    while (now_ < kStart + 6 * kLifetimes.authority) {
       now_ = std::min({due_, NextOf(bundles_), NextOf(certificates_)});
       Check();
       Deliver(bundles_, trusted_);
@@ -68,7 +69,7 @@ class Rotation {
     auto plan = PlanCertificates({.now = now_,
                                   .data = data_,
                                   .names = {"DNS:webhook.ns.svc"},
-                                  .lives = kLives,
+                                  .lifetimes = kLifetimes,
                                   .is_published = [&](std::string_view authority) {
                                     return bundle_.find(authority) != bundle_.npos;
                                   }});

@@ -80,7 +80,7 @@ MemcachedReconciler::MemcachedReconciler(const Component& component, Client<kMem
 
 absl::StatusOr<Result> MemcachedReconciler::Reconcile(const CallContext& context,
                                                       const Request& request) {
-  const Logger log = component_.runtime.log.With("controller", "memcached")
+  const Logger log = component_.controller_context.log.With("controller", "memcached")
                          .With("namespace", request.key.ns)
                          .With("name", request.key.name);
   auto read = component_.cache().Get<Memcached>(context, request.key);
@@ -256,8 +256,8 @@ absl::Status MemcachedReconciler::Report(const CallContext& context, const Snaps
 
 absl::StatusOr<std::unique_ptr<Controller>> MakeController(const Component& component) {
   ASSIGN_OR_RETURN(auto client, Client<kMemcached>::Create(component.client));
-  auto demands = std::make_shared<DemandSet>(component.runtime);
-  return ControllerBuilder<kMemcached>(component.runtime)
+  auto demands = std::make_shared<DemandSet>(component.controller_context);
+  return ControllerBuilder<kMemcached>(component.controller_context)
       .For<Memcached>()
       .WithDemands(demands)
       .Complete(std::make_unique<MemcachedReconciler>(component, std::move(client), demands));

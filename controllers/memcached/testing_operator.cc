@@ -92,7 +92,7 @@ class OperatorCluster::Wire : public Transport {
       if (answer.has_value()) {
         cluster_.loop_.Post([done = std::move(done), sink = std::move(request.body_sink),
                              answer = *std::move(answer)]() mutable {
-          sink->OnHead(answer);
+          sink->OnHeaders(answer);
           std::move(done)(std::move(answer));
         });
         return;

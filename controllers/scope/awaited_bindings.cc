@@ -4,7 +4,7 @@
 
 namespace mandate::scope {
 
-bool AwaitedBindings::Await(const ObjectKey& of, absl::FunctionRef<ByRole()> read) {
+bool AwaitedBindings::TrackUntilChanged(const ObjectKey& of, absl::FunctionRef<ByRole()> read) {
   {
     MutexLock lock(mutex_);
     states_[of] = {.reading = true};

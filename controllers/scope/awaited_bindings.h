@@ -15,14 +15,14 @@ namespace mandate::scope {
 
 // A template is reconciled when the last of its bindings has changed, and not for each of them, as
 // each reconcile reads them all. Bindings are texts like "RoleBinding foo/x". Thread-safe; one
-// thread at a time calls Await() for a template.
+// thread at a time calls TrackUntilChanged() for a template.
 class AwaitedBindings {
  public:
   using ByRole = std::map<std::string, std::set<std::string>, std::less<>>;
 
   // Calls `read`, and waits for the bindings in its result instead of the previous ones. False if
   // all bindings of one role changed while they were read, so that no event will follow.
-  [[nodiscard]] bool Await(const ObjectKey& of, absl::FunctionRef<ByRole()> read)
+  [[nodiscard]] bool TrackUntilChanged(const ObjectKey& of, absl::FunctionRef<ByRole()> read)
       ABSL_LOCKS_EXCLUDED(mutex_);
   void Forget(const ObjectKey& of) ABSL_LOCKS_EXCLUDED(mutex_);
 

@@ -9,7 +9,7 @@ class AwaitedBindingsTest : public testing::Test {
  protected:
   // `changed`: a binding of the role "r" that changes during the read.
   bool Read(const AwaitedBindings::ByRole& bindings, const std::string& changed = "") {
-    return awaited_.Await(key_, [&] {
+    return awaited_.TrackUntilChanged(key_, [&] {
       EXPECT_FALSE(awaited_.NoteChange(key_, "r", changed));
       return bindings;
     });

@@ -51,11 +51,12 @@ BindingDiffer::BindingDiffer(const InstanceSnapshot& snapshot, InstancePlan& pla
     } else if (HasNameOf(binding, meta.uid()) ||
                (Claims(binding, meta.uid()) && roles.contains(binding.object.roleref().name()))) {
       taken_.insert(binding.key);
-      plan.pending.push_back(StrCat(GrantText(binding),
-                                    ", looks like a binding of this ScopeInstance, but does "
-                                    "not belong to it (its controller is ",
-                                    ControllerText(binding.object.metadata()),
-                                    "): it is neither changed nor deleted; delete it by hand"));
+      plan.pending.push_back(StrCat(
+          GrantText(binding),
+          ". It has the name or the label of a binding of this ScopeInstance, but its "
+          "controller is ",
+          ControllerText(binding.object.metadata()),
+          ", so scope-instance does not change or delete it. If it is not needed, delete it"));
     }
   }
 }
@@ -97,14 +98,14 @@ void BindingDiffer::Want(const RoleTemplate& role, std::string_view ns, bool may
   }
 }
 
-void BindingDiffer::Rest(const std::function<bool(const Binding&)>& keep) {
+void BindingDiffer::RevokeUnwantedExcept(const std::function<bool(const Binding&)>& keep) {
   for (const auto& [key, binding] : actual_) {
     if (!wanted_.contains(key) && !keep(*binding)) Revoke(*binding);
   }
 }
 
-void BindingDiffer::RevokeRest() {
-  Rest([](const Binding&) { return false; });
+void BindingDiffer::RevokeUnwanted() {
+  RevokeUnwantedExcept([](const Binding&) { return false; });
 }
 
 const std::shared_ptr<const rbacv1::RoleBinding>& BindingDiffer::Everywhere(

@@ -26,8 +26,8 @@ class BindingDiffer {
   void Want(const RoleTemplate& role, std::string_view ns, bool may_grant);
 
   // Revokes each existing binding that no call of Want() named, unless `keep` wants it.
-  void Rest(const std::function<bool(const Binding&)>& keep);
-  void RevokeRest();
+  void RevokeUnwantedExcept(const std::function<bool(const Binding&)>& keep);
+  void RevokeUnwanted();
 
  private:
   // Revokes a binding of ours that is not wanted.

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "absl/hash/hash.h"
-#include "controllers/scope/not_held.h"
+#include "controllers/scope/escalation_denied.h"
 #include "controllers/scope/ownership.h"
 #include "manager/core/status_macros.h"
 #include "manager/core/strings.h"
@@ -22,7 +22,7 @@ using rbacv1::RoleBinding;
 
 // Adds the permission that would allow it, if the server's message lacks it.
 absl::Status WithRemedy(const absl::Status& status, const Binding& binding) {
-  if (!IsNotHeld(status)) return status;
+  if (!IsEscalationDenied(status)) return status;
   absl::Status result(
       status.code(),
       StrCat(
@@ -158,14 +158,14 @@ void BindingWriter::Fix(const BindingFix& fix, bool or_remove) {
     portion_.log().AddDifference(fix.actual.ToString(), Difference(fix.desired, fix.actual));
     return;
   }
-  bool not_held = false;
+  bool denied = false;
   const auto write = [&](const Binding& desired) {
     const absl::StatusOr<Binding> written = Ensure(desired, &fix.actual);
     if (written.ok()) {
       const bool revoked = fix.revokes() && !HasMoreSubjects(desired, *written);
       parts_.fixes.NoteFix(key, revoked, parts_.clock.TimeNow());
     }
-    not_held = IsNotHeld(written.status());
+    denied = IsEscalationDenied(written.status());
     Note(desired, written);
     if (written.ok() && IsBeingDeleted(*written) && !IsBeingDeleted(fix.actual)) {
       portion_.log().AddPending(desired.ToString());
@@ -177,7 +177,7 @@ void BindingWriter::Fix(const BindingFix& fix, bool or_remove) {
   const Binding fewer = WithoutNewSubjects(fix.desired, fix.actual);
   const bool is_less = fewer.object.subjects_size() < fix.desired.object.subjects_size();
   if (is_less && write(fewer)) return;
-  if (or_remove && not_held && !IsBeingDeleted(fix.actual)) Remove(fix.actual, /*unchanged=*/false);
+  if (or_remove && denied && !IsBeingDeleted(fix.actual)) Remove(fix.actual, /*unchanged=*/false);
 }
 
 absl::StatusOr<Binding> BindingWriter::Ensure(const Binding& desired, const Binding* observed) {
@@ -218,7 +218,9 @@ absl::StatusOr<T> BindingWriter::EnsureObject(const T& desired, std::optional<T>
 
 void BindingWriter::Note(const Binding& desired, const absl::StatusOr<Binding>& written) {
   if (!written.ok()) {
-    if (IsNotHeld(written.status())) denied_.try_emplace(desired.object.roleref().name(), 0);
+    if (IsEscalationDenied(written.status())) {
+      denied_.try_emplace(desired.object.roleref().name(), 0);
+    }
     portion_.log().Add(desired.ToString(),
                        absl::StatusOr<Binding>(WithRemedy(written.status(), desired)));
     return;

@@ -25,7 +25,7 @@ class BindingWriter {
  public:
   struct Parts {
     Client<kScopeInstance>& client;
-    FixLimits& fixes;
+    FixLimiters& fixes;
     const Clock& clock;
     Portion& portion;  // all outlive the writer
   };

@@ -48,10 +48,10 @@ std::set<std::pair<std::string, std::string>> ResourcesOf(const std::vector<Role
 
 Effect EffectInNamespaces(const std::vector<RoleTemplate>& roles, const KnownScopes& scopes) {
   Effect effect;
-  std::set<std::string> without;
+  std::set<std::string> ineffective;
   for (const RoleTemplate& role : roles) {
     for (const auto& rule : role.rules) {
-      without.insert(rule.nonresourceurls().begin(), rule.nonresourceurls().end());
+      ineffective.insert(rule.nonresourceurls().begin(), rule.nonresourceurls().end());
     }
   }
   VisitResources(roles, [&](const std::string& group, const std::string& resource) {
@@ -59,10 +59,10 @@ Effect EffectInNamespaces(const std::vector<RoleTemplate>& roles, const KnownSco
     if (scope == scopes.end()) return;
     if (!scope->second.has_value()) effect.unknown = true;
     if (scope->second == Scope::kCluster) {
-      without.insert(group.empty() ? resource : StrCat(resource, ".", group));
+      ineffective.insert(group.empty() ? resource : StrCat(resource, ".", group));
     }
   });
-  effect.without.assign(without.begin(), without.end());
+  effect.ineffective.assign(ineffective.begin(), ineffective.end());
   return effect;
 }
 

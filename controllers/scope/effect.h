@@ -23,7 +23,7 @@ std::set<std::pair<std::string, std::string>> ResourcesOf(const std::vector<Role
 
 struct Effect {
   // Resources and URLs without a meaning in a RoleBinding: "nodes", "/metrics".
-  std::vector<std::string> without;
+  std::vector<std::string> ineffective;
   // The scope of a resource is unknown at the moment: the reported condition stays.
   bool unknown = false;
 };

@@ -55,7 +55,7 @@ TEST(EffectTest, OfVeryManyTheFirstAreLookedAt) {
   const Pairs first = ResourcesOf(roles);
   EXPECT_EQ(first.size(), 10'000u);
   EXPECT_TRUE(first.contains({"g0", "r0"}));
-  EXPECT_EQ(EffectInNamespaces(roles, {{{"g0", "r0"}, Scope::kCluster}}).without,
+  EXPECT_EQ(EffectInNamespaces(roles, {{{"g0", "r0"}, Scope::kCluster}}).ineffective,
             (Strings{"/a", "r0.g0"}));
 }
 
@@ -68,7 +68,7 @@ TEST(EffectTest, RulesWithoutEffectInARoleBinding) {
   struct Row {
     std::string_view name;
     RoleTemplate role;
-    Strings without;
+    Strings ineffective;
     bool unknown = false;
   };
   const Row rows[] = {
@@ -90,12 +90,12 @@ TEST(EffectTest, RulesWithoutEffectInARoleBinding) {
   };
   for (const Row& row : rows) {
     const Effect effect = EffectInNamespaces({row.role}, scopes);
-    EXPECT_EQ(effect.without, row.without) << row.name;
+    EXPECT_EQ(effect.ineffective, row.ineffective) << row.name;
     EXPECT_EQ(effect.unknown, row.unknown) << row.name;
   }
-  EXPECT_EQ(
-      EffectInNamespaces({Role({""}, {"nodes"}), Role({""}, {"nodes"}, {"/a"})}, scopes).without,
-      (Strings{"/a", "nodes"}));
+  EXPECT_EQ(EffectInNamespaces({Role({""}, {"nodes"}), Role({""}, {"nodes"}, {"/a"})}, scopes)
+                .ineffective,
+            (Strings{"/a", "nodes"}));
 }
 
 }  // namespace

@@ -42,7 +42,7 @@ TEST(InstanceConditionsTest, ReportsRulesWithoutEffectInANamespace) {
 TEST(InstanceConditionsTest, UnknownScopesKeepTheCondition) {
   InstancePlan plan;
   plan.effect.unknown = true;
-  plan.effect.without = {"nodes"};
+  plan.effect.ineffective = {"nodes"};
   ScopeInstance of = DocumentInstance();
   EXPECT_EQ(InstanceConditions(of, plan, {})[1].reason, kRulesWithoutEffect);
   auto& said = *of.mutable_status()->add_conditions();
@@ -53,7 +53,7 @@ TEST(InstanceConditionsTest, UnknownScopesKeepTheCondition) {
   said.set_observedgeneration(7);
   EXPECT_EQ(InstanceConditions(of, plan, {})[1],
             (DesiredCondition{kEffective, false, "R", "M", 7}));
-  plan.effect.without.clear();
+  plan.effect.ineffective.clear();
   EXPECT_EQ(InstanceConditions(of, plan, {})[1],
             (DesiredCondition{kEffective, false, "R", "M", 7}));
   plan.effect.unknown = false;

@@ -44,7 +44,7 @@ RoleState StateOf(const InstanceSnapshot& snapshot, const RoleTemplate& role) {
   const std::string quoted = StrCat("ClusterRole \"", role.name, "\"");
   const auto found = snapshot.cluster_roles.find(role.name);
   if (found == snapshot.cluster_roles.end()) {
-    const absl::Status& unread = snapshot.unread_roles;
+    const absl::Status& unread = snapshot.roles_read_error;
     return {.awaited = unread.ok(),
             .problem = unread.ok() ? quoted + " does not exist yet"
                                    : StrCat(quoted, " cannot be read: ", AsStd(unread.message()))};
@@ -81,14 +81,14 @@ class RolesPlan {
       if (!state.problem.empty()) {
         if (plan_.reason.empty()) plan_.reason = kWaitingForClusterRoles;
         plan_.problems.push_back(state.problem);
-        if (state.awaited) ++plan_.waits;
+        if (state.awaited) ++plan_.waiting_problems;
       }
       // Each role of a valid template has subjects.
       if (state.foreign || role.subjects->empty()) continue;
       kept_[role.name] = &role;
       if (may_grant) WantEverywhere(role, state.may_bind);
     }
-    differ_.Rest([this](const Binding& binding) { return Keep(binding); });
+    differ_.RevokeUnwantedExcept([this](const Binding& binding) { return Keep(binding); });
   }
 
  private:
@@ -177,7 +177,7 @@ void PlanKnownRoles(const InstanceSnapshot& snapshot, TemplateRoles expanded, co
             StrCat("ScopeTemplate \"", name, pending ? "\": " : "\" failed: ", failed->message()));
   }
   if (std::string excess = ExcessOf(roles, target, options); !excess.empty()) {
-    plan.over_bound = true;
+    plan.exceeds_limit = true;
     may_grant = false;
     if (plan.reason.empty()) plan.reason = kScopingFailed;
     plan.problems.push_back(std::move(excess));
@@ -199,20 +199,20 @@ InstancePlan Finish(InstancePlan plan, const Target& target) {
 }  // namespace
 
 absl::StatusOr<TemplateRoles> RolesOf(const InstanceSnapshot& snapshot) {
-  RETURN_IF_ERROR(snapshot.unread_template);
+  RETURN_IF_ERROR(snapshot.template_read_error);
   return ExpandTemplate(*snapshot.scope_template);
 }
 
 InstancePlan PlanInstance(const InstanceSnapshot& snapshot, const InstancePlanOptions& options) {
   InstancePlan plan;
   const Target target =
-      ResolveTarget(snapshot.instance, snapshot.namespaces, snapshot.unread_namespaces);
+      ResolveTarget(snapshot.instance, snapshot.namespaces, snapshot.namespaces_read_error);
   RolesPlan planner(snapshot, target, plan);
   if (snapshot.instance.metadata().has_deletiontimestamp()) {
     plan.reason = kScopeInstanceTerminating;
     plan.problems.push_back("the ScopeInstance is being deleted: what it granted is revoked");
     plan.remove_unchanged = true;
-    planner.differ().RevokeRest();
+    planner.differ().RevokeUnwanted();
     return Finish(std::move(plan), target);
   }
   if (!target.invalid.ok()) {
@@ -223,7 +223,7 @@ InstancePlan PlanInstance(const InstanceSnapshot& snapshot, const InstancePlanOp
     plan.reason = kScopeTemplateNotFound;
     plan.problems.push_back(
         StrCat("ScopeTemplate \"", snapshot.instance.spec().scopetemplatename(), "\" not found"));
-    planner.differ().RevokeRest();
+    planner.differ().RevokeUnwanted();
     return Finish(std::move(plan), target);
   }
   auto roles = RolesOf(snapshot);
@@ -235,11 +235,11 @@ InstancePlan PlanInstance(const InstanceSnapshot& snapshot, const InstancePlanOp
     // which creates its role again only when no such binding refers to it.
     FailTemplate(snapshot, roles.status(), plan);
     const std::string& uid = snapshot.scope_template->metadata().uid();
-    planner.differ().Rest([&](const Binding& b) {
+    planner.differ().RevokeUnwantedExcept([&](const Binding& b) {
       if (!target.MayContain(b.key.ns)) return false;
       if (uid.empty()) return true;  // the owners of the roles are unknown, too
       const auto role = snapshot.cluster_roles.find(b.object.roleref().name());
-      if (role == snapshot.cluster_roles.end()) return !snapshot.unread_roles.ok();
+      if (role == snapshot.cluster_roles.end()) return !snapshot.roles_read_error.ok();
       return WhyForeign(role->second, uid).empty();
     });
   }
@@ -254,12 +254,12 @@ InstancePlan PlanAbsentInstance(std::string_view name, std::vector<Binding> bind
   snapshot.bindings = std::move(bindings);
   InstancePlan plan;
   plan.remove_unchanged = true;
-  BindingDiffer(snapshot, plan).RevokeRest();
+  BindingDiffer(snapshot, plan).RevokeUnwanted();
   return plan;
 }
 
-InstancePlan EarlyPart(const InstancePlan& plan,
-                       absl::FunctionRef<bool(const ObjectKey&)> is_quick) {
+InstancePlan RevocationsBeforeTurn(const InstancePlan& plan,
+                                   absl::FunctionRef<bool(const ObjectKey&)> is_quick) {
   InstancePlan early;
   early.remove_unchanged = plan.remove_unchanged;
   for (const Binding& binding : plan.remove) {
@@ -295,7 +295,7 @@ std::vector<DesiredCondition> InstanceConditions(const ScopeInstance& of, const 
     conditions.push_back({.type = kScoped,
                           .reason = plan.reason.empty() ? kScopingFailed : plan.reason,
                           .message = Summarise(all),
-                          .in_progress = plan.waits == all.size()});
+                          .in_progress = plan.waiting_problems == all.size()});
   } else if (unfinished) {
     conditions.push_back({.type = kScoped,
                           .reason = kScopingInProgress,
@@ -310,12 +310,12 @@ std::vector<DesiredCondition> InstanceConditions(const ScopeInstance& of, const 
   if (plan.effect.unknown && reported != nullptr) {
     conditions.push_back({kEffective, reported->status() == "True", reported->reason(),
                           reported->message(), reported->observedgeneration()});
-  } else if (!plan.effect.without.empty()) {
+  } else if (!plan.effect.ineffective.empty()) {
     conditions.push_back({kEffective, false, kRulesWithoutEffect,
                           StrCat("these rules of ScopeTemplate \"", of.spec().scopetemplatename(),
                                  "\" have no effect in a RoleBinding, because they are for "
                                  "cluster-scoped resources or URLs: ",
-                                 Summarise(plan.effect.without))});
+                                 Summarise(plan.effect.ineffective))});
   }
   return conditions;
 }

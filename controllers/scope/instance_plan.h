@@ -40,15 +40,15 @@ struct InstanceSnapshot {
   // Nullopt if it is certainly absent.
   std::optional<operatorsv1alpha1::ScopeTemplate> scope_template;
   // The error of reading the template. `scope_template` then has only the known metadata.
-  absl::Status unread_template;
+  absl::Status template_read_error;
   // At least the roles whose names the template requests.
   std::map<std::string, rbacv1::ClusterRole> cluster_roles;
   // The error of reading roles. A role that `cluster_roles` lacks may then exist.
-  absl::Status unread_roles;
+  absl::Status roles_read_error;
   // At least the existing ones that the instance names or selects.
   std::vector<corev1::Namespace> namespaces;
   // The error of reading namespaces. The existing and the selected ones are then unknown.
-  absl::Status unread_namespaces;
+  absl::Status namespaces_read_error;
   // At least the bindings of the instance and of former instances of its name, and those whose
   // label, owner or name claims this.
   std::vector<Binding> bindings;
@@ -91,11 +91,11 @@ struct InstancePlan {
   std::string reason;
   std::vector<std::string> problems;
   // The number of problems that end when the template's controller has written its roles.
-  size_t waits = 0;
+  size_t waiting_problems = 0;
   // Bindings that still grant and that no write of ours can end.
   std::vector<std::string> pending;
   // Whether the instance requests more than max_bindings or max_subject_bytes.
-  bool over_bound = false;
+  bool exceeds_limit = false;
   // The roles that are bound in namespaces.
   std::vector<RoleTemplate> in_namespaces;
   // The scopes of their resources, for the condition Effective. The reconciler asks the server.
@@ -116,8 +116,8 @@ InstancePlan PlanAbsentInstance(std::string_view name, std::vector<Binding> bind
 
 // The part of the plan that does not wait: the revocations of bindings whose writes are quick. It
 // grants nothing; a changed binding only loses subjects.
-InstancePlan EarlyPart(const InstancePlan& plan,
-                       absl::FunctionRef<bool(const ObjectKey&)> is_quick);
+InstancePlan RevocationsBeforeTurn(const InstancePlan& plan,
+                                   absl::FunctionRef<bool(const ObjectKey&)> is_quick);
 
 // Sorts each list: quick revocations come before slow ones.
 void QuickFirst(absl::FunctionRef<bool(const ObjectKey&)> is_quick, InstancePlan& plan);

@@ -201,7 +201,7 @@ TEST(InstancePlanTest, SubjectsOfMoreBytesThanTheBoundAreNotGranted) {
                TemplateFor({"ann", std::string(1000, 'x')}));
   EXPECT_EQ(PlanInstance(snapshot, {.max_subject_bytes = 2200}).create.size(), 2u);
   const InstancePlan plan = PlanInstance(snapshot, {.max_subject_bytes = 2000});
-  EXPECT_TRUE(plan.over_bound);
+  EXPECT_TRUE(plan.exceeds_limit);
   EXPECT_TRUE(plan.create.empty());
   EXPECT_EQ(plan.reason, kScopingFailed);
   EXPECT_EQ(plan.problems[0].find("the subjects of all bindings (1 ClusterRoles in 2 namespaces) "
@@ -235,7 +235,7 @@ TEST(InstancePlanTest, BindingsBeyondTheLimitAreNotCreated) {
   snapshot.instance = DocumentInstance(R"("namespaces": ["bar", "default", "labelled"])");
   EXPECT_EQ(PlanInstance(snapshot, {.max_bindings = 3}).create.size(), 3u);
   const InstancePlan plan = PlanInstance(snapshot, {.max_bindings = 2});
-  EXPECT_TRUE(plan.over_bound);
+  EXPECT_TRUE(plan.exceeds_limit);
   EXPECT_TRUE(plan.create.empty());
   EXPECT_EQ(Where(plan.remove), (Strings{"foo"}));
   EXPECT_EQ(plan.reason, kScopingFailed);
@@ -304,7 +304,7 @@ TEST(InstancePlanTest, AnInvalidTemplateRevokes) {
 // does not create a role again while unwanted bindings refer to it.
 TEST(InstancePlanTest, AnUnreadTemplateLeavesOnlyBindingsToItsOwnRoles) {
   InstanceSnapshot snapshot = Bound(Snapshot(DocumentInstance(R"("namespaces": ["foo"])")));
-  snapshot.unread_template = absl::PermissionDeniedError("forbidden");
+  snapshot.template_read_error = absl::PermissionDeniedError("forbidden");
   EXPECT_FALSE(Changes(PlanInstance(snapshot)));
   auto& role = snapshot.cluster_roles.begin()->second;
   role.mutable_metadata()->mutable_ownerreferences(0)->set_uid("another-template");

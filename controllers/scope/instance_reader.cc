@@ -79,8 +79,8 @@ absl::Status AddNamespaces(const CallContext& context, const CacheView& cache,
 }
 
 // If a read has failed for a longer time, stores the error in `unread` and returns OK.
-absl::Status NoteUnread(absl::Status status, absl::Status& unread) {
-  if (!IsUnread(status)) return status;
+absl::Status NoteReadError(absl::Status status, absl::Status& unread) {
+  if (!IsReadUnavailable(status)) return status;
   unread.Update(std::move(status));
   return absl::OkStatus();
 }
@@ -91,7 +91,7 @@ absl::Status AddRole(const CallContext& context, const CacheView& cache, const s
   if (snapshot.cluster_roles.contains(name)) return absl::OkStatus();
   auto role = cache.Get<ClusterRole>(context, {"", name});
   if (absl::IsNotFound(role.status())) return absl::OkStatus();
-  if (!role.ok()) return NoteUnread(role.status(), snapshot.unread_roles);
+  if (!role.ok()) return NoteReadError(role.status(), snapshot.roles_read_error);
   snapshot.cluster_roles[name] = *std::move(role);
   return absl::OkStatus();
 }
@@ -113,10 +113,10 @@ absl::Status AddTemplate(const CallContext& context, const CacheView& cache,
   const std::string& name = snapshot.instance.spec().scopetemplatename();
   const auto raw = cache.GetRaw(context, KindOf<ScopeTemplate>::value, {"", name});
   if (absl::IsNotFound(raw.status())) return absl::OkStatus();
-  if (!raw.ok() && !IsUnread(raw.status())) return raw.status();
+  if (!raw.ok() && !IsReadUnavailable(raw.status())) return raw.status();
   auto scope_template = raw.ok() ? (*raw)->Decode<ScopeTemplate>() : raw.status();
   if (!scope_template.ok()) {
-    snapshot.unread_template = scope_template.status();
+    snapshot.template_read_error = scope_template.status();
     snapshot.scope_template = UnreadTemplate(name, raw.ok() ? raw->get() : nullptr);
     return absl::OkStatus();
   }
@@ -148,7 +148,8 @@ absl::StatusOr<InstanceSnapshot> ReadInstanceSnapshot(const CallContext& context
                                                       ScopeInstance instance) {
   InstanceSnapshot snapshot;
   snapshot.instance = std::move(instance);
-  RETURN_IF_ERROR(NoteUnread(AddNamespaces(context, cache, snapshot), snapshot.unread_namespaces));
+  RETURN_IF_ERROR(
+      NoteReadError(AddNamespaces(context, cache, snapshot), snapshot.namespaces_read_error));
   RETURN_IF_ERROR(AddTemplate(context, cache, snapshot));
   const auto& meta = snapshot.instance.metadata();
   Bindings bindings;

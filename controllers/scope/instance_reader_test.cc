@@ -200,20 +200,21 @@ TEST_F(InstanceReaderTest, ReportsUnreadableObjects) {
   const auto expect = [&](const Row& row, auto stop, absl::StatusCode code) {
     SCOPED_TRACE(StrCat(row.spec, " ", absl::StatusCodeToString(code)));
     stop(KindOf<corev1::Namespace>::value);
-    EXPECT_EQ(ReadOrDie(row.spec).unread_namespaces.code(),
+    EXPECT_EQ(ReadOrDie(row.spec).namespaces_read_error.code(),
               row.needs_namespaces ? code : absl::StatusCode::kOk);
     Permit<corev1::Namespace>();
     stop(KindOf<ScopeTemplate>::value);
     const InstanceSnapshot unread = ReadOrDie(row.spec);
-    EXPECT_EQ(unread.unread_template.code(), code);
+    EXPECT_EQ(unread.template_read_error.code(), code);
     ASSERT_TRUE(unread.scope_template.has_value()) << "it may be there";
     EXPECT_EQ(unread.scope_template->metadata().uid(), "");
     Permit<ScopeTemplate>();
     stop(KindOf<ClusterRole>::value);
-    EXPECT_EQ(ReadOrDie(row.spec).unread_roles.code(), code);
+    EXPECT_EQ(ReadOrDie(row.spec).roles_read_error.code(), code);
     Permit<ClusterRole>();
     const InstanceSnapshot all = ReadOrDie(row.spec);
-    for (const auto& status : {all.unread_namespaces, all.unread_template, all.unread_roles}) {
+    for (const auto& status :
+         {all.namespaces_read_error, all.template_read_error, all.roles_read_error}) {
       EXPECT_TRUE(status.ok()) << status;
     }
   };

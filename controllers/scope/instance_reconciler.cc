@@ -8,8 +8,8 @@
 #include <utility>
 #include <vector>
 
+#include "controllers/defer_if_slow.h"
 #include "controllers/is_current.h"
-#include "controllers/put_off.h"
 #include "controllers/report.h"
 #include "controllers/retry_delays.h"
 #include "controllers/scope/generated_names.h"
@@ -133,8 +133,8 @@ bool AreCurrent(const CacheView& cache, const InstanceSnapshot& read) {
 
 // The error of a watch that the plan needs.
 absl::Status UnavailableIn(const InstanceSnapshot& snapshot) {
-  for (const absl::Status* unread :
-       {&snapshot.unread_template, &snapshot.unread_roles, &snapshot.unread_namespaces}) {
+  for (const absl::Status* unread : {&snapshot.template_read_error, &snapshot.roles_read_error,
+                                     &snapshot.namespaces_read_error}) {
     if (absl::IsUnavailable(*unread)) return *unread;
   }
   return absl::OkStatus();
@@ -175,18 +175,19 @@ InstanceReconciler::InstanceReconciler(const Component& component, Client<kScope
       options_(options),
       discovery_(std::make_unique<Discovery>(component.client)),
       slow_(options.max_slow_reconciles),
-      over_bound_(component.runtime.metrics.Counter(
-          "mandate_scope_bindings_over_bound_total",
+      limit_exceeded_(component.controller_context.metrics.Counter(
+          "mandate_scope_binding_limit_exceeded_total",
           "Reconciles of a ScopeInstance that requests more bindings than the limit",
           {{"identity", std::string(component.name())}})),
-      portions_(component.runtime.metrics.Counter(
+      portions_(component.controller_context.metrics.Counter(
           "mandate_scope_portions_total",
           "Reconciles that postponed writes of a ScopeInstance to the next one",
           {{"identity", std::string(component.name())}})),
-      put_off_(component.runtime.metrics.Counter("mandate_scope_slow_reconciles_deferred_total",
-                                                 "Reconciles that waited because their earlier "
-                                                 "writes, and those of other objects, were slow",
-                                                 {{"identity", std::string(component.name())}})) {}
+      deferred_(component.controller_context.metrics.Counter(
+          "mandate_scope_slow_reconciles_deferred_total",
+          "Reconciles that waited because their earlier "
+          "writes, and those of other objects, were slow",
+          {{"identity", std::string(component.name())}})) {}
 
 InstanceReconciler::~InstanceReconciler() = default;
 
@@ -220,7 +221,7 @@ absl::StatusOr<InstancePlan> InstanceReconciler::Plan(const CallContext& context
 absl::StatusOr<Result> InstanceReconciler::Reconcile(const CallContext& context,
                                                      const Request& request) {
   SlowObjects::Turn turn(slow_, request.key, component_.clock().TimeNow());
-  if (turn.waits_still()) return Later(turn);
+  if (turn.still_waiting()) return Later(turn);
   auto instance = component_.cache().Get<ScopeInstance>(context, request.key);
   if (absl::IsNotFound(instance.status())) return RevokeAll(context, request, turn);
   RETURN_IF_ERROR(instance.status());
@@ -241,7 +242,7 @@ absl::StatusOr<Result> InstanceReconciler::Reconcile(const CallContext& context,
     if (ReportsWrites(snapshot.instance)) return absl::OkStatus();
     return Report(brief, plan, {}, /*unfinished=*/true, snapshot.instance);
   };
-  if (PutOff(context, component_.clock(), options_.portion, turn, PlannedBy(plan), tell)) {
+  if (DeferIfSlow(context, component_.clock(), options_.portion, turn, WriteKindOf(plan), tell)) {
     return Later(context, plan, VersionsOf(snapshot), are_current, turn);
   }
 
@@ -249,13 +250,13 @@ absl::StatusOr<Result> InstanceReconciler::Reconcile(const CallContext& context,
     QuickFirst([&](const ObjectKey& binding) { return turn.IsQuick(binding); }, plan);
   }
   WriteRound round = rounds_.Take(request.key, VersionsOf(snapshot));
-  Portion portion(component_.clock(), options_.portion, round, turn.at_work());
-  portion.LeaveWhen([&] { return !are_current(); });
+  Portion portion(component_.clock(), options_.portion, round, turn.has_slot());
+  portion.StopWhen([&] { return !are_current(); });
   BindingWriter writer = WriterFor(context, portion);
   writer.CarryOut(plan);
   writer.Finish();
   if (portion.log().pending()) plan.reason = kRevocationPending;
-  if (plan.over_bound) over_bound_.Increment();
+  if (plan.exceeds_limit) limit_exceeded_.Increment();
   if (!plan.in_namespaces.empty()) plan.effect = ReadEffect(context, plan.in_namespaces);
   absl::Status reported;
   // Each portion of a round has its own failures: those of the first and the last are reported.
@@ -268,15 +269,15 @@ absl::StatusOr<Result> InstanceReconciler::Reconcile(const CallContext& context,
   if (portion.tried() || portion.slow()) turn.End(portion.slow(), portion.tried_targets());
   if (portion.unfinished()) portions_.Increment();
   absl::StatusOr<Result> result = rounds_.ResultOf(request.key, portion);
-  RETURN_IF_ERROR(portion.Later(reported));
+  RETURN_IF_ERROR(portion.RequeueError(reported));
   RETURN_IF_ERROR(result.status());
   if (portion.unfinished()) return result;
   RETURN_IF_ERROR(NotBefore(*result, unavailable));
-  const bool unread = !snapshot.unread_roles.ok() || !snapshot.unread_namespaces.ok();
+  const bool unread = !snapshot.roles_read_error.ok() || !snapshot.namespaces_read_error.ok();
   if (unread || !plan.pending.empty()) RequeueWithin(kLongestRetry, *result);
   // There is no event when discovery works again, so the reconcile is repeated.
   if (plan.effect.unknown) {
-    RequeueWithin(std::max(discovery_->min_interval(), portion.Asked()), *result);
+    RequeueWithin(std::max(discovery_->min_interval(), portion.RetryAfter()), *result);
   }
   return result;
 }
@@ -285,12 +286,12 @@ Result InstanceReconciler::Later(const CallContext& context, const InstancePlan&
                                  std::string of, const std::function<bool()>& are_current,
                                  SlowObjects::Turn& turn) {
   const InstancePlan early =
-      EarlyPart(plan, [&](const ObjectKey& binding) { return turn.IsQuick(binding); });
+      RevocationsBeforeTurn(plan, [&](const ObjectKey& binding) { return turn.IsQuick(binding); });
   if (early.writes() > 0 && turn.TakeEarly()) {
     WriteRound round;
     round.of = std::move(of);
     Portion portion(component_.clock(), options_.portion, round, /*patient=*/false);
-    portion.LeaveWhen([&] { return portion.slow() || !are_current(); });
+    portion.StopWhen([&] { return portion.slow() || !are_current(); });
     WriterFor(context, portion).CarryOut(early);
     turn.EndEarly(portion.slow(), portion.tried_targets());
   }
@@ -298,8 +299,8 @@ Result InstanceReconciler::Later(const CallContext& context, const InstancePlan&
 }
 
 Result InstanceReconciler::Later(SlowObjects::Turn& turn) {
-  put_off_.Increment();
-  return turn.Later();
+  deferred_.Increment();
+  return turn.RequeueLater();
 }
 
 absl::Status InstanceReconciler::Report(const CallContext& context, const InstancePlan& plan,
@@ -313,7 +314,9 @@ absl::Status InstanceReconciler::Report(const CallContext& context, const Instan
 void InstanceReconciler::ReportUnread(const CallContext& context, const absl::Status& why,
                                       ScopeInstance& of) {
   const absl::Time now = component_.clock().TimeNow();
-  if (!IsUnread(why) || !unavailable_.MayReport({"", of.metadata().name()}, why, now)) return;
+  if (!IsReadUnavailable(why) || !unavailable_.MayReport({"", of.metadata().name()}, why, now)) {
+    return;
+  }
   InstancePlan nothing;
   nothing.problems.push_back(StrCat("its bindings cannot be read: ", AsStd(why.message())));
   nothing.effect.unknown = true;
@@ -338,12 +341,12 @@ absl::StatusOr<Result> InstanceReconciler::RevokeAll(const CallContext& context,
                    ReadBindingsOf(context, component_.cache(), name));
   InstancePlan plan = PlanAbsentInstance(name, std::move(bindings));
   const auto are_current = [] { return true; };
-  if (turn.later()) return Later(context, plan, "", are_current, turn);
+  if (turn.must_wait()) return Later(context, plan, "", are_current, turn);
   if (turn.slow()) {
     QuickFirst([&](const ObjectKey& binding) { return turn.IsQuick(binding); }, plan);
   }
   WriteRound round = rounds_.Take(request.key, "");
-  Portion portion(component_.clock(), options_.portion, round, turn.at_work());
+  Portion portion(component_.clock(), options_.portion, round, turn.has_slot());
   BindingWriter writer = WriterFor(context, portion);
   writer.CarryOut(plan);
   writer.Finish();
@@ -360,7 +363,7 @@ absl::StatusOr<std::unique_ptr<Controller>> MakeInstanceControllerWith(
   ASSIGN_OR_RETURN(auto client, Client<kScopeInstance>::Create(component.client));
   CacheView& cache = component.cache();
   RETURN_IF_ERROR(DeclareInstanceIndexes(cache));
-  return ControllerBuilder<kScopeInstance>(component.runtime)
+  return ControllerBuilder<kScopeInstance>(component.controller_context)
       .Named("scope-instance")
       .WithOptions({.max_concurrent_reconciles = options.max_concurrent_reconciles,
                     .queue = {.max_delay = kLongestRetry}})

@@ -85,13 +85,13 @@ class InstanceReconciler : public Reconciler {
   Client<kScopeInstance> client_;
   const InstanceOptions options_;
   const std::unique_ptr<Discovery> discovery_;
-  FixLimits fixes_;
+  FixLimiters fixes_;
   WriteRounds rounds_;
   SlowObjects slow_;
   UnavailableSince unavailable_;
-  prometheus::Counter& over_bound_;  // mandate_scope_bindings_over_bound_total
-  prometheus::Counter& portions_;    // mandate_scope_portions_total
-  prometheus::Counter& put_off_;     // mandate_scope_slow_reconciles_deferred_total
+  prometheus::Counter& limit_exceeded_;  // mandate_scope_binding_limit_exceeded_total
+  prometheus::Counter& portions_;        // mandate_scope_portions_total
+  prometheus::Counter& deferred_;        // mandate_scope_slow_reconciles_deferred_total
 };
 
 // The controller of ScopeInstances. It also watches their bindings, and the objects that determine

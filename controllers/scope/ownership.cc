@@ -68,11 +68,10 @@ bool MayBeOrphaned(const ObjectMetaProto& object, const ObjectMetaProto& owner) 
   return owner.has_deletiontimestamp() && ControllerOf(object) == nullptr;
 }
 
-std::string OrphanText(std::string_view object) {
-  return StrCat(
-      object,
-      ", has no owner reference any more, as after `kubectl delete --cascade=orphan`, and "
-      "stays; delete it by hand if nobody needs it");
+std::string OrphanText(std::string_view sentence) {
+  return StrCat(sentence,
+                ". Its owner reference was removed (as `kubectl delete --cascade=orphan` does), so "
+                "it is not deleted; delete it if it is not needed");
 }
 
 std::string FinalizersText(const ObjectMetaProto& object) {

@@ -49,8 +49,9 @@ bool IsOrphaning(const ObjectMetaProto& object);
 // controller any more, and other finalizers keep the owner, which is being deleted.
 bool MayBeOrphaned(const ObjectMetaProto& object, const ObjectMetaProto& owner);
 
-// For messages: "… has no owner reference any more, …".
-std::string OrphanText(std::string_view object);
+// For messages. `sentence` is about the object: "ClusterRole "foo" still exists". The result is
+// "ClusterRole "foo" still exists. Its owner reference was removed …".
+std::string OrphanText(std::string_view sentence);
 
 // For messages: "finalizers a, b block its deletion", or "it has no finalizers".
 std::string FinalizersText(const ObjectMetaProto& object);

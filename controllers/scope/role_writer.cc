@@ -8,7 +8,7 @@
 
 #include "absl/hash/hash.h"
 #include "controllers/scope/cluster_role.h"
-#include "controllers/scope/not_held.h"
+#include "controllers/scope/escalation_denied.h"
 #include "controllers/scope/role_template.h"
 #include "manager/core/strings.h"
 #include "manager/object/api_error.h"
@@ -141,7 +141,7 @@ bool RoleWriter::WriteFewer(const RoleFix& fix, absl::Status denied, bool& taken
   };
   ClusterRole fewer = WithoutNewRules(fix.desired, fix.actual);
   if (write(fewer)) return true;
-  if (!IsNotHeld(denied) || !GrantsMore(fix.actual, fewer)) return false;
+  if (!IsEscalationDenied(denied) || !GrantsMore(fix.actual, fewer)) return false;
   fewer.clear_rules();
   return write(fewer);
 }

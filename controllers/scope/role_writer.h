@@ -18,7 +18,7 @@ class RoleWriter {
  public:
   struct Parts {
     Client<kScopeTemplate>& client;
-    FixLimits& fixes;
+    FixLimiters& fixes;
     const Clock& clock;
     Portion& portion;  // all outlive the writer
   };

@@ -64,11 +64,11 @@ TEST(SizeTest, MoreBindingsThanTheBoundAreReported) {
           StartsWith("False ScopingFailed"),
           HasSubstr("needs 100 bindings (100 ClusterRoles in 1 namespaces), but the limit is 50")));
   EXPECT_THAT(cluster.Ours(kBindings), IsEmpty());
-  EXPECT_GE(
-      cluster.metrics()
-          .Counter("mandate_scope_bindings_over_bound_total", "", {{"identity", "scope-instance"}})
-          .Value(),
-      1);
+  EXPECT_GE(cluster.metrics()
+                .Counter("mandate_scope_binding_limit_exceeded_total", "",
+                         {{"identity", "scope-instance"}})
+                .Value(),
+            1);
 }
 
 // Tests portions: one instance has a thousand grants, and during their writes another instance has

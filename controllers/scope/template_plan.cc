@@ -22,24 +22,26 @@ std::string Quoted(const ClusterRole& role) {
 }
 
 // The bindings that prevent creating or widening the role; null if there are none.
-const Standing* StandingOf(const TemplateSnapshot& snapshot, const ClusterRole& role) {
-  const auto found = snapshot.standing.find(role.metadata().name());
-  return found == snapshot.standing.end() || found->second.none() ? nullptr : &found->second;
+const BlockingBindings* BlockingBindingsOf(const TemplateSnapshot& snapshot,
+                                           const ClusterRole& role) {
+  const auto found = snapshot.blocking_bindings.find(role.metadata().name());
+  return found == snapshot.blocking_bindings.end() || found->second.none() ? nullptr
+                                                                           : &found->second;
 }
 
 void PlanAbsentRole(const TemplateSnapshot& snapshot, ClusterRole desired, bool may_grant,
                     TemplatePlan& plan) {
-  const Standing* standing = StandingOf(snapshot, desired);
-  if (standing != nullptr && !standing->unread.ok()) {
+  const BlockingBindings* blocking_bindings = BlockingBindingsOf(snapshot, desired);
+  if (blocking_bindings != nullptr && !blocking_bindings->read_error.ok()) {
     plan.problems.push_back(
         StrCat(Quoted(desired), " is not created: the bindings that ",
-               "refer to it cannot be read: ", AsStd(standing->unread.message())));
-  } else if (standing != nullptr) {
+               "refer to it cannot be read: ", AsStd(blocking_bindings->read_error.message())));
+  } else if (blocking_bindings != nullptr) {
     plan.problems.push_back(
         StrCat(Quoted(desired),
-               " is not created: bindings refer to it that no ScopeInstance of this "
-               "ScopeTemplate wants, and would grant its rules: ",
-               Summarise(standing->bindings), "; delete them"));
+               " is not created, because these bindings would grant its rules and no "
+               "ScopeInstance of this ScopeTemplate wants them: ",
+               Summarise(blocking_bindings->bindings), "; delete them"));
   } else if (snapshot.scope_template.metadata().has_deletiontimestamp()) {
     // Garbage collection will delete its roles. The existing ones still follow the template.
     plan.problems.push_back(
@@ -54,18 +56,18 @@ void PlanAbsentRole(const TemplateSnapshot& snapshot, ClusterRole desired, bool 
 ClusterRole ForNow(const TemplateSnapshot& snapshot, ClusterRole desired, const ClusterRole& actual,
                    bool may_grant, TemplatePlan& plan) {
   if (!may_grant) return WithoutNewRules(std::move(desired), actual);
-  const Standing* standing = StandingOf(snapshot, desired);
-  if (standing == nullptr || !HasNewRules(desired, actual)) return desired;
-  if (!standing->unread.ok()) {
+  const BlockingBindings* blocking_bindings = BlockingBindingsOf(snapshot, desired);
+  if (blocking_bindings == nullptr || !HasNewRules(desired, actual)) return desired;
+  if (!blocking_bindings->read_error.ok()) {
     plan.problems.push_back(
         StrCat(Quoted(desired), " gets no new rules: the bindings that ",
-               "refer to it cannot be read: ", AsStd(standing->unread.message())));
+               "refer to it cannot be read: ", AsStd(blocking_bindings->read_error.message())));
   } else {
     plan.pending.push_back(
         StrCat(Quoted(desired),
-               " gets no new rules while bindings refer to it that no ScopeInstance of this "
-               "ScopeTemplate wants in this form: ",
-               Summarise(standing->bindings)));
+               " gets no new rules until these bindings change; no ScopeInstance of this "
+               "ScopeTemplate wants them as they are: ",
+               Summarise(blocking_bindings->bindings)));
   }
   return WithoutNewRules(std::move(desired), actual);
 }
@@ -87,7 +89,7 @@ void PlanPresentRole(const TemplateSnapshot& snapshot, ClusterRole desired,
     may_grant = false;
   }
   if (MayBeOrphaned(actual.metadata(), snapshot.scope_template.metadata())) {
-    plan.problems.push_back(OrphanText(Quoted(actual)));
+    plan.problems.push_back(OrphanText(StrCat(Quoted(actual), " still exists")));
     return;
   }
   desired = ForNow(snapshot, std::move(desired), actual, may_grant, plan);
@@ -108,7 +110,7 @@ void PlanUnwantedRole(const ScopeTemplate& owner, const ClusterRole& actual, Tem
     return;
   }
   if (MayBeOrphaned(actual.metadata(), owner.metadata())) {
-    plan.pending.push_back(OrphanText(Quoted(actual)));
+    plan.pending.push_back(OrphanText(StrCat(Quoted(actual), " still exists")));
     return;
   }
   const bool deleted = actual.metadata().has_deletiontimestamp();
@@ -136,10 +138,10 @@ TemplatePlan PlanTemplate(const TemplateSnapshot& snapshot) {
   const TemplateRoles expanded = ExpandTemplate(owner);
   const bool may_grant = expanded.invalid.ok();
   if (!may_grant) plan.problems.emplace_back(expanded.invalid.message());
-  if (!snapshot.unread_instances.ok()) {
+  if (!snapshot.instances_read_error.ok()) {
     plan.problems.push_back(
         StrCat("no ClusterRole is created or deleted: ScopeInstances cannot be ",
-               "read: ", AsStd(snapshot.unread_instances.message())));
+               "read: ", AsStd(snapshot.instances_read_error.message())));
   }
 
   std::map<std::string, const ClusterRole*> by_name;
@@ -164,8 +166,8 @@ TemplatePlan PlanTemplate(const TemplateSnapshot& snapshot) {
   return plan;
 }
 
-TemplatePlan EarlyPart(const TemplatePlan& plan,
-                       absl::FunctionRef<bool(const ObjectKey&)> is_quick) {
+TemplatePlan RevocationsBeforeTurn(const TemplatePlan& plan,
+                                   absl::FunctionRef<bool(const ObjectKey&)> is_quick) {
   TemplatePlan early;
   early.remove_unchanged = plan.remove_unchanged;
   for (const ClusterRole& role : plan.remove) {

@@ -31,14 +31,14 @@ enum class Referenced {
 };
 
 // The bindings that would grant too much if their role were created or got more rules.
-struct Standing {
+struct BlockingBindings {
   // Bindings of the role that no ScopeInstance of the template wants in their current state, as
   // "RoleBinding foo/x".
   std::vector<std::string> bindings = {};
   // The error of reading them. Then such bindings may exist.
-  absl::Status unread = {};
+  absl::Status read_error = {};
 
-  bool none() const { return bindings.empty() && unread.ok(); }
+  bool none() const { return bindings.empty() && read_error.ok(); }
 };
 
 struct TemplateSnapshot {
@@ -49,9 +49,9 @@ struct TemplateSnapshot {
   // The bindings of each ClusterRole that is absent or lacks a rule. For an existing role only the
   // bindings of ScopeInstances count: the authors of others chose the role with all its later
   // rules.
-  std::map<std::string, Standing> standing = {};
+  std::map<std::string, BlockingBindings> blocking_bindings = {};
   // The error of reading ScopeInstances. `referenced` is then kMaybe.
-  absl::Status unread_instances = {};
+  absl::Status instances_read_error = {};
 };
 
 // A role to change, with the difference as the reason.
@@ -83,8 +83,8 @@ TemplatePlan PlanTemplate(const TemplateSnapshot& snapshot);
 
 // The part of the plan that does not wait: the revocations of roles whose writes are quick. A
 // changed role only loses rules.
-TemplatePlan EarlyPart(const TemplatePlan& plan,
-                       absl::FunctionRef<bool(const ObjectKey&)> is_quick);
+TemplatePlan RevocationsBeforeTurn(const TemplatePlan& plan,
+                                   absl::FunctionRef<bool(const ObjectKey&)> is_quick);
 
 // The template's conditions after the writes of the plan; `failures` are the errors of creating and
 // fixing, `removal_failures` those of deleting. `unfinished`: the next reconcile does the rest.

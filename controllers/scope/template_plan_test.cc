@@ -185,9 +185,10 @@ TEST(TemplatePlanTest, ARoleGetsNoNewRulesWhileOthersAreBoundToIt) {
   auto& rule = *of.mutable_spec()->mutable_clusterroles(0)->mutable_rules(0);
   rule.clear_resources();
   for (const char* resource : {"secrets", "pods"}) rule.add_resources(resource);
-  const std::map<std::string, Standing> standing = {{name, {{"RoleBinding team-a/op-x"}}}};
+  const std::map<std::string, BlockingBindings> blocking_bindings = {
+      {name, {{"RoleBinding team-a/op-x"}}}};
 
-  TemplatePlan plan = PlanTemplate({of, Referenced::kYes, roles, standing});
+  TemplatePlan plan = PlanTemplate({of, Referenced::kYes, roles, blocking_bindings});
   ASSERT_EQ(plan.fix.size(), 1u) << "what is revoked does not wait";
   EXPECT_TRUE(plan.fix[0].revokes());
   const rbacv1::ClusterRole now = plan.fix[0].desired;
@@ -200,14 +201,14 @@ TEST(TemplatePlanTest, ARoleGetsNoNewRulesWhileOthersAreBoundToIt) {
   EXPECT_NE(plan.pending[0].find("RoleBinding team-a/op-x"), std::string::npos);
   EXPECT_EQ(TemplateConditions(of, plan, {}, {})[0].reason, kRevocationPending);
 
-  plan = PlanTemplate({of, Referenced::kYes, {now}, standing});
+  plan = PlanTemplate({of, Referenced::kYes, {now}, blocking_bindings});
   EXPECT_FALSE(Changes(plan)) << "it waits";
   EXPECT_EQ(plan.pending.size(), 1u);
   plan = PlanTemplate({of, Referenced::kYes, {now}, {{name, {}}}});
   ASSERT_EQ(plan.fix.size(), 1u);
   EXPECT_EQ(plan.fix[0].desired.rules(0).resources_size(), 2);
   EXPECT_TRUE(plan.pending.empty());
-  plan = PlanTemplate({before, Referenced::kYes, roles, standing});
+  plan = PlanTemplate({before, Referenced::kYes, roles, blocking_bindings});
   EXPECT_TRUE(plan.pending.empty()) << "it has all of its rules";
 }
 
@@ -216,20 +217,21 @@ TEST(TemplatePlanTest, UnreadableBindingsPreventGrantsOnly) {
   const ScopeTemplate before = DocumentTemplate();
   auto roles = Created(PlanTemplate({before, Referenced::kYes, {}}));
   const std::string name = roles[0].metadata().name();
-  const std::map<std::string, Standing> standing = {{name, {.unread = denied}}};
+  const std::map<std::string, BlockingBindings> blocking_bindings = {
+      {name, {.read_error = denied}}};
   const auto expect_problem = [](const TemplatePlan& plan, const char* text) {
     ASSERT_EQ(plan.problems.size(), 1u);
     EXPECT_NE(plan.problems[0].find(text), std::string::npos) << plan.problems[0];
     EXPECT_NE(plan.problems[0].find("rolebindings is forbidden"), std::string::npos);
   };
-  TemplatePlan plan = PlanTemplate({before, Referenced::kYes, {}, standing});
+  TemplatePlan plan = PlanTemplate({before, Referenced::kYes, {}, blocking_bindings});
   EXPECT_FALSE(Changes(plan));
   expect_problem(plan, "is not created");
   ScopeTemplate of = before;
   auto& rule = *of.mutable_spec()->mutable_clusterroles(0)->mutable_rules(0);
   rule.clear_resources();
   rule.add_resources("secrets");
-  plan = PlanTemplate({of, Referenced::kYes, roles, standing});
+  plan = PlanTemplate({of, Referenced::kYes, roles, blocking_bindings});
   expect_problem(plan, "gets no new rules");
   ASSERT_EQ(plan.fix.size(), 1u);
   EXPECT_EQ(plan.fix[0].desired.rules_size(), 0);

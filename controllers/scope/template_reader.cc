@@ -62,7 +62,7 @@ class Reader {
     const KindInfo kind = KindOf<ScopeInstance>::value;
     const IndexQuery query{kByTemplate, of_.metadata().name()};
     auto found = cache_.ListRawByIndex(context_, kind, query);
-    if (IsUnread(found.status())) {
+    if (IsReadUnavailable(found.status())) {
       unread = found.status();
       return Referenced::kMaybe;
     }
@@ -109,19 +109,21 @@ class Reader {
   }
 
   // `present`: whether the role exists.
-  Standing ReadStanding(const RoleTemplate& role, bool present) {
-    Standing standing;
-    standing.unread = AddStanding<RoleBinding>(role, present, standing.bindings);
-    if (standing.unread.ok()) {
-      standing.unread = AddStanding<ClusterRoleBinding>(role, present, standing.bindings);
+  BlockingBindings ReadBlockingBindings(const RoleTemplate& role, bool present) {
+    BlockingBindings blocking_bindings;
+    blocking_bindings.read_error =
+        AddBlockingBindings<RoleBinding>(role, present, blocking_bindings.bindings);
+    if (blocking_bindings.read_error.ok()) {
+      blocking_bindings.read_error =
+          AddBlockingBindings<ClusterRoleBinding>(role, present, blocking_bindings.bindings);
     }
-    return standing;
+    return blocking_bindings;
   }
 
  private:
   template <class T>
-  absl::Status AddStanding(const RoleTemplate& role, bool present,
-                           std::vector<std::string>& standing) {
+  absl::Status AddBlockingBindings(const RoleTemplate& role, bool present,
+                                   std::vector<std::string>& blocking_bindings) {
     ASSIGN_OR_RETURN(const auto found,
                      cache_.ListRawByIndex(context_, KindOf<T>::value, {kByRoleRef, role.name}));
     for (const auto& raw : found) {
@@ -130,7 +132,7 @@ class Reader {
       if (binding.object.subjects().empty()) continue;  // it grants nothing
       if (present && !BelongsToSomeInstance(binding)) continue;
       ASSIGN_OR_RETURN(const bool wanted, IsWanted(role, binding));
-      if (!wanted) standing.push_back(binding.ToString());
+      if (!wanted) blocking_bindings.push_back(binding.ToString());
     }
     return absl::OkStatus();
   }
@@ -183,7 +185,7 @@ absl::StatusOr<TemplateSnapshot> ReadTemplateSnapshot(const CallContext& context
                                                       ScopeTemplate scope_template) {
   Reader reader(context, cache, scope_template);
   TemplateSnapshot snapshot;
-  ASSIGN_OR_RETURN(snapshot.referenced, reader.ReadReferenced(snapshot.unread_instances));
+  ASSIGN_OR_RETURN(snapshot.referenced, reader.ReadReferenced(snapshot.instances_read_error));
   ASSIGN_OR_RETURN(auto roles, reader.ReadRoles());
   // An invalid template creates no role and adds no rule.
   const TemplateRoles wanted = ExpandTemplate(scope_template);
@@ -193,7 +195,7 @@ absl::StatusOr<TemplateSnapshot> ReadTemplateSnapshot(const CallContext& context
       const bool present = is != roles.end();
       if (present && !HasNewRules(DesiredClusterRole(scope_template, role), is->second)) continue;
       if (!present && snapshot.referenced == Referenced::kMaybe) continue;  // it is not created
-      snapshot.standing[role.name] = reader.ReadStanding(role, present);
+      snapshot.blocking_bindings[role.name] = reader.ReadBlockingBindings(role, present);
     }
   }
   for (auto& [name, role] : roles) snapshot.cluster_roles.push_back(std::move(role));

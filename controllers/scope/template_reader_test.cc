@@ -103,9 +103,9 @@ TEST_F(TemplateReaderTest, BindingsOfAnAbsentRole) {
   const ScopeInstance gone = Instance("d", "foo");
   for (const ScopeInstance& there : {instance, other, deleted}) view_.Put(there);
   const RoleTemplate role = Role("fooClusterRole-", role_);
-  Strings standing;
+  Strings blocking_bindings;
   const auto put = [&](Binding binding, bool stands) {
-    if (stands) standing.push_back(binding.ToString());
+    if (stands) blocking_bindings.push_back(binding.ToString());
     Put(binding);
   };
   for (const std::string_view ns : {"foo", ""}) {
@@ -132,19 +132,19 @@ TEST_F(TemplateReaderTest, BindingsOfAnAbsentRole) {
     // A binding of another role.
     put(DesiredBinding(gone, Role("fourth-", "another"), ns), false);
   }
-  std::sort(standing.begin(), standing.end());
+  std::sort(blocking_bindings.begin(), blocking_bindings.end());
   const auto read = [&] {
     TemplateSnapshot snapshot = ReadOrDie();
-    Strings names = snapshot.standing[role_].bindings;
-    EXPECT_EQ(snapshot.standing.size(), 1u);
+    Strings names = snapshot.blocking_bindings[role_].bindings;
+    EXPECT_EQ(snapshot.blocking_bindings.size(), 1u);
     std::sort(names.begin(), names.end());
     return names;
   };
-  EXPECT_EQ(read(), standing);
+  EXPECT_EQ(read(), blocking_bindings);
 
   // Bindings that certainly do not belong to an unreadable instance.
   PutUnreadable("d", R"({"scopeTemplateName": 1})");
-  Strings without_d = standing;
+  Strings without_d = blocking_bindings;
   for (const std::string_view ns : {"foo", ""}) {
     std::erase(without_d, DesiredBinding(gone, role, ns).ToString());
   }
@@ -167,16 +167,16 @@ TEST_F(TemplateReaderTest, BindingsOfARoleWithNewRules) {
   Put(ToBinding(by_hand.object));
   ClusterRole is = DesiredClusterRole(template_, role);
   view_.Put(is);
-  EXPECT_TRUE(ReadOrDie().standing.empty()) << "it has all of its rules";
+  EXPECT_TRUE(ReadOrDie().blocking_bindings.empty()) << "it has all of its rules";
   is.clear_rules();
   view_.Put(is);
-  const Standing standing = ReadOrDie().standing[role_];
-  EXPECT_EQ(standing.bindings, Strings{DesiredBinding(instance, role, "foo").ToString()})
+  const BlockingBindings blocking_bindings = ReadOrDie().blocking_bindings[role_];
+  EXPECT_EQ(blocking_bindings.bindings, Strings{DesiredBinding(instance, role, "foo").ToString()})
       << "the instance wants it in the cluster";
-  EXPECT_TRUE(standing.unread.ok());
+  EXPECT_TRUE(blocking_bindings.read_error.ok());
   const auto stands = [&](const Binding& binding) {
     Put(binding);
-    return !ReadOrDie().standing[role_].none();
+    return !ReadOrDie().blocking_bindings[role_].none();
   };
   Binding binding = DesiredBinding(instance, role, "foo");
   binding.object.mutable_metadata()->clear_ownerreferences();
@@ -189,7 +189,7 @@ TEST_F(TemplateReaderTest, BindingsOfARoleWithNewRules) {
   EXPECT_TRUE(stands(DesiredBinding(instance, role, "foo")));
   PutUnreadable("b", R"({"scopeTemplateName": 1})");
   view_.Put(Instance("a", "bar"));
-  EXPECT_EQ(ReadOrDie().standing[role_].bindings.size(), 1u)
+  EXPECT_EQ(ReadOrDie().blocking_bindings[role_].bindings.size(), 1u)
       << "it is fixed while it may be referenced";
 }
 
@@ -218,7 +218,7 @@ TEST_F(TemplateReaderTest, UnwantedBindingsStand) {
     view_.Put(owner);
     const auto stands = [&](const Binding& binding) {
       Put(binding);
-      return !ReadOrDie().standing[role_].none();
+      return !ReadOrDie().blocking_bindings[role_].none();
     };
     Binding binding = DesiredBinding(owner, role, row.ns);
     EXPECT_EQ(stands(binding), row.stands);
@@ -241,14 +241,14 @@ TEST_F(TemplateReaderTest, AnInvalidTemplateMakesNoRole) {
   view_.Put(Instance("a", "foo"));
   const auto snapshot = ReadTemplateSnapshot(NonBlockingContext(), view_, invalid);
   ASSERT_TRUE(snapshot.ok());
-  EXPECT_TRUE(snapshot->standing.empty());
+  EXPECT_TRUE(snapshot->blocking_bindings.empty());
 }
 
 TEST_F(TemplateReaderTest, UnrequestedRole) {
   Put(DesiredBinding(Instance("a", "foo"), Role("fooClusterRole-", role_), "foo"));
-  EXPECT_TRUE(ReadOrDie().standing.empty());
+  EXPECT_TRUE(ReadOrDie().blocking_bindings.empty());
   view_.Put(Deleted(Instance("a", "foo")));
-  EXPECT_TRUE(ReadOrDie().standing.empty());
+  EXPECT_TRUE(ReadOrDie().blocking_bindings.empty());
 }
 
 TEST_F(TemplateReaderTest, UnreadableObjectsAreErrors) {
@@ -264,15 +264,15 @@ TEST_F(TemplateReaderTest, UnreadableObjectsAreErrors) {
   const auto all = [&] { return Read().status(); };
   Forbid<ScopeInstance>();
   EXPECT_EQ(ReadOrDie().referenced, Referenced::kMaybe);
-  EXPECT_TRUE(absl::IsPermissionDenied(ReadOrDie().unread_instances));
+  EXPECT_TRUE(absl::IsPermissionDenied(ReadOrDie().instances_read_error));
   Permit<ScopeInstance>();
   EXPECT_EQ(ReadOrDie().referenced, Referenced::kYes);
-  EXPECT_TRUE(ReadOrDie().unread_instances.ok());
+  EXPECT_TRUE(ReadOrDie().instances_read_error.ok());
   view_.SetState(KindOf<ScopeInstance>::value, DemandState::kStale, absl::UnavailableError("cut"));
   loop_.RunReady();
   EXPECT_EQ(ReadOrDie().referenced, Referenced::kMaybe) << "the instance may have been deleted";
-  EXPECT_TRUE(absl::IsUnavailable(ReadOrDie().unread_instances));
-  EXPECT_TRUE(ReadOrDie().standing.empty()) << "no role is made";
+  EXPECT_TRUE(absl::IsUnavailable(ReadOrDie().instances_read_error));
+  EXPECT_TRUE(ReadOrDie().blocking_bindings.empty()) << "no role is made";
   view_.SetState(KindOf<ClusterRole>::value, DemandState::kStale, absl::UnavailableError("cut"));
   loop_.RunReady();
   EXPECT_TRUE(absl::IsUnavailable(Read().status()));
@@ -280,9 +280,10 @@ TEST_F(TemplateReaderTest, UnreadableObjectsAreErrors) {
   Permit<ScopeInstance>();
   expect([&] { Forbid<ClusterRole>(); }, [&] { Permit<ClusterRole>(); }, all);
   // Revocations do not wait for the bindings that prevent grants.
-  const auto standing = [&] { return ReadOrDie().standing[role_].unread; };
-  expect([&] { Forbid<RoleBinding>(); }, [&] { Permit<RoleBinding>(); }, standing);
-  expect([&] { Forbid<ClusterRoleBinding>(); }, [&] { Permit<ClusterRoleBinding>(); }, standing);
+  const auto blocking_bindings = [&] { return ReadOrDie().blocking_bindings[role_].read_error; };
+  expect([&] { Forbid<RoleBinding>(); }, [&] { Permit<RoleBinding>(); }, blocking_bindings);
+  expect([&] { Forbid<ClusterRoleBinding>(); }, [&] { Permit<ClusterRoleBinding>(); },
+         blocking_bindings);
 }
 
 }  // namespace

@@ -5,8 +5,8 @@
 #include <utility>
 #include <vector>
 
+#include "controllers/defer_if_slow.h"
 #include "controllers/is_current.h"
-#include "controllers/put_off.h"
 #include "controllers/report.h"
 #include "controllers/retry_delays.h"
 #include "controllers/scope/binding.h"
@@ -54,19 +54,19 @@ std::vector<Request> TemplatesThatWait(const CacheView& cache, AwaitedBindings& 
 }
 
 // The bindings that prevent the template's roles.
-AwaitedBindings::ByRole StandingIn(const TemplateSnapshot& snapshot) {
+AwaitedBindings::ByRole BlockingBindingsIn(const TemplateSnapshot& snapshot) {
   AwaitedBindings::ByRole bindings;
-  for (const auto& [role, standing] : snapshot.standing) {
-    bindings[role].insert(standing.bindings.begin(), standing.bindings.end());
+  for (const auto& [role, blocking_bindings] : snapshot.blocking_bindings) {
+    bindings[role].insert(blocking_bindings.bindings.begin(), blocking_bindings.bindings.end());
   }
   return bindings;
 }
 
 // The error of a watch that the plan needs.
 absl::Status UnavailableIn(const TemplateSnapshot& snapshot) {
-  if (absl::IsUnavailable(snapshot.unread_instances)) return snapshot.unread_instances;
-  for (const auto& [role, standing] : snapshot.standing) {
-    if (absl::IsUnavailable(standing.unread)) return standing.unread;
+  if (absl::IsUnavailable(snapshot.instances_read_error)) return snapshot.instances_read_error;
+  for (const auto& [role, blocking_bindings] : snapshot.blocking_bindings) {
+    if (absl::IsUnavailable(blocking_bindings.read_error)) return blocking_bindings.read_error;
   }
   return absl::OkStatus();
 }
@@ -93,17 +93,18 @@ TemplateReconciler::TemplateReconciler(const Component& component, Client<kScope
       awaited_(std::move(awaited)),
       options_(options),
       slow_(options.max_slow_reconciles),
-      portions_(component.runtime.metrics.Counter(
+      portions_(component.controller_context.metrics.Counter(
           "mandate_scope_portions_total", "Reconciles that postponed writes to the next one",
           {{"identity", std::string(component.name())}})),
-      put_off_(component.runtime.metrics.Counter("mandate_scope_slow_reconciles_deferred_total",
-                                                 "Reconciles that waited because their earlier "
-                                                 "writes, and those of other objects, were slow",
-                                                 {{"identity", std::string(component.name())}})) {}
+      deferred_(component.controller_context.metrics.Counter(
+          "mandate_scope_slow_reconciles_deferred_total",
+          "Reconciles that waited because their earlier "
+          "writes, and those of other objects, were slow",
+          {{"identity", std::string(component.name())}})) {}
 
 Result TemplateReconciler::Later(SlowObjects::Turn& turn) {
-  put_off_.Increment();
-  return turn.Later();
+  deferred_.Increment();
+  return turn.RequeueLater();
 }
 
 RoleWriter TemplateReconciler::WriterFor(const CallContext& context, Portion& portion) {
@@ -115,7 +116,7 @@ RoleWriter TemplateReconciler::WriterFor(const CallContext& context, Portion& po
 absl::StatusOr<Result> TemplateReconciler::Reconcile(const CallContext& context,
                                                      const Request& request) {
   SlowObjects::Turn turn(slow_, request.key, component_.clock().TimeNow());
-  if (turn.waits_still()) return Later(turn);
+  if (turn.still_waiting()) return Later(turn);
   auto scope_template = component_.cache().Get<ScopeTemplate>(context, request.key);
   if (absl::IsNotFound(scope_template.status())) {
     rounds_.Forget(request.key);
@@ -127,9 +128,9 @@ absl::StatusOr<Result> TemplateReconciler::Reconcile(const CallContext& context,
   RETURN_IF_ERROR(scope_template.status());
   if (IsOrphaning(scope_template->metadata())) return Result{};
   absl::StatusOr<TemplateSnapshot> read;
-  const bool current = awaited_->Await(request.key, [&] {
+  const bool current = awaited_->TrackUntilChanged(request.key, [&] {
     read = ReadTemplateSnapshot(context, component_.cache(), *scope_template);
-    return read.ok() ? StandingIn(*read) : AwaitedBindings::ByRole();
+    return read.ok() ? BlockingBindingsIn(*read) : AwaitedBindings::ByRole();
   });
   if (!read.ok()) {
     ReportUnread(context, read.status(), *scope_template);
@@ -155,22 +156,22 @@ absl::StatusOr<Result> TemplateReconciler::Reconcile(const CallContext& context,
     if (ReportsWrites(snapshot.scope_template)) return absl::OkStatus();
     return report(brief, {}, {}, /*unfinished=*/true);
   };
-  if (PutOff(context, component_.clock(), options_.portion, turn, PlannedBy(plan), tell)) {
+  if (DeferIfSlow(context, component_.clock(), options_.portion, turn, WriteKindOf(plan), tell)) {
     const TemplatePlan early =
-        EarlyPart(plan, [&](const ObjectKey& role) { return turn.IsQuick(role); });
+        RevocationsBeforeTurn(plan, [&](const ObjectKey& role) { return turn.IsQuick(role); });
     if (early.writes() > 0 && turn.TakeEarly()) {
       WriteRound round;
       round.of = of;
       Portion portion(component_.clock(), options_.portion, round, /*patient=*/false);
-      portion.LeaveWhen([&] { return portion.slow() || !is_current(); });
+      portion.StopWhen([&] { return portion.slow() || !is_current(); });
       WriterFor(context, portion).CarryOut(early);
       turn.EndEarly(portion.slow(), portion.tried_targets());
     }
     return Later(turn);
   }
   WriteRound round = rounds_.Take(request.key, of);
-  Portion portion(component_.clock(), options_.portion, round, turn.at_work());
-  portion.LeaveWhen([&] { return !is_current(); });
+  Portion portion(component_.clock(), options_.portion, round, turn.has_slot());
+  portion.StopWhen([&] { return !is_current(); });
   WriterFor(context, portion).CarryOut(plan);
   absl::Status reported;
   // Each portion of a round has its own failures: those of the first and the last are reported.
@@ -183,12 +184,12 @@ absl::StatusOr<Result> TemplateReconciler::Reconcile(const CallContext& context,
   if (portion.tried() || portion.slow()) turn.End(portion.slow(), portion.tried_targets());
   if (portion.unfinished()) portions_.Increment();
   absl::StatusOr<Result> result = rounds_.ResultOf(request.key, portion);
-  RETURN_IF_ERROR(portion.Later(reported));
+  RETURN_IF_ERROR(portion.RequeueError(reported));
   RETURN_IF_ERROR(result.status());
   if (portion.unfinished()) return result;
   RETURN_IF_ERROR(NotBefore(*result, unavailable));
-  for (const auto& [role, standing] : snapshot.standing) {
-    RETURN_IF_ERROR(NotBefore(*result, standing.unread));
+  for (const auto& [role, blocking_bindings] : snapshot.blocking_bindings) {
+    RETURN_IF_ERROR(NotBefore(*result, blocking_bindings.read_error));
   }
   if (!current) RequeueWithin(kReadAgain, *result);
   // No event of an unreadable instance is mapped to the templates that it may reference.
@@ -202,7 +203,9 @@ absl::StatusOr<Result> TemplateReconciler::Reconcile(const CallContext& context,
 void TemplateReconciler::ReportUnread(const CallContext& context, const absl::Status& why,
                                       ScopeTemplate& of) {
   const absl::Time now = component_.clock().TimeNow();
-  if (!IsUnread(why) || !unavailable_.MayReport({"", of.metadata().name()}, why, now)) return;
+  if (!IsReadUnavailable(why) || !unavailable_.MayReport({"", of.metadata().name()}, why, now)) {
+    return;
+  }
   const CallContext brief = context.WithDeadline(now + options_.portion.max_time);
   const std::string problem = StrCat("its ClusterRoles cannot be read: ", AsStd(why.message()));
   // The reconcile has already failed and will be retried.
@@ -221,7 +224,7 @@ absl::StatusOr<std::unique_ptr<Controller>> MakeTemplateControllerWith(
   CacheView& cache = component.cache();
   RETURN_IF_ERROR(DeclareTemplateIndexes(cache));
   const auto awaited = std::make_shared<AwaitedBindings>();
-  return ControllerBuilder<kScopeTemplate>(component.runtime)
+  return ControllerBuilder<kScopeTemplate>(component.controller_context)
       .Named("scope-template")
       .WithOptions({.max_concurrent_reconciles = options.max_concurrent_reconciles,
                     .queue = {.max_delay = kLongestRetry}})

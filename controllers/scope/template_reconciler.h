@@ -64,10 +64,10 @@ class TemplateReconciler : public Reconciler {
   const TemplateOptions options_;
   WriteRounds rounds_;
   SlowObjects slow_;
-  FixLimits fixes_;
+  FixLimiters fixes_;
   UnavailableSince unavailable_;
   prometheus::Counter& portions_;  // mandate_scope_portions_total
-  prometheus::Counter& put_off_;   // mandate_scope_slow_reconciles_deferred_total
+  prometheus::Counter& deferred_;  // mandate_scope_slow_reconciles_deferred_total
 };
 
 // The controller of ScopeTemplates. It also watches their ClusterRoles, the ScopeInstances that

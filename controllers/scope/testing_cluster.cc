@@ -61,7 +61,7 @@ class ScopeCluster::Wire : public Transport {
       if (answer.has_value()) {
         cluster_.loop_.Post([done = std::move(done), sink = std::move(request.body_sink),
                              answer = *std::move(answer)]() mutable {
-          sink->OnHead(answer);
+          sink->OnHeaders(answer);
           // The body of an error is part of the response.
           if (answer.code / 100 == 2) {
             const absl::Status taken = sink->OnBody(std::exchange(answer.body, ""));

@@ -12,7 +12,7 @@ namespace mandate::scope {
 // Whether the component has no permission to read an object, or the kind's watch is down. Such a
 // watch may open again in a moment, or never: one object that the server cannot decode makes it
 // answer 500 to each list and watch of the kind.
-inline bool IsUnread(const absl::Status& status) {
+inline bool IsReadUnavailable(const absl::Status& status) {
   return absl::IsPermissionDenied(status) || absl::IsUnavailable(status);
 }
 

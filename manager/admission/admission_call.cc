@@ -15,7 +15,7 @@ bool IsCheckFailure(const absl::Status& status) {
 
 void SetVerdict(const absl::Status& status, AdmissionCall& call) {
   if (IsCheckFailure(status)) {
-    call.SetCheckFailed(status);
+    call.SetCheckError(status);
     return SetErrorResponse(absl::IsDeadlineExceeded(status) ? 504 : 500, status, call);
   }
   AdmissionResponse& response = call.response();

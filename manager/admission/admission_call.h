@@ -39,14 +39,14 @@ class AdmissionCall {
   // The object could not be checked, for the reason `why`, which is not OK. The review then gets an
   // HTTP error, so that the failurePolicy of its configuration decides, and the response is not
   // sent.
-  void SetCheckFailed(absl::Status why) { unanswered_ = std::move(why); }
-  const absl::Status& unanswered() const { return unanswered_; }
+  void SetCheckError(absl::Status why) { check_error_ = std::move(why); }
+  const absl::Status& check_error() const { return check_error_; }
 
  private:
   const CallContext context_;
   const AdmissionRequest& request_;
   AdmissionResponse response_;
-  absl::Status unanswered_;
+  absl::Status check_error_;
 };
 
 // Sets `call.response()`; `allowed` is false unless it says otherwise. May block until the call's
@@ -59,7 +59,7 @@ using AdmissionHandler = std::function<void(AdmissionCall& call)>;
 bool IsCheckFailure(const absl::Status& status);
 
 // The answer of a handler that checked the object: allowed if `status` is OK. A status for which
-// IsCheckFailure() holds is one of SetCheckFailed(). Another error that came from an API server is
+// IsCheckFailure() holds is one of SetCheckError(). Another error that came from an API server is
 // passed on as it is; each other error is 403 Forbidden with its message, as controller-runtime
 // answers.
 void SetVerdict(const absl::Status& status, AdmissionCall& call);

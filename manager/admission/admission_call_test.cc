@@ -58,7 +58,7 @@ TEST(SetVerdict, AnErrorOfOursIsUnanswered) {
   };
   const struct {
     absl::Status status;
-    bool unanswered;
+    bool is_check_error;
   } kCases[] = {
       {absl::OkStatus(), false},
       {absl::PermissionDeniedError("no"), false},
@@ -77,9 +77,9 @@ TEST(SetVerdict, AnErrorOfOursIsUnanswered) {
     const AdmissionRequest request;
     AdmissionCall call({}, request);
     SetVerdict(c.status, call);
-    EXPECT_EQ(call.unanswered(), c.unanswered ? c.status : absl::OkStatus()) << c.status;
+    EXPECT_EQ(call.check_error(), c.is_check_error ? c.status : absl::OkStatus()) << c.status;
     EXPECT_EQ(call.response().allowed(), c.status.ok()) << c.status;
-    if (c.unanswered) {
+    if (c.is_check_error) {
       EXPECT_GE(call.response().status().code(), 500) << c.status;
       EXPECT_EQ(call.response().status().reason(), "") << c.status;
     }

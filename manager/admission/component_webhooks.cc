@@ -124,7 +124,7 @@ class ComponentWebhooks::Review : public std::enable_shared_from_this<Review> {
 
   void Start(const std::shared_ptr<ReviewQueue>& queue,
              const std::shared_ptr<ReviewDeadlines>& deadlines) {
-    const uint64_t number = queue->Next();
+    const uint64_t number = queue->NewReviewId();
     const auto key = deadlines->Add(start_ + timeout_, [weak = weak_from_this(), queue, number] {
       if (const auto late = weak.lock()) late->OnDeadline();
       queue->Cancel(number);
@@ -134,7 +134,7 @@ class ComponentWebhooks::Review : public std::enable_shared_from_this<Review> {
       deadlines->Remove(key);
     };
     queue->Add(number, request_.body.size(), [self = shared_from_this(), done] {
-      const auto review = std::make_shared<ReadReview>(self->Read());
+      const auto review = std::make_shared<ParsedReview>(self->Read());
       return ReviewQueue::Handler{.user = review->flow,
                                   .run = [self, review, done] { done(self->Run(*review)); },
                                   .reject = [self, done] { done(self->TooMany()); }};
@@ -163,19 +163,19 @@ class ComponentWebhooks::Review : public std::enable_shared_from_this<Review> {
     if (Answer(Plain(504, text))) entry_->late.Note(text);
   }
 
-  ReadReview Read() {
-    ReadReview read = ReadReviewBody(entry_->webhook, request_.content_type, request_.body,
-                                     options_->bounds.max_user_info_bytes);
+  ParsedReview Read() {
+    ParsedReview read = ReadReviewBody(entry_->webhook, request_.content_type, request_.body,
+                                       options_->bounds.max_user_info_bytes);
     std::string().swap(request_.body);  // its memory
     return read;
   }
 
-  ServedResponse Run(const ReadReview& review) {
+  ServedResponse Run(const ParsedReview& review) {
     if (stop_.stop_requested()) return Plain(504, "the deadline passed");
     ReviewAnswer answer = review.answer({start_ + timeout_, stop_.get_token()});
-    if (!answer.unanswered.ok()) {
+    if (!answer.check_error.ok()) {
       return Plain(answer.code, StrCat("webhook ", request_.path, " could not check the object: ",
-                                       AsStd(answer.unanswered.message())));
+                                       AsStd(answer.check_error.message())));
     }
     if (answer.exception) {
       entry_->metrics.panics.Increment();
@@ -240,7 +240,7 @@ absl::Status ComponentWebhooks::Ready() const {
   return absl::OkStatus();
 }
 
-absl::Status ComponentWebhooks::Settled() const {
+absl::Status ComponentWebhooks::DemandsSettled() const {
   for (const auto& demand : options_->webhooks.demands) {
     const DemandStatus status = demand->status();
     if (status.state == DemandState::kPending && !status.failed) return status.reason;

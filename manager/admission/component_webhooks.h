@@ -66,7 +66,7 @@ class ComponentWebhooks {
   absl::Status Ready() const;
   // OK when each demand is synced or has failed, so that waiting longer makes no review succeed;
   // else the first one that is still being asked for.
-  absl::Status Settled() const;
+  absl::Status DemandsSettled() const;
   // Waits until no handler runs, after the server of its routes has ended. kDeadlineExceeded if one
   // still runs at `deadline`: the process must then end with it. Not on the loop.
   absl::Status Stop(absl::Time deadline);

@@ -208,7 +208,7 @@ TEST_F(ComponentWebhooksTest, SettlesWhenEachDemandIsSyncedOrHasFailed) {
   for (const auto& c : cases) {
     cache_.SetStatus(KindOf<corev1::ConfigMap>::value, c.status);
     loop_.RunReady();
-    EXPECT_EQ(webhooks_->Settled(), c.settled ? absl::OkStatus() : c.status.reason)
+    EXPECT_EQ(webhooks_->DemandsSettled(), c.settled ? absl::OkStatus() : c.status.reason)
         << ToString(c.status.state);
   }
 }

@@ -148,7 +148,7 @@ Value ApplyTypedChange(const Value& whole, const Value& before, const Value& aft
   return after;
 }
 
-Value JsonPatch(const Value& from, const Value& to) {
+Value DiffToJsonPatch(const Value& from, const Value& to) {
   PatchWriter writer;
   writer.Diff("", from, to);
   return writer.Take();

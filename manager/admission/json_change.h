@@ -14,6 +14,6 @@ Json::Value ApplyTypedChange(const Json::Value& whole, const Json::Value& before
 
 // The operations that turn `from` into `to`, an array that is empty if they are equal. Only add,
 // remove and replace are used. The same documents give the same patch.
-Json::Value JsonPatch(const Json::Value& from, const Json::Value& to);
+Json::Value DiffToJsonPatch(const Json::Value& from, const Json::Value& to);
 
 }  // namespace mandate

@@ -76,7 +76,7 @@ TEST(JsonPatch, HasTheOperationsOfTheChange) {
       {"1", "2", R"([{"op":"replace","path":"","value":2}])"},
   };
   for (const auto& c : kCases) {
-    EXPECT_EQ(WriteJson(JsonPatch(Parse(c.from), Parse(c.to))), WriteJson(Parse(c.want)))
+    EXPECT_EQ(WriteJson(DiffToJsonPatch(Parse(c.from), Parse(c.to))), WriteJson(Parse(c.want)))
         << c.from << " -> " << c.to;
   }
 }
@@ -142,7 +142,7 @@ TEST(JsonPatch, TurnsOneDocumentIntoTheOther) {
     const Json::Value from = RandomJson(random, 4);
     const Json::Value to = RandomJson(random, 4);
     Json::Value document = from;
-    Apply(JsonPatch(from, to), document);
+    Apply(DiffToJsonPatch(from, to), document);
     EXPECT_EQ(document, to) << WriteJson(from) << " -> " << WriteJson(to);
     // A type that knows the whole document changes all of it.
     EXPECT_EQ(ApplyTypedChange(from, from, to), to) << WriteJson(from) << " -> " << WriteJson(to);

@@ -45,9 +45,9 @@ ReviewAnswer AnswerAdmission(const AdmissionHandler& handler, const CallContext&
     return {AdmissionError(500, absl::InternalError(kFailed), uid, review.api_version),
             std::move(exception)};
   }
-  if (const absl::Status& why = call.unanswered(); !why.ok()) {
+  if (const absl::Status& why = call.check_error(); !why.ok()) {
     // Of a 500, unlike of a 503, the API server shows the text to its user.
-    return {.unanswered = why, .code = absl::IsDeadlineExceeded(why) ? 504 : 500};
+    return {.check_error = why, .code = absl::IsDeadlineExceeded(why) ? 504 : 500};
   }
   call.response().set_uid(uid);
   return {WriteAdmissionReview(review.api_version, call.response())};
@@ -60,7 +60,7 @@ ReviewAnswer AnswerConversion(const Conversions& conversions, const ConversionRe
 }
 
 // The answer is known without a handler.
-ReadReview Invalid(const Webhook& webhook, const absl::Status& why) {
+ParsedReview Invalid(const Webhook& webhook, const absl::Status& why) {
   std::string body =
       webhook.conversions != nullptr
           ? WriteConversionReview("", why)
@@ -71,8 +71,8 @@ ReadReview Invalid(const Webhook& webhook, const absl::Status& why) {
 
 }  // namespace
 
-ReadReview ReadReviewBody(const Webhook& webhook, std::string_view content_type,
-                          std::string_view body, size_t max_user_info_bytes) {
+ParsedReview ReadReviewBody(const Webhook& webhook, std::string_view content_type,
+                            std::string_view body, size_t max_user_info_bytes) {
   if (content_type != "application/json") {
     return Invalid(webhook, absl::InvalidArgumentError(StrCat("Content-Type is \"", content_type,
                                                               "\"; it must be application/json")));
@@ -87,7 +87,7 @@ ReadReview ReadReviewBody(const Webhook& webhook, std::string_view content_type,
   absl::StatusOr<AdmissionReview> review = ParseAdmissionReview(body, max_user_info_bytes);
   if (absl::IsOutOfRange(review.status())) {
     return {std::nullopt, [why = review.status()](const CallContext&) {
-              return ReviewAnswer{.unanswered = why, .code = 413};
+              return ReviewAnswer{.check_error = why, .code = 413};
             }};
   }
   if (!review.ok()) return Invalid(webhook, review.status());

@@ -19,12 +19,12 @@ struct ReviewAnswer {
   std::optional<std::string> exception = {};  // what the handler threw, if it threw
   // If it is not OK: why the object could not be checked. The answer is the HTTP error `code`, and
   // `body` is empty.
-  absl::Status unanswered = {};
+  absl::Status check_error = {};
   int code = 500;
 };
 
 // A review whose body has been read.
-struct ReadReview {
+struct ParsedReview {
   // The flow of the user who writes the object (FlowOf()); nullopt for a conversion, and for a body
   // that is not a review.
   std::optional<std::string> flow;
@@ -35,7 +35,7 @@ struct ReadReview {
 // Reads the body, which may then be destroyed. A body that is not a review, or of another content
 // type, is answered with an error in the review. A user of more than `max_user_info_bytes` is a
 // 413. `webhook` outlives the result.
-ReadReview ReadReviewBody(const Webhook& webhook, std::string_view content_type,
-                          std::string_view body, size_t max_user_info_bytes = kMaxUserInfoBytes);
+ParsedReview ReadReviewBody(const Webhook& webhook, std::string_view content_type,
+                            std::string_view body, size_t max_user_info_bytes = kMaxUserInfoBytes);
 
 }  // namespace mandate

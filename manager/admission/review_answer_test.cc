@@ -30,7 +30,7 @@ Webhook Allowing() {
 }
 
 ReviewAnswer Answer(const Webhook& webhook, std::string_view type, std::string body) {
-  const ReadReview read = ReadReviewBody(webhook, type, body);
+  const ParsedReview read = ReadReviewBody(webhook, type, body);
   body.assign(body.size(), 'x');  // it is not needed any more
   return read.answer({});
 }
@@ -56,7 +56,7 @@ TEST(ReadReviewBody, AnErrorOfOursIsNoDenial) {
                        SetVerdict(absl::DeadlineExceededError("it took too long"), call);
                      }};
   const ReviewAnswer answer = Answer(slow, kJson, Admission("v1"));
-  EXPECT_EQ(answer.unanswered, absl::DeadlineExceededError("it took too long"));
+  EXPECT_EQ(answer.check_error, absl::DeadlineExceededError("it took too long"));
   EXPECT_EQ(answer.body, "");
 }
 

@@ -16,7 +16,7 @@ size_t Left(size_t bound, size_t used) { return bound - std::min(bound, used); }
 
 }  // namespace
 
-uint64_t ReviewQueue::Next() {
+uint64_t ReviewQueue::NewReviewId() {
   MutexLock lock(mutex_);
   return next_++;
 }

@@ -57,7 +57,7 @@ class ReviewQueue : public std::enable_shared_from_this<ReviewQueue> {
   ReviewQueue(Executor& workers, const Options& options) : workers_(workers), options_(options) {}
 
   // The number of a review to come, for Cancel().
-  uint64_t Next();
+  uint64_t NewReviewId();
   // `bytes`: of the body.
   void Add(uint64_t number, size_t bytes, Reader reader);
   // Destroys the review's functions unless they run: while all threads hang, nothing must pile up.

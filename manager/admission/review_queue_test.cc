@@ -44,7 +44,7 @@ class ReviewQueueTest : public testing::Test {
   }
   // Adds a review; its number.
   uint64_t Add(const User& user, size_t bytes = 1) {
-    const uint64_t number = queue_->Next();
+    const uint64_t number = queue_->NewReviewId();
     queue_->Add(number, bytes, [this, user] {
       ++read_;
       return ReviewQueue::Handler{.user = user,
@@ -121,7 +121,7 @@ TEST_F(ReviewQueueTest, TheReviewsOfAUserAreInOrder) {
   Start({.threads = 1});
   std::vector<int> order;
   for (int i = 0; i < 10; ++i) {
-    queue_->Add(queue_->Next(), 1, [&order, i] {
+    queue_->Add(queue_->NewReviewId(), 1, [&order, i] {
       return ReviewQueue::Handler{
           .user = "a", .run = [&order, i] { order.push_back(i); }, .reject = [] {}};
     });
@@ -154,7 +154,7 @@ TEST_F(ReviewQueueTest, ForgetsWhatIsCancelled) {
   const auto held = std::make_shared<int>();
   // Adds a review of "b" whose functions hold `held`; its reader cancels the review `number`.
   const auto add = [this, &held](std::optional<uint64_t> number = std::nullopt) {
-    const uint64_t own = queue_->Next();
+    const uint64_t own = queue_->NewReviewId();
     queue_->Add(own, 1, [this, held, number = number.value_or(own + 1000)] {
       ++read_;
       queue_->Cancel(number);

@@ -26,7 +26,7 @@ absl::Status SetPatch(const google::protobuf::Message& before,
   ASSIGN_OR_RETURN(const Json::Value whole, ParseJson(call.request().object().raw()));
   ASSIGN_OR_RETURN(const Json::Value old_part, ParseJson(before_text));
   ASSIGN_OR_RETURN(const Json::Value new_part, ParseJson(after_text));
-  const Json::Value patch = JsonPatch(whole, ApplyTypedChange(whole, old_part, new_part));
+  const Json::Value patch = DiffToJsonPatch(whole, ApplyTypedChange(whole, old_part, new_part));
   if (patch.empty()) return absl::OkStatus();
   call.response().set_patch(WriteJson(patch));
   call.response().set_patchtype("JSONPatch");

@@ -30,7 +30,7 @@ absl::Status Check(const Cache::Options& options) {
   status.Update(positive("probes.per_second", options.probes.per_second, 0.0));
   status.Update(positive("probes.burst", options.probes.burst, 0));
   status.Update(positive("max_events_per_loop_turn", options.max_events_per_loop_turn, 0));
-  status.Update(positive("watches_per_turn", options.watches_per_turn, 0));
+  status.Update(positive("max_watches_per_loop_turn", options.max_watches_per_loop_turn, 0));
   status.Update(positive("reflector.page_size", options.reflector.page_size, 0));
   status.Update(positive("reflector.max_pages", options.reflector.max_pages, 0));
   status.Update(positive("reflector.max_bytes", options.reflector.max_bytes, 0u));
@@ -84,7 +84,7 @@ class Cache::Registry : public WatchRegistry, public std::enable_shared_from_thi
     });
   }
 
-  void RetryNamespace(std::string ns) {
+  void RecheckAccessInNamespace(std::string ns) {
     Post([ns = std::move(ns)](Registry& self) {
       for (const auto& [kind, store] : self.stores_) {
         const DemandSpec first = {kind.kind, ns, ""};
@@ -121,7 +121,7 @@ class Cache::Registry : public WatchRegistry, public std::enable_shared_from_thi
 
   // Retries from `it` on. Each watch sends requests, so thousands of them take a while.
   void RetrySlice(const std::string& component, Watches::const_iterator it) {
-    for (int i = 0; i < options_.watches_per_turn && it != watches_.end(); ++i, ++it) {
+    for (int i = 0; i < options_.max_watches_per_loop_turn && it != watches_.end(); ++i, ++it) {
       it->second->RecheckAccess(component);
     }
     if (it == watches_.end()) return;
@@ -205,7 +205,9 @@ void Cache::RecheckAccess(std::string_view component) {
   registry_->RecheckAccess(std::string(component));
 }
 
-void Cache::RetryNamespace(std::string_view ns) { registry_->RetryNamespace(std::string(ns)); }
+void Cache::RecheckAccessInNamespace(std::string_view ns) {
+  registry_->RecheckAccessInNamespace(std::string(ns));
+}
 
 void Cache::OnCredentialLost(std::string_view component, absl::Status why) {
   registry_->OnCredentialLost(std::string(component), std::move(why));

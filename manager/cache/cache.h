@@ -29,9 +29,9 @@
 
 namespace mandate {
 
-// AddComponent(), RecheckAccess(), RetryNamespace() and OnCredentialLost() are thread-safe. Destroy
-// it on the loop, or after the loop has stopped; handles may outlive it, threads that use its views
-// may not.
+// AddComponent(), RecheckAccess(), RecheckAccessInNamespace() and OnCredentialLost() are
+// thread-safe. Destroy it on the loop, or after the loop has stopped; handles may outlive it,
+// threads that use its views may not.
 class Cache {
  public:
   struct Options {
@@ -55,7 +55,7 @@ class Cache {
     // How many events a demand that joins, or that missed events, gets in one turn of the loop.
     int max_events_per_loop_turn = 256;
     // How many watches a RecheckAccess() reaches in one turn of the loop.
-    int watches_per_turn = 64;
+    int max_watches_per_loop_turn = 64;
     // The limit of the stored objects of all watches; while they list again it may be twice that.
     // One half is divided equally among the components; the other half is for any of them. A watch
     // that exceeds its limit cannot be read (kResourceExhausted).
@@ -81,7 +81,7 @@ class Cache {
   // the cache proves access again, and repeats denied requests, as the budgets of probes allow.
   void RecheckAccess(std::string_view component = "");
   // A hint that RBAC has changed for all components in this namespace.
-  void RetryNamespace(std::string_view ns);
+  void RecheckAccessInNamespace(std::string_view ns);
   // The server no longer accepts the component's credential: from the loop's next turn on its reads
   // are kUnavailable, until its access is proved again, which RecheckAccess() hastens. The watches
   // and reads of other components continue.

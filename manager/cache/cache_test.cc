@@ -24,7 +24,7 @@ TEST_F(CacheTest, OptionsAreChecked) {
       {"max_sponsor_failures", [](Cache::Options& o) { o.max_sponsor_failures = 0; }},
       {"max_watch_bytes", [](Cache::Options& o) { o.max_watch_bytes = 0; }},
       {"max_events_per_loop_turn", [](Cache::Options& o) { o.max_events_per_loop_turn = 0; }},
-      {"watches_per_turn", [](Cache::Options& o) { o.watches_per_turn = 0; }},
+      {"max_watches_per_loop_turn", [](Cache::Options& o) { o.max_watches_per_loop_turn = 0; }},
       {"access.review_timeout",
        [](Cache::Options& o) { o.access.review_timeout = absl::ZeroDuration(); }},
       {"reflector.min_watch_timeout",
@@ -226,7 +226,7 @@ TEST_F(CacheTest, AHintForANamespaceIsFollowedThere) {
   ASSERT_EQ(foo.state(), DemandState::kForbidden);
   server_.Grant("a", "foo");
   server_.Grant("a", "bar");
-  cache_->RetryNamespace("foo");
+  cache_->RecheckAccessInNamespace("foo");
   loop_.RunFor(absl::Seconds(1));
   EXPECT_EQ(foo.state(), DemandState::kSynced);
   EXPECT_EQ(bar.state(), DemandState::kForbidden);
@@ -236,7 +236,7 @@ TEST_F(CacheTest, AHintForANamespaceIsFollowedThere) {
   // A revocation is noticed by the hint, although the watch stays open.
   server_.Revoke("a", "foo");
   server_.Revoke("a", "bar");
-  cache_->RetryNamespace("foo");
+  cache_->RecheckAccessInNamespace("foo");
   loop_.RunFor(absl::Seconds(1));
   EXPECT_EQ(foo.state(), DemandState::kForbidden);
   EXPECT_EQ(bar.state(), DemandState::kSynced);

@@ -64,7 +64,7 @@ class DemandFeed : public std::enable_shared_from_this<DemandFeed> {
   void Detach(const Content& held);
   // While paused it does not attach. `held` as for Detach().
   void Pause(const Content& held);
-  void EndPause() { paused_ = false; }
+  void Resume() { paused_ = false; }
 
   // Delivers the status if its state or the code of its reason has changed. Delivers kSynced only
   // when the feed has caught up.

@@ -130,7 +130,7 @@ TEST_F(DemandFeedTest, ContinuesAfterAPause) {
   feed_->Attach(source_, kLive);
   loop_.RunReady();
   EXPECT_EQ(sink_->Take(), "Stale") << "it is not synced before it knows all objects";
-  feed_->EndPause();
+  feed_->Resume();
   feed_->Attach(source_, kLive);
   loop_.RunReady();
   EXPECT_EQ(sink_->Take(), "~foo/00@4 !+foo/02@3 Synced");
@@ -190,7 +190,7 @@ TEST_F(DemandFeedTest, DeliversEachChangeOnce) {
           feed_->Pause(store_->Snapshot());
           break;
         case 15:
-          feed_->EndPause();
+          feed_->Resume();
           break;
         case 0: {
           ObjectStore::Content content;
@@ -230,7 +230,7 @@ TEST_F(DemandFeedTest, DeliversEachChangeOnce) {
           Put(key(), uid());
       }
     }
-    feed_->EndPause();
+    feed_->Resume();
     feed_->Attach(source_, kLive);
     loop_.RunReady();
     EXPECT_EQ(feed_->status().state, DemandState::kSynced);

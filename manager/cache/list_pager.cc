@@ -19,7 +19,7 @@ class ListPager::Page : public BodySink {
   Page(const ListReader::Options& options, Admit admit)
       : options_(options), admit_(std::move(admit)) {}
 
-  void OnHead(const HttpResponse& head) override {
+  void OnHeaders(const HttpResponse& head) override {
     reader_.emplace(EncodingOf(head.content_type), options_);
   }
   absl::Status OnBody(std::string_view bytes) override {

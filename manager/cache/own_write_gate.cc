@@ -61,7 +61,7 @@ OwnWriteGate::OwnWriteGate(const Options& options)
       most_(options.most),
       seen_(Outcome(options, "seen")),
       unreadable_(Outcome(options, "unreadable")),
-      gave_up_(Outcome(options, "gave_up")),
+      timed_out_(Outcome(options, "timeout")),
       seconds_(options.metrics.Histogram("mandate_cache_own_write_wait_seconds",
                                          "How long reads waited for the component's own writes",
                                          {{"identity", std::string(options.component)}},
@@ -101,7 +101,7 @@ absl::Status OwnWriteGate::Wait(const CallContext& context, const KindInfo& kind
                                      });
   if (before >= context.deadline) return waited;  // a caller without time is not counted
   if (!waited.ok()) {
-    gave_up_.Increment();
+    timed_out_.Increment();
   } else {
     (*readable ? seen_ : unreadable_).Increment();
   }

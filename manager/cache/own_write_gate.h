@@ -44,8 +44,8 @@ class OwnWriteGate {
   // The store, once it shows every own write in this scope. kDeadlineExceeded: it did not within
   // `context` and Options::most; if the deadline has passed, the error comes at once. An error of
   // `choose` is returned as soon as it comes: the gate does not wait for data that cannot be read.
-  // `only` returns whether no other store can answer for the object. Writes of such objects are
-  // forgotten once this store shows them; the others are kept, as another store may be older.
+  // `only(key)` is true if this store alone can answer for the object. Its write is then forgotten
+  // when the store shows it. Otherwise the write is kept, because another store may still be older.
   absl::StatusOr<std::shared_ptr<const ObjectStore>> Pass(const CallContext& context,
                                                           const KindInfo& kind, std::string_view ns,
                                                           std::string_view name,
@@ -60,10 +60,10 @@ class OwnWriteGate {
   const std::shared_ptr<WaitSet> waits_;
   const Clock& clock_;
   const absl::Duration most_;
-  // mandate_cache_own_write_waits_total{identity,outcome=seen|unreadable|gave_up}
+  // mandate_cache_own_write_waits_total{identity,outcome=seen|unreadable|timeout}
   prometheus::Counter& seen_;
   prometheus::Counter& unreadable_;
-  prometheus::Counter& gave_up_;
+  prometheus::Counter& timed_out_;
   // mandate_cache_own_write_wait_seconds{identity}
   prometheus::Histogram& seconds_;
 };

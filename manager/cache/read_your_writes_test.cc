@@ -87,7 +87,7 @@ TEST_F(SyncedReadYourWritesTest, EveryReadShowsTheWrite) {
     EXPECT_EQ(List(""), "");
   }
   EXPECT_GT(Waits("seen"), 20);
-  EXPECT_EQ(Waits("gave_up"), 0);
+  EXPECT_EQ(Waits("timeout"), 0);
   const Labels identity = {{"identity", "a"}};
   const auto waited =
       metrics_.Histogram("mandate_cache_own_write_wait_seconds", "", identity, {}).Collect();
@@ -167,15 +167,15 @@ TEST_F(SyncedReadYourWritesTest, StopsWaitingAtItsDeadline) {
   a_.own_writes().Wrote(kWidget, {"foo", "x"}, "1000");
   EXPECT_EQ(Took([&] { EXPECT_EQ(Read("x"), "DEADLINE_EXCEEDED"); }), absl::Seconds(10))
       << "the cache's own bound";
-  EXPECT_EQ(Waits("gave_up"), 1);
+  EXPECT_EQ(Waits("timeout"), 1);
   EXPECT_EQ(Took([&] { EXPECT_EQ(Read("x", Within(absl::Seconds(3))), "DEADLINE_EXCEEDED"); }),
             absl::Seconds(3))
       << "the caller's";
-  EXPECT_EQ(Waits("gave_up"), 2);
+  EXPECT_EQ(Waits("timeout"), 2);
   EXPECT_EQ(Took([&] { EXPECT_EQ(Read("x", NonBlockingContext()), "DEADLINE_EXCEEDED"); }),
             absl::ZeroDuration());
   EXPECT_EQ(Read("x", Within(absl::ZeroDuration())), "DEADLINE_EXCEEDED");
-  EXPECT_EQ(Waits("gave_up"), 2) << "these reads did not wait";
+  EXPECT_EQ(Waits("timeout"), 2) << "these reads did not wait";
   const auto object = view_->GetRaw(NonBlockingContext(), kWidget, {"foo", "x"});
   const std::string_view why = AsStd(object.status().message());
   EXPECT_NE(why.find("the component's own write of widgets.example.com \"x\" in namespace foo at "

@@ -65,7 +65,7 @@ TEST_F(ReflectorBoundsTest, APageIsAdmittedAsItComes) {
   pager->Start([](const auto&) {});
   loop_.RunReady();
   ASSERT_NE(body, nullptr);
-  body->OnHead(FakeRestClient::Json(200, ""));
+  body->OnHeaders(FakeRestClient::Json(200, ""));
   const std::string blanks(60, ' ');
   EXPECT_EQ(body->OnBody(blanks), absl::OkStatus());
   EXPECT_EQ(body->OnBody(blanks), absl::ResourceExhaustedError("enough"));
@@ -160,7 +160,7 @@ TEST_F(ReflectorBoundsTest, WaitsForAListWhileItsBytesCome) {
   client_.HandleLate([&](const RestRequest& request, const auto&) { body = request.body_sink; });
   Start();
   ASSERT_NE(body, nullptr);
-  body->OnHead(FakeRestClient::Json(200, ""));
+  body->OnHeaders(FakeRestClient::Json(200, ""));
   for (int i = 0; i < 4; ++i) {
     EXPECT_EQ(body->OnBody(" "), absl::OkStatus());
     loop_.RunFor(options_.answer_grace - absl::Seconds(1));

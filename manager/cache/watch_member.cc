@@ -52,7 +52,7 @@ void WatchMember::Pause(DemandFeed& feed) {
 }
 
 void WatchMember::Resume(DemandFeed& feed) {
-  feed.EndPause();
+  feed.Resume();
   if (status_.state == DemandState::kSynced) feed.Attach(source_, status_);
 }
 

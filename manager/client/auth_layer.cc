@@ -42,37 +42,37 @@ void AuthLayer::Send(const ClientCallPtr& call, Done done) {
     if (call->finished()) return;
     if (!token.ok()) return std::move(done)(std::move(token).status());
     HttpRequest http = Signed(call->request, token->get());
-    if (call->answer != nullptr) http.body_sink = call->answer;
+    if (call->response != nullptr) http.body_sink = call->response;
     call->sent = call->awaiting = true;
     const CallContext context = call->context;
     options_.transport->Call(context, std::move(http),
                              weak_.Bind([this, call = std::move(call), token = *std::move(token),
                                          sent_at = options_.Now(), done = std::move(done)](
-                                            absl::StatusOr<HttpResponse> answer) mutable {
-                               NoteAttempt(*call, sent_at, answer);
+                                            absl::StatusOr<HttpResponse> response) mutable {
+                               NoteAttempt(*call, sent_at, response);
                                if (!call->postponed())
-                                 answer = Checked(call->request, token, std::move(answer));
-                               std::move(done)(std::move(answer));
+                                 response = Checked(call->request, token, std::move(response));
+                               std::move(done)(std::move(response));
                              }));
   });
 }
 
 absl::StatusOr<HttpResponse> AuthLayer::Checked(const RestRequest& request, const TokenPtr& token,
-                                                absl::StatusOr<HttpResponse> answer) {
+                                                absl::StatusOr<HttpResponse> response) {
   absl::Status error;
-  if (answer.ok()) {
-    NoteAnswer(*answer, request.method);
-    if (IsSuccess(*answer)) {
+  if (response.ok()) {
+    NoteAnswer(*response, request.method);
+    if (IsSuccess(*response)) {
       NoteRbacWrite(request);
-      return answer;
+      return response;
     }
-    error = ErrorOf(*answer);
+    error = ErrorOf(*response);
   } else {
-    metrics_.Answered("<error>", request.method);
-    error = absl::Status(answer.status().code(),
-                         StrCat(request.method, " ", request.target, " as ",
-                                options_.identity->name(), ": ", AsStd(answer.status().message())));
-    if (WasNotSent(answer.status())) error = MarkNotSent(std::move(error));
+    metrics_.CountResponse("<error>", request.method);
+    error = absl::Status(response.status().code(), StrCat(request.method, " ", request.target,
+                                                          " as ", options_.identity->name(), ": ",
+                                                          AsStd(response.status().message())));
+    if (WasNotSent(response.status())) error = MarkNotSent(std::move(error));
   }
   OnError(token, request.method, request.target, error);
   return error;
@@ -102,10 +102,10 @@ void AuthLayer::OnUnauthenticated(const TokenPtr& token, std::string_view target
   options_.transport->Call(
       {.deadline = options_.Now() + options_.token_timeout, .stop = {}},
       Signed(SelfReviewRequest(), token.get()),
-      weak_.Bind([this, token, error](const absl::StatusOr<HttpResponse>& answer) {
+      weak_.Bind([this, token, error](const absl::StatusOr<HttpResponse>& response) {
         asks_about_credential_ = false;
         const bool lost =
-            answer.ok() && !IsSuccess(*answer) && absl::IsUnauthenticated(ErrorOf(*answer));
+            response.ok() && !IsSuccess(*response) && absl::IsUnauthenticated(ErrorOf(*response));
         if (lost) OnCredentialLost(token.get(), error);
       }));
 }
@@ -122,30 +122,30 @@ void AuthLayer::OnCredentialLost(const Token* token, const absl::Status& error) 
 }
 
 void AuthLayer::NoteAttempt(const ClientCall& call, absl::Time sent_at,
-                            const absl::StatusOr<HttpResponse>& answer) {
+                            const absl::StatusOr<HttpResponse>& response) {
   const absl::Duration took = options_.Now() - sent_at;
-  metrics_.Took(call.request.method, took);
+  metrics_.ObserveDuration(call.request.method, took);
   if (!options_.log.IsDebug(kRequestVerbosity)) return;
   options_.log.Debug(kRequestVerbosity, "Request",
                      {{"method", call.request.method},
                       {"target", call.request.target},
-                      {"code", answer.ok() ? answer->code : 0},
-                      {"error", answer.status()},
+                      {"code", response.ok() ? response->code : 0},
+                      {"error", response.status()},
                       {"duration", took},
                       {"retries", call.backoff.has_value() ? call.backoff->failures() : 0}});
 }
 
-void AuthLayer::NoteAnswer(const HttpResponse& answer, const std::string& method) {
-  metrics_.Answered(std::to_string(answer.code), method);
+void AuthLayer::NoteAnswer(const HttpResponse& response, const std::string& method) {
+  metrics_.CountResponse(std::to_string(response.code), method);
   if (!options_.on_warning) return;
-  for (const std::string& warning : answer.warnings) {
+  for (const std::string& warning : response.warnings) {
     if (warnings_.IsNew(warning)) options_.on_warning(warning);
   }
 }
 
 std::unique_ptr<Stream> AuthLayer::Watch(RestRequest request, std::shared_ptr<StreamSink> sink) {
   if (watches_.size() >= options_.max_watches) {
-    metrics_.Met(ClientMetrics::Bound::kWatches);
+    metrics_.CountLimitReached(ClientMetrics::Limit::kWatches);
     return WatchSession::Reject(
         *options_.loop, std::move(sink),
         absl::ResourceExhaustedError(StrCat("component ", options_.identity->name(), " has ",
@@ -155,7 +155,7 @@ std::unique_ptr<Stream> AuthLayer::Watch(RestRequest request, std::shared_ptr<St
   auto session = std::make_shared<WatchSession>(*options_.loop, owner, std::move(sink),
                                                 options_.max_error_body);
   watches_.insert(session.get());
-  metrics_.Set(ClientMetrics::Level::kWatches, watches_.size());
+  metrics_.Set(ClientMetrics::Gauge::kWatches, watches_.size());
   WithToken({.deadline = options_.Now() + options_.token_timeout, .stop = {}},
             [this, weak = std::weak_ptr(session),
              request = std::move(request)](absl::StatusOr<TokenPtr> token) {
@@ -178,7 +178,7 @@ void AuthLayer::OnWatchRejected(const WatchSession& session, const absl::Status&
 
 void AuthLayer::OnWatchEnded(WatchSession* session) {
   watches_.erase(session);
-  metrics_.Set(ClientMetrics::Level::kWatches, watches_.size());
+  metrics_.Set(ClientMetrics::Gauge::kWatches, watches_.size());
 }
 
 }  // namespace mandate

@@ -45,7 +45,7 @@ class AuthLayer : public CallLayer, private WatchSession::Owner {
  private:
   using TokenPtr = std::shared_ptr<const Token>;
 
-  void OnWatchAnswered(const HttpResponse& head) override { NoteAnswer(head, "GET"); }
+  void OnWatchResponse(const HttpResponse& head) override { NoteAnswer(head, "GET"); }
   void OnWatchRejected(const WatchSession& session, const absl::Status& error) override;
   void OnWatchEnded(WatchSession* session) override;
 
@@ -54,7 +54,7 @@ class AuthLayer : public CallLayer, private WatchSession::Owner {
                  absl::AnyInvocable<void(absl::StatusOr<TokenPtr>)> then);
   HttpRequest Signed(const RestRequest& request, const Token* token) const;
   absl::StatusOr<HttpResponse> Checked(const RestRequest& request, const TokenPtr& token,
-                                       absl::StatusOr<HttpResponse> answer);
+                                       absl::StatusOr<HttpResponse> response);
   // Closes every open watch. Each sink gets `reason` in a later task of the loop.
   void CancelWatches(const absl::Status& reason);
   void NoteRbacWrite(const RestRequest& request);
@@ -65,8 +65,8 @@ class AuthLayer : public CallLayer, private WatchSession::Owner {
   // The same, and the API server itself has rejected the credential.
   void OnCredentialLost(const Token* token, const absl::Status& error);
   void NoteAttempt(const ClientCall& call, absl::Time sent_at,
-                   const absl::StatusOr<HttpResponse>& answer);
-  void NoteAnswer(const HttpResponse& answer, const std::string& method);
+                   const absl::StatusOr<HttpResponse>& response);
+  void NoteAnswer(const HttpResponse& response, const std::string& method);
 
   const ClientOptions& options_;
   ClientMetrics& metrics_;

@@ -1,4 +1,4 @@
-// One call of a component's client, and the layers that it passes: retry, admission, auth.
+// One call of a component's client, and the layers that it passes: retry, in-flight limit, auth.
 #pragma once
 
 #include <cstddef>
@@ -7,7 +7,7 @@
 #include <utility>
 
 #include "absl/status/statusor.h"
-#include "manager/client/answer_budget.h"
+#include "manager/client/response_budget.h"
 #include "manager/client/rest_client.h"
 #include "manager/core/backoff.h"
 #include "manager/core/pending.h"
@@ -20,8 +20,8 @@ struct ClientCall {
       : context(c), request(std::move(r)), pending(std::move(d)) {}
 
   bool finished() const { return pending.taken(); }
-  // Whether the attempt was interrupted and the admission layer will send it again.
-  bool postponed() const { return answer != nullptr && answer->postponed() && !finished(); }
+  // Whether the attempt was interrupted and the in-flight limit layer will send it again.
+  bool postponed() const { return response != nullptr && response->postponed() && !finished(); }
 
   CallContext context;
   RestRequest request;
@@ -32,14 +32,15 @@ struct ClientCall {
   absl::Status last_error;  // of the attempt before this one
   bool ambiguous = false;   // an earlier attempt may have been carried out
 
-  // The admission layer's.
-  bool in_flight = false;                        // holds one of max_in_flight
-  std::shared_ptr<AnswerBudget::Answer> answer;  // of the attempt; null with a sink of the caller's
-  size_t answer_bytes = 0;                       // received before the attempt was postponed
+  // The in-flight limit layer's.
+  bool in_flight = false;  // holds one of max_in_flight
+  // Of the attempt; null with a sink of the caller's.
+  std::shared_ptr<ResponseBudget::Response> response;
+  size_t response_bytes = 0;  // received before the attempt was postponed
 
   // The auth layer's.
   bool sent = false;      // at least one attempt was
-  bool awaiting = false;  // an attempt was sent, and the retry layer has no answer to it yet
+  bool awaiting = false;  // an attempt was sent, and the retry layer has no response to it yet
 };
 using ClientCallPtr = std::shared_ptr<ClientCall>;
 

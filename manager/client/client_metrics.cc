@@ -5,7 +5,7 @@
 namespace mandate {
 namespace {
 
-// In the order of ClientMetrics::Level.
+// In the order of ClientMetrics::Gauge.
 constexpr struct {
   const char* name;
   const char* help;
@@ -14,12 +14,12 @@ constexpr struct {
     {"mandate_client_queue", "Calls waiting in the queue"},
     {"mandate_client_watches", "Watches that are open"},
 };
-static_assert(std::size(kGauges) == ClientMetrics::kLevels);
+static_assert(std::size(kGauges) == ClientMetrics::kGaugeCount);
 
-// In the order of ClientMetrics::Bound.
-constexpr const char* kBoundNames[] = {"in_flight",   "queue",          "watches", "attempts",
+// In the order of ClientMetrics::Limit.
+constexpr const char* kLimitNames[] = {"in_flight",   "queue",          "watches", "attempts",
                                        "retry_after", "response_bytes", "response"};
-static_assert(std::size(kBoundNames) == ClientMetrics::kBounds);
+static_assert(std::size(kLimitNames) == ClientMetrics::kLimitCount);
 
 }  // namespace
 
@@ -29,14 +29,14 @@ ClientMetrics::ClientMetrics(Metrics* metrics, const Identity& identity)
   for (size_t i = 0; i < gauges_.size(); ++i) {
     gauges_[i] = &metrics_->Gauge(kGauges[i].name, kGauges[i].help, With({}));
   }
-  for (size_t i = 0; i < bounds_.size(); ++i) {
-    bounds_[i] =
+  for (size_t i = 0; i < limits_.size(); ++i) {
+    limits_[i] =
         &metrics_->Counter("mandate_client_limit_reached_total",
                            "Number of times that a limit of a component's client was reached",
-                           With({{"limit", kBoundNames[i]}}));
+                           With({{"limit", kLimitNames[i]}}));
   }
-  answer_bytes_ = &metrics_->Gauge("mandate_client_response_bytes",
-                                   "Bytes of responses that are being received", With({}));
+  response_bytes_ = &metrics_->Gauge("mandate_client_response_bytes",
+                                     "Bytes of responses that are being received", With({}));
   for (int i = 1; i < kRetryReasons; ++i) {
     retries_[i] = &metrics_->Counter("mandate_client_retries_total",
                                      "Requests that were sent again, by reason",
@@ -45,7 +45,7 @@ ClientMetrics::ClientMetrics(Metrics* metrics, const Identity& identity)
 }
 
 ClientMetrics::~ClientMetrics() {
-  for (size_t i = 0; i < kLevels; ++i) Set(static_cast<Level>(i), 0);
+  for (size_t i = 0; i < kGaugeCount; ++i) Set(static_cast<Gauge>(i), 0);
 }
 
 Labels ClientMetrics::With(Labels labels) const {
@@ -66,14 +66,14 @@ prometheus::Counter& ClientMetrics::Requests(const char* name, const char* help,
   return *counter;
 }
 
-void ClientMetrics::Answered(const std::string& code, const std::string& method) {
+void ClientMetrics::CountResponse(const std::string& code, const std::string& method) {
   if (metrics_ == nullptr) return;
   Requests("rest_client_requests_total", "Number of HTTP requests, by code, method and host.",
            "method", code, method)
       .Increment();
 }
 
-void ClientMetrics::Took(const std::string& method, absl::Duration duration) {
+void ClientMetrics::ObserveDuration(const std::string& method, absl::Duration duration) {
   if (metrics_ == nullptr) return;
   prometheus::Histogram*& histogram = durations_[method];
   if (histogram == nullptr) {
@@ -95,13 +95,13 @@ void ClientMetrics::Retried(const std::string& code, const std::string& method,
       .Increment();
 }
 
-void ClientMetrics::Met(Bound bound) {
-  if (metrics_ != nullptr) bounds_[static_cast<size_t>(bound)]->Increment();
+void ClientMetrics::CountLimitReached(Limit limit) {
+  if (metrics_ != nullptr) limits_[static_cast<size_t>(limit)]->Increment();
 }
 
-void ClientMetrics::Set(Level level, size_t now) {
+void ClientMetrics::Set(Gauge gauge, size_t now) {
   if (metrics_ == nullptr) return;
-  const auto i = static_cast<size_t>(level);
+  const auto i = static_cast<size_t>(gauge);
   gauges_[i]->Increment(static_cast<double>(now) - static_cast<double>(levels_[i]));
   levels_[i] = now;
 }

@@ -17,19 +17,19 @@ namespace mandate {
 // docs/transport.md lists the names. Single-threaded.
 class ClientMetrics {
  public:
-  enum class Bound {
-    kInFlight,     // a call has to wait for its turn
-    kQueue,        // a call is refused, as too many wait
-    kWatches,      // a watch is refused
-    kAttempts,     // a call is not sent again, as it was often enough
-    kRetryAfter,   // a call is not sent again, as the server asks for too long a wait
-    kAnswerBytes,  // a call has to wait, as too many bytes of answers are under way
-    kAnswer,       // a call fails, as its answer is too large
+  enum class Limit {
+    kInFlight,       // a call has to wait for its turn
+    kQueue,          // a call is rejected, as too many wait
+    kWatches,        // a watch is rejected
+    kAttempts,       // a call is not sent again, as it was often enough
+    kRetryAfter,     // a call is not sent again, as the server asks for too long a wait
+    kResponseBytes,  // a call has to wait, as too many bytes of responses are under way
+    kResponse,       // a call fails, as its response is too large
   };
-  static constexpr size_t kBounds = 7;
+  static constexpr size_t kLimitCount = 7;
 
-  enum class Level { kInFlight, kQueued, kWatches };
-  static constexpr size_t kLevels = 3;
+  enum class Gauge { kInFlight, kQueued, kWatches };
+  static constexpr size_t kGaugeCount = 3;
 
   // Without `metrics` nothing is counted. Both outlive this; clients of one identity add up.
   ClientMetrics(Metrics* metrics, const Identity& identity);
@@ -38,15 +38,15 @@ class ClientMetrics {
   ClientMetrics(const ClientMetrics&) = delete;
   ClientMetrics& operator=(const ClientMetrics&) = delete;
 
-  // `code`: of the answer, or "<error>" when there was none.
-  void Answered(const std::string& code, const std::string& method);
-  // From sending to the complete answer, or to the end without one.
-  void Took(const std::string& method, absl::Duration duration);
+  // `code`: of the response, or "<error>" when there was none.
+  void CountResponse(const std::string& code, const std::string& method);
+  // From sending to the complete response, or to the end without one.
+  void ObserveDuration(const std::string& method, absl::Duration duration);
   void Retried(const std::string& code, const std::string& method, RetryReason reason);
-  void Met(Bound bound);
-  void Set(Level level, size_t now);
-  // Bytes of answers that are being received; null without metrics.
-  prometheus::Gauge* answer_bytes() { return answer_bytes_; }
+  void CountLimitReached(Limit limit);
+  void Set(Gauge gauge, size_t now);
+  // Bytes of responses that are being received; null without metrics.
+  prometheus::Gauge* response_bytes() { return response_bytes_; }
 
  private:
   Labels With(Labels labels) const;
@@ -57,11 +57,11 @@ class ClientMetrics {
   const Identity& identity_;
   std::map<std::tuple<const char*, std::string, std::string>, prometheus::Counter*> requests_;
   std::map<std::string, prometheus::Histogram*> durations_;  // by method
-  std::array<prometheus::Counter*, kBounds> bounds_ = {};
+  std::array<prometheus::Counter*, kLimitCount> limits_ = {};
   std::array<prometheus::Counter*, kRetryReasons> retries_ = {};  // none of kNone
-  std::array<prometheus::Gauge*, kLevels> gauges_ = {};
-  std::array<size_t, kLevels> levels_ = {};
-  prometheus::Gauge* answer_bytes_ = nullptr;
+  std::array<prometheus::Gauge*, kGaugeCount> gauges_ = {};
+  std::array<size_t, kGaugeCount> levels_ = {};
+  prometheus::Gauge* response_bytes_ = nullptr;
 };
 
 }  // namespace mandate

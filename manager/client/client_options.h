@@ -8,8 +8,8 @@
 
 #include "absl/status/status.h"
 #include "absl/time/time.h"
-#include "manager/client/answer_budget.h"
 #include "manager/client/guard.h"
+#include "manager/client/response_budget.h"
 #include "manager/core/backoff.h"
 #include "manager/core/executor.h"
 #include "manager/core/log.h"
@@ -38,10 +38,10 @@ struct ClientOptions {
   size_t max_in_flight = 64;  // more calls wait their turn
   size_t max_queued = 10'000;
   size_t max_watches = 10'000;
-  size_t max_error_body = 64 << 10;  // of a watch that is refused
-  // The bound of all answers that are being received: a call whose answer exceeds it waits for its
-  // turn. Answers that go to the caller's own sink do not count.
-  AnswerBudget::Options answers = {};
+  size_t max_error_body = 64 << 10;  // of a watch that is rejected
+  // The bound of all responses that are being received: a call whose response exceeds it waits for
+  // its turn. Answers that go to the caller's own sink do not count.
+  ResponseBudget::Options response_budget = {};
   size_t max_warnings_remembered = 1000;
   uint64_t seed = 0;           // of the jitter
   Metrics* metrics = nullptr;  // may be null; outlives the client

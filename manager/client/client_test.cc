@@ -175,12 +175,12 @@ TEST_F(ClientTest, DeletesWithPreconditions) {
   EXPECT_EQ(Last().target, StrCat(kBindings, "/bar"));
   EXPECT_EQ(Last().body,
             R"({"apiVersion":"v1","kind":"DeleteOptions","propagationPolicy":"Background"})");
-  ASSERT_TRUE(
-      typed
-          .Delete<RoleBinding>(
-              {}, kKey,
-              {.uid = "u", .resource_version = "7", .propagation = Propagation::kForeground})
-          .ok());
+  ASSERT_TRUE(typed
+                  .Delete<RoleBinding>({}, kKey,
+                                       {.uid = "u",
+                                        .resource_version = "7",
+                                        .propagation = DeletionPropagation::kForeground})
+                  .ok());
   EXPECT_EQ(
       Last().body,
       R"({"apiVersion":"v1","kind":"DeleteOptions",)"

@@ -31,7 +31,7 @@ struct PiecewiseTransport : Transport {
 
   void Call(const CallContext&, HttpRequest request, Done done) override {
     calls.push_back({request.target, request.body_sink, std::move(done)});
-    calls.back().sink->OnHead(HttpResponse());
+    calls.back().sink->OnHeaders(HttpResponse());
   }
   std::unique_ptr<Stream> Open(HttpRequest, std::shared_ptr<StreamSink>) override {
     return nullptr;
@@ -72,7 +72,7 @@ struct PiecewiseTransport : Transport {
 struct ComponentAnswersTest : ClientFixture {
   ComponentAnswersTest() {
     options.transport = &transport;
-    options.answers = {.max_bytes = 100, .max_answer = 150};
+    options.response_budget = {.max_bytes = 100, .max_response_bytes = 150};
   }
   void Start(std::string target, std::string method = "GET", std::stop_token stop = {}) {
     RestRequest request;

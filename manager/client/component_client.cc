@@ -27,8 +27,8 @@ ComponentClient::ComponentClient(Options options)
       guard_(*options_.mandate, options_.guard, options_.on_undeclared, options_.metrics),
       metrics_(options_.metrics, *options_.identity),
       auth_(options_, metrics_, guard_),
-      admission_(options_, metrics_, auth_),
-      retry_(options_, metrics_, admission_) {}
+      in_flight_limit_(options_, metrics_, auth_),
+      retry_(options_, metrics_, in_flight_limit_) {}
 
 void ComponentClient::Send(const CallContext& context, RestRequest request, Done done) {
   absl::Status refused = guard_.Check(request.method, request.target, request.content_type);

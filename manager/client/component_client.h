@@ -1,23 +1,23 @@
-// The RestClient of one identity: guard, retries, admission, token, watches.
+// The RestClient of one identity: guard, retries, in-flight limit, token, watches.
 #pragma once
 
 #include <memory>
 #include <string_view>
 
 #include "absl/status/statusor.h"
-#include "manager/client/admission_layer.h"
 #include "manager/client/auth_layer.h"
 #include "manager/client/client_metrics.h"
 #include "manager/client/client_options.h"
 #include "manager/client/guard.h"
+#include "manager/client/in_flight_limit_layer.h"
 #include "manager/client/rest_client.h"
 #include "manager/client/retry_layer.h"
 #include "manager/core/weak_self.h"
 
 namespace mandate {
 
-// Refuses requests that the mandate does not declare, before anything is sent. The others pass its
-// layers, from retry to auth; watches only auth.
+// Rejects requests that the mandate does not declare, before anything is sent. Other calls pass
+// through the retry, in-flight limit and auth layers; watches pass only through auth.
 //
 // Send() and Do() from any thread; everything else, the destructor included, on the loop thread.
 class ComponentClient : public RestClient {
@@ -42,7 +42,7 @@ class ComponentClient : public RestClient {
   const Guard guard_;
   ClientMetrics metrics_;
   AuthLayer auth_;
-  AdmissionLayer admission_;
+  InFlightLimitLayer in_flight_limit_;
   RetryLayer retry_;
   WeakSelf weak_;
 };

@@ -233,7 +233,7 @@ TEST_F(ComponentClientTest, AnOrdinary403KeepsTheToken) {
 
 TEST_F(ComponentClientTest, ABodyGoesToItsSinkAndBeginsAgainWithEachAnswer) {
   struct Sink : BodySink {
-    void OnHead(const HttpResponse&) override { text += "|"; }
+    void OnHeaders(const HttpResponse&) override { text += "|"; }
     absl::Status OnBody(std::string_view bytes) override {
       text += bytes;
       return text == "|first" ? absl::UnavailableError("cut") : absl::OkStatus();

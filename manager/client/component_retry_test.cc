@@ -52,7 +52,7 @@ TEST_F(ComponentRetryTest, RepeatsReadsAndWhatIsIdempotent) {
     }
   }
   EXPECT_EQ(Retries("throttled"), 4);
-  EXPECT_EQ(Retries("server_asked"), 4);
+  EXPECT_EQ(Retries("retry_after"), 4);
   EXPECT_EQ(Retries("connection"), 4);
   EXPECT_EQ(Retries("not_sent"), 4);
 }

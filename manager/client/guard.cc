@@ -86,8 +86,8 @@ absl::Status Guard::CheckRules(const rbac::Attributes& request) const {
   const bool narrow = !request.ns.empty() || !request.name.empty();
   return absl::PermissionDeniedError(
       StrCat("component ", mandate_.component, " does not declare that it may ", Describe(request),
-             "; nothing was sent. To declare it, write into its source",
-             narrow ? ", without namespace and resourceNames if the rule is for all" : "", ":\n",
+             "; nothing was sent. To declare it, add this marker to its source",
+             narrow ? " (omit namespace= and resourceNames= to allow every object)" : "", ":\n",
              rbac::MarkerFor(request, request.verb)));
 }
 

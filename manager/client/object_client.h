@@ -34,14 +34,14 @@ struct ApplyOptions {
   bool force = true;
 };
 
-enum class Propagation { kBackground, kForeground, kOrphan };
+enum class DeletionPropagation { kBackground, kForeground, kOrphan };
 
 struct DeleteOptions {
   // Preconditions. If the object has another UID or another version, it is not deleted, and the
   // error is a conflict (kAborted). Empty: no precondition.
   std::string uid = {};
   std::string resource_version = {};
-  Propagation propagation = Propagation::kBackground;
+  DeletionPropagation propagation = DeletionPropagation::kBackground;
 };
 
 // The result of a deletion that the API server has accepted, by its answer.

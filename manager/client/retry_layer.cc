@@ -56,17 +56,18 @@ void RetryLayer::OnResult(const ClientCallPtr& call, absl::StatusOr<HttpResponse
 bool RetryLayer::RetryLater(const ClientCallPtr& call, const absl::Status& error) {
   const std::string& method = call->request.method;
   const int code = HttpCode(error);
-  if (method != "GET" && MayHaveBeenDone(code, error)) call->ambiguous = true;
-  const RetryReason reason = WhyRetry(code, error, call->request.idempotent || method == "GET");
+  if (method != "GET" && MayHaveBeenProcessed(code, error)) call->ambiguous = true;
+  const RetryReason reason =
+      RetryReasonFor(code, error, call->request.idempotent || method == "GET");
   if (reason == RetryReason::kNone) return false;
   if (!call->backoff.has_value()) call->backoff.emplace(options_.backoff);
   if (call->backoff->failures() + 1 >= options_.max_attempts) {
-    metrics_.Met(ClientMetrics::Bound::kAttempts);
+    metrics_.CountLimitReached(ClientMetrics::Limit::kAttempts);
     return false;
   }
   const absl::Duration asked = RetryAfter(error).value_or(absl::ZeroDuration());
   if (asked > options_.max_retry_after) {
-    metrics_.Met(ClientMetrics::Bound::kRetryAfter);
+    metrics_.CountLimitReached(ClientMetrics::Limit::kRetryAfter);
     return false;
   }
   const absl::Time when = options_.Now() + std::max(call->backoff->Next(random_), asked);

@@ -19,20 +19,20 @@ const char* ToString(RetryReason reason) {
       return "throttled";
     case RetryReason::kNotSent:
       return "not_sent";
-    case RetryReason::kServerAsked:
-      return "server_asked";
+    case RetryReason::kRetryAfter:
+      return "retry_after";
     case RetryReason::kConnection:
       return "connection";
   }
   return "";
 }
 
-RetryReason WhyRetry(int code, const absl::Status& error, bool idempotent) {
+RetryReason RetryReasonFor(int code, const absl::Status& error, bool idempotent) {
   if (code == 429) return RetryReason::kThrottled;
   if (code >= 500) {
     // Without Retry-After the same request would most likely meet the same error.
     const bool asked = idempotent && RetryAfter(error).has_value();
-    return asked ? RetryReason::kServerAsked : RetryReason::kNone;
+    return asked ? RetryReason::kRetryAfter : RetryReason::kNone;
   }
   // Our own bounds and deadlines are errors without an answer, too.
   if (code != 0 || !absl::IsUnavailable(error)) return RetryReason::kNone;
@@ -40,7 +40,7 @@ RetryReason WhyRetry(int code, const absl::Status& error, bool idempotent) {
   return idempotent ? RetryReason::kConnection : RetryReason::kNone;
 }
 
-bool MayHaveBeenDone(int code, const absl::Status& error) {
+bool MayHaveBeenProcessed(int code, const absl::Status& error) {
   // An answer below 500 is a denial. A higher one may come from a proxy, or after the write.
   return code >= 500 || (code == 0 && !WasNotSent(error));
 }

@@ -7,11 +7,11 @@
 namespace mandate {
 
 enum class RetryReason {
-  kNone,         // the error goes to the caller
-  kThrottled,    // 429: the server did nothing (RFC 6585), and asks to wait
-  kNotSent,      // the server certainly did nothing (core/not_sent.h)
-  kServerAsked,  // 5xx with Retry-After: the server may have acted
-  kConnection,   // no complete answer: the server may have acted
+  kNone,        // the error goes to the caller
+  kThrottled,   // 429: the server did nothing (RFC 6585), and asks to wait
+  kNotSent,     // the server certainly did nothing (core/not_sent.h)
+  kRetryAfter,  // 5xx with Retry-After: the server may have acted
+  kConnection,  // no complete answer: the server may have acted
 };
 inline constexpr int kRetryReasons = 5;
 // "throttled"; for metrics.
@@ -19,10 +19,10 @@ const char* ToString(RetryReason reason);
 
 // The reason to send a request again that failed with `error`: the first two whatever the verb, the
 // others only if the request is `idempotent`. `code` is that of the answer, 0 without one.
-RetryReason WhyRetry(int code, const absl::Status& error, bool idempotent);
+RetryReason RetryReasonFor(int code, const absl::Status& error, bool idempotent);
 
 // Whether the server may have carried out a write that failed so.
-bool MayHaveBeenDone(int code, const absl::Status& error);
+bool MayHaveBeenProcessed(int code, const absl::Status& error);
 
 // `status` with a mark in a payload, and without the mark of MarkNotSent(): the outcome of a write
 // that failed is unknown. The server may have carried it out, or may still do so. OK stays as it

@@ -22,16 +22,16 @@ TEST(RetryPolicy, Table) {
     absl::Status error;
     RetryReason idempotent;
     RetryReason once_only;
-    bool may_have_been_done;
+    bool may_have_been_processed;
   } kRows[] = {
       {"throttled", 429, Answer(429, kSecond), RetryReason::kThrottled, RetryReason::kThrottled,
        false},
       {"throttled, without a time", 429, Answer(429), RetryReason::kThrottled,
        RetryReason::kThrottled, false},
-      {"unavailable, for a time", 503, Answer(503, kSecond), RetryReason::kServerAsked,
+      {"unavailable, for a time", 503, Answer(503, kSecond), RetryReason::kRetryAfter,
        RetryReason::kNone, true},
       {"unavailable", 503, Answer(503), RetryReason::kNone, RetryReason::kNone, true},
-      {"server timeout, for a time", 500, Answer(500, kSecond), RetryReason::kServerAsked,
+      {"server timeout, for a time", 500, Answer(500, kSecond), RetryReason::kRetryAfter,
        RetryReason::kNone, true},
       {"gateway timeout", 504, Answer(504), RetryReason::kNone, RetryReason::kNone, true},
       {"conflict", 409, Answer(409), RetryReason::kNone, RetryReason::kNone, false},
@@ -52,9 +52,9 @@ TEST(RetryPolicy, Table) {
       {"cancelled", 0, absl::CancelledError(""), RetryReason::kNone, RetryReason::kNone, true},
   };
   for (const auto& row : kRows) {
-    EXPECT_EQ(WhyRetry(row.code, row.error, true), row.idempotent) << row.what;
-    EXPECT_EQ(WhyRetry(row.code, row.error, false), row.once_only) << row.what;
-    EXPECT_EQ(MayHaveBeenDone(row.code, row.error), row.may_have_been_done) << row.what;
+    EXPECT_EQ(RetryReasonFor(row.code, row.error, true), row.idempotent) << row.what;
+    EXPECT_EQ(RetryReasonFor(row.code, row.error, false), row.once_only) << row.what;
+    EXPECT_EQ(MayHaveBeenProcessed(row.code, row.error), row.may_have_been_processed) << row.what;
   }
 }
 

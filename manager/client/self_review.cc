@@ -164,15 +164,15 @@ absl::StatusOr<Answers> AskEach(const CallContext& context, RestClient& client,
 
 }  // namespace
 
-absl::StatusOr<Answers> CanIAll(const CallContext& context, RestClient& client,
-                                std::vector<AccessQuestion> questions, size_t at_once) {
+absl::StatusOr<Answers> ReviewOwnAccess(const CallContext& context, RestClient& client,
+                                        std::vector<AccessQuestion> questions, size_t at_once) {
   return AskEach(context, client, std::move(questions), at_once,
                  [](const AccessQuestion& asked) { return AccessRequest(asked.ns, asked.rule); });
 }
 
-absl::StatusOr<Answers> CanUserAll(const CallContext& context, RestClient& client,
-                                   const authenticationv1::UserInfo& user,
-                                   std::vector<AccessQuestion> questions, size_t at_once) {
+absl::StatusOr<Answers> ReviewUserAccess(const CallContext& context, RestClient& client,
+                                         const authenticationv1::UserInfo& user,
+                                         std::vector<AccessQuestion> questions, size_t at_once) {
   SubjectAccessReview about;
   about.mutable_spec()->set_user(user.username());
   about.mutable_spec()->set_uid(user.uid());

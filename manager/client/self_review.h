@@ -44,13 +44,15 @@ using AccessAnswer = authorizationv1::SubjectAccessReviewStatus;
 
 // The same for each question, at most `at_once` (1 or more) at a time; the answers have the order
 // of the questions. The first error ends it: nothing more is asked.
-absl::StatusOr<std::vector<AccessAnswer>> CanIAll(const CallContext& context, RestClient& client,
-                                                  std::vector<AccessQuestion> questions,
-                                                  size_t at_once);
+absl::StatusOr<std::vector<AccessAnswer>> ReviewOwnAccess(const CallContext& context,
+                                                          RestClient& client,
+                                                          std::vector<AccessQuestion> questions,
+                                                          size_t at_once);
 // The same about `user` (SubjectAccessReview), with the user's groups and extra.
-absl::StatusOr<std::vector<AccessAnswer>> CanUserAll(const CallContext& context, RestClient& client,
-                                                     const authenticationv1::UserInfo& user,
-                                                     std::vector<AccessQuestion> questions,
-                                                     size_t at_once);
+absl::StatusOr<std::vector<AccessAnswer>> ReviewUserAccess(const CallContext& context,
+                                                           RestClient& client,
+                                                           const authenticationv1::UserInfo& user,
+                                                           std::vector<AccessQuestion> questions,
+                                                           size_t at_once);
 
 }  // namespace mandate

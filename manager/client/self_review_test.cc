@@ -88,12 +88,12 @@ TEST_F(SelfReviewTest, ManyQuestionsAreUnderWayAtOnce) {
       answer(FakeRestClient::Json(201, StrCat(R"({"status":{"reason":")", ns, R"("}})")));
     }
   });
-  const auto reviews = CanIAll(Soon(), client_, questions, 4);
+  const auto reviews = ReviewOwnAccess(Soon(), client_, questions, 4);
   ASSERT_TRUE(reviews.ok()) << reviews.status();
   EXPECT_EQ(most, 4u);
   ASSERT_EQ(reviews->size(), 10u);
   for (size_t i = 0; i < 10; ++i) EXPECT_EQ((*reviews)[i].reason(), StrCat(i));
-  EXPECT_EQ(CanIAll(Soon(), client_, {}, 4)->size(), 0u);
+  EXPECT_EQ(ReviewOwnAccess(Soon(), client_, {}, 4)->size(), 0u);
 }
 
 TEST_F(SelfReviewTest, AsksAboutAnotherUser) {
@@ -103,7 +103,7 @@ TEST_F(SelfReviewTest, AsksAboutAnotherUser) {
   user.set_uid("7");
   user.add_groups("dev");
   (*user.mutable_extra())["scopes"].add_items("a");
-  const auto answers = CanUserAll(Soon(), client_, user, {{"shop", ToGet("pods")}}, 4);
+  const auto answers = ReviewUserAccess(Soon(), client_, user, {{"shop", ToGet("pods")}}, 4);
   ASSERT_TRUE(answers.ok()) << answers.status();
   ASSERT_EQ(answers->size(), 1u);
   EXPECT_TRUE((*answers)[0].allowed());
@@ -127,9 +127,9 @@ TEST_F(SelfReviewTest, EachQuestionAboutAUserHasItsOwnAttributes) {
   authenticationv1::UserInfo user;
   const std::vector<AccessQuestion> questions = {
       {"", ToGet("pods")}, {"", {.verbs = {"get"}, .non_resource_urls = {"/metrics"}}}};
-  EXPECT_TRUE(CanUserAll(Soon(), client_, user, questions, 1).ok());
+  EXPECT_TRUE(ReviewUserAccess(Soon(), client_, user, questions, 1).ok());
   user.set_username("a\"}}");
-  EXPECT_TRUE(CanUserAll(Soon(), client_, user, questions, 1).ok());
+  EXPECT_TRUE(ReviewUserAccess(Soon(), client_, user, questions, 1).ok());
   EXPECT_EQ(
       specs,
       (std::vector<std::string>{
@@ -148,7 +148,7 @@ TEST_F(SelfReviewTest, StopsAtTheFirstError) {
     return FakeRestClient::Json(201, R"({"status":{"allowed":true}})");
   });
   const std::vector<AccessQuestion> questions(20, {"", ToGet("pods")});
-  const auto reviews = CanIAll(Soon(), client_, questions, 2);
+  const auto reviews = ReviewOwnAccess(Soon(), client_, questions, 2);
   EXPECT_EQ(reviews.status(), absl::InternalError("etcd"));
   EXPECT_LE(asked, 4u);
 }
@@ -157,7 +157,8 @@ TEST_F(SelfReviewTest, IsAnErrorOnTheLoop) {
   loop_.Post([&] {
     ASSERT_FALSE(loop_.CanAwait());
     const std::vector<AccessQuestion> questions(2, {"", ToGet("pods")});
-    EXPECT_TRUE(absl::IsFailedPrecondition(CanIAll(Soon(), client_, questions, 2).status()));
+    EXPECT_TRUE(
+        absl::IsFailedPrecondition(ReviewOwnAccess(Soon(), client_, questions, 2).status()));
   });
   loop_.RunReady();
 }

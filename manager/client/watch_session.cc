@@ -56,7 +56,7 @@ StreamSink::Flow WatchSession::OnOpen(const HttpResponse& head) {
   if (ended_) return Flow::kCancel;
   // This object lives until the call is over, whatever the callee does.
   const auto self = shared_from_this();
-  if (owner_ != nullptr) owner_->OnWatchAnswered(head);
+  if (owner_ != nullptr) owner_->OnWatchResponse(head);
   if (ended_) return Flow::kCancel;
   if (!IsSuccess(head)) {
     refusal_ = head;

@@ -23,7 +23,7 @@ class WatchSession : public StreamSink, public std::enable_shared_from_this<Watc
   class Owner {
    public:
     virtual ~Owner() = default;
-    virtual void OnWatchAnswered(const HttpResponse& head) = 0;
+    virtual void OnWatchResponse(const HttpResponse& head) = 0;
     // The response is not a success. Called before the sink gets the error.
     virtual void OnWatchRejected(const WatchSession& session, const absl::Status& error) = 0;
     // Last, and once.

@@ -1,6 +1,6 @@
 // A controller in a few lines:
 //
-//   auto controller = UncheckedControllerBuilder(runtime)
+//   auto controller = UncheckedControllerBuilder(controller_context)
 //                         .Named("scope-instance")
 //                         .For<ScopeInstance>(GenerationChanged())
 //                         .Owns<RoleBinding>()
@@ -29,8 +29,8 @@ namespace mandate {
 // The part of a builder that does not depend on types. Not thread-safe.
 class UntypedBuilder {
  protected:
-  explicit UntypedBuilder(ControllerContext runtime)
-      : options_{"", std::move(runtime), {}, nullptr, {}, nullptr} {}
+  explicit UntypedBuilder(ControllerContext controller_context)
+      : options_{"", std::move(controller_context), {}, nullptr, {}, nullptr} {}
 
   void AddFor(DemandSpec demand, std::vector<Predicate> predicates);
   void AddOwned(DemandSpec demand, std::vector<Predicate> predicates);
@@ -80,7 +80,8 @@ class BasicBuilder : private UntypedBuilder {
   using WatchedEverywhere = typename Checks::template WatchedEverywhere<T, BasicBuilder>;
 
  public:
-  explicit BasicBuilder(ControllerContext runtime) : UntypedBuilder(std::move(runtime)) {}
+  explicit BasicBuilder(ControllerContext controller_context)
+      : UntypedBuilder(std::move(controller_context)) {}
 
   // By default the kind of For(), in lower case.
   BasicBuilder& Named(std::string name) {

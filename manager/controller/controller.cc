@@ -14,9 +14,9 @@ namespace {
 
 // The period of metric updates while the queue is in use.
 constexpr absl::Duration kMetricsPeriod = absl::Milliseconds(500);
-// How long a replay waits for other sources that cannot be read: after an outage they return one
-// after the other, and one replay is enough for all.
-constexpr absl::Duration kReplaySettle = absl::Seconds(1);
+// How long a resync waits for other sources that cannot be read: after an outage they return one
+// after the other, and one resync is enough for all.
+constexpr absl::Duration kResyncSettle = absl::Seconds(1);
 // How long the first list of a source may fail before this is an error. The cache finds a CRD that
 // was just created within that time.
 constexpr absl::Duration kFirstListLimit = absl::Minutes(1);
@@ -28,7 +28,7 @@ void Controller::Core::StartOnLoop() {
   phase_ = Phase::kWaiting;
   log_.Info("Starting controller", {{"sources", watched_.size()}});
   for (size_t i = 0; i < watched_.size(); ++i) {
-    auto handle = runtime_.cache.Demand(mapper_.sources()[i].demand,
+    auto handle = context_.cache.Demand(mapper_.sources()[i].demand,
                                         std::make_shared<Sink>(weak_from_this(), i));
     MutexLock lock(mutex_);
     watched_[i].handle = std::move(handle);
@@ -65,9 +65,9 @@ void Controller::Core::OnDemanded(const std::vector<Request>& requests) {
   bool rejected = false;
   for (const Request& request : requests) rejected |= !queue_.Add(request, {}, Now());
   ArmMetricsTimer();
-  workers_.Pump();
+  workers_.WakeAsNeeded();
   // The queue is full. The pass waits for room, and covers each object that is reconciled.
-  if (rejected && mapper_.Replay()) MapSoon();
+  if (rejected && mapper_.Resync()) MapSoon();
 }
 
 void Controller::Core::ResumeSources() {
@@ -77,7 +77,7 @@ void Controller::Core::ResumeSources() {
   }
   paused_ = 0;
   // Reconcilers may have read states of objects for which no event will come.
-  ReplaySoon();
+  ResyncSoon();
 }
 
 void Controller::Core::OnState(size_t source, const DemandStatus& status) {
@@ -106,7 +106,7 @@ void Controller::Core::LogUnsynced(size_t source) {
   }
   log_.Info("Source is not synced yet", {{"source", demand}, {"reason", reason}});
   if (watched.late != nullptr) return;
-  watched.late = runtime_.loop.RunAt(Now() + kFirstListLimit, [this, demand, &watched] {
+  watched.late = context_.loop.RunAt(Now() + kFirstListLimit, [this, demand, &watched] {
     // The preflight reports missing permissions, and external grants may come later.
     if (watched.status.reason.ok() || watched.status.state == DemandState::kForbidden) return;
     log_.Error("Source is still not synced", {{"source", demand},
@@ -128,14 +128,14 @@ void Controller::Core::OnSynced(size_t source, bool again) {
     // Requests that failed because of it need not wait for their retry.
     queue_.RetryNow(Now());
     ArmMetricsTimer();
-    workers_.Pump();
+    workers_.WakeAsNeeded();
   }
   if (!watched.listed) {
     MutexLock lock(mutex_);
     watched.listed = true;
   }
   if (mapper_.OnListed(source)) MapSoon();
-  if (std::exchange(watched.unreadable, false)) ReplaySoon();
+  if (std::exchange(watched.unreadable, false)) ResyncSoon();
 }
 
 void Controller::Core::OnUnsynced(size_t source) {
@@ -144,12 +144,12 @@ void Controller::Core::OnUnsynced(size_t source) {
   const bool denied = state == DemandState::kForbidden || state == DemandState::kKindAbsent;
   if (watched.listed) {
     // The status of every object, also of one without events, must report it.
-    if (denied && !std::exchange(watched.denied, true) && KnowsReconciled()) ReplaySoon();
+    if (denied && !std::exchange(watched.denied, true) && KnowsReconciled()) ResyncSoon();
   } else if (!mapper_.sources()[source].is_primary && !watched.given_up) {
     if (denied) return GiveUp(source);
     if (!watched.status.failed || watched.timeout != nullptr) return;
     watched.timeout =
-        runtime_.loop.RunAt(Now() + options_.initial_sync_timeout, [this, source, &watched] {
+        context_.loop.RunAt(Now() + options_.initial_sync_timeout, [this, source, &watched] {
           watched.timeout.reset();
           if (watched.status.failed) GiveUp(source);  // else a list is under way
         });
@@ -189,7 +189,7 @@ void Controller::Core::MapSlice() {
 }
 
 absl::Status Controller::Core::Ready() const {
-  Readiness readiness(StrCat("controller ", name, " of component ", runtime_.component));
+  Readiness readiness(StrCat("controller ", name, " of component ", context_.component));
   const Phase phase = phase_;
   if (phase == Phase::kIdle) readiness.Add(absl::StatusCode::kUnavailable, "not started");
   if (phase == Phase::kStopped) readiness.Add(absl::StatusCode::kUnavailable, "stopped");
@@ -202,8 +202,8 @@ absl::Status Controller::Core::Ready() const {
     }
   }
   if (phase == Phase::kWaiting) {
-    readiness.AddOtherwise(absl::StatusCode::kUnavailable,
-                           "its map functions still process the initial lists");
+    readiness.AddIfEmpty(absl::StatusCode::kUnavailable,
+                         "its map functions still process the initial lists");
   }
   if (mapper_.refilling()) {
     readiness.Add(absl::StatusCode::kResourceExhausted,
@@ -220,13 +220,13 @@ absl::Status Controller::Core::Ready() const {
 // While a source cannot be read, the maps of the others may find none of its objects, and enqueue
 // nothing for an event that concerns some. Which events these were is unknown, so that all objects
 // are mapped again.
-void Controller::Core::ReplaySoon() {
-  if (replay_timer_ != nullptr && !AllSynced()) return;
-  const absl::Duration wait = AllSynced() ? absl::ZeroDuration() : kReplaySettle;
-  replay_timer_ = runtime_.loop.RunAt(Now() + wait, [this] {
-    replay_timer_.reset();
+void Controller::Core::ResyncSoon() {
+  if (resync_timer_ != nullptr && !AllSynced()) return;
+  const absl::Duration wait = AllSynced() ? absl::ZeroDuration() : kResyncSettle;
+  resync_timer_ = context_.loop.RunAt(Now() + wait, [this] {
+    resync_timer_.reset();
     log_.Info("Mapping all objects again, because a source was unreadable or paused");
-    if (mapper_.Replay()) MapSoon();
+    if (mapper_.Resync()) MapSoon();
     ArmMetricsTimer();
   });
 }
@@ -236,17 +236,17 @@ void Controller::Core::ArmRetryTimer() {
   const absl::Time next = queue_.NextReady();
   if (next >= retry_timer_at_) return;
   retry_timer_at_ = next;
-  retry_timer_ = runtime_.loop.RunAt(next, [this] {
+  retry_timer_ = context_.loop.RunAt(next, [this] {
     retry_timer_at_ = absl::InfiniteFuture();
     ArmMetricsTimer();
-    workers_.Pump();
+    workers_.WakeAsNeeded();
     ArmRetryTimer();
   });
 }
 
 void Controller::Core::ArmMetricsTimer() {
   if (metrics_timer_ != nullptr || phase_ == Phase::kStopped) return;
-  metrics_timer_ = runtime_.loop.RunAt(Now() + kMetricsPeriod, [this] { OnMetricsTimer(); });
+  metrics_timer_ = context_.loop.RunAt(Now() + kMetricsPeriod, [this] { OnMetricsTimer(); });
 }
 
 void Controller::Core::OnMetricsTimer() {
@@ -257,7 +257,7 @@ void Controller::Core::OnMetricsTimer() {
   metrics_.waiting_events.Set(static_cast<double>(mapper_.waiting()));
   const bool refilling = mapper_.refilling();
   if (refilling && queue_.Items() <= options_.queue.max_items / 2 && AllSynced() &&
-      mapper_.Refill()) {
+      mapper_.OnQueueHasRoom()) {
     MapSoon();
   }
   if (busy || refilling) ArmMetricsTimer();
@@ -265,12 +265,12 @@ void Controller::Core::OnMetricsTimer() {
 
 absl::Status Controller::Core::Stop(absl::Time deadline) {
   RequestStop();
-  Loop& loop = runtime_.loop;
+  Loop& loop = context_.loop;
   loop.Post([core = shared_from_this(), deadline] { core->StopOnLoop(deadline); });
   loop.Await(workers_.drained());
   // A latch is set when its task is destroyed, also if the executor has ended.
   const auto set = [core = shared_from_this()](Latch* latch) { latch->Set(); };
-  runtime_.strand->Post([mapped = std::shared_ptr<Latch>(&mapped_, set)] {});
+  context_.strand->Post([mapped = std::shared_ptr<Latch>(&mapped_, set)] {});
   loop.Await(mapped_);
   loop.Post([core = shared_from_this(), cleaned = std::shared_ptr<Latch>(&cleaned_, set)] {
     core->deadline_timer_.reset();
@@ -279,13 +279,13 @@ absl::Status Controller::Core::Stop(absl::Time deadline) {
   const int left = workers_.count();
   if (left > 0) {
     return absl::DeadlineExceededError(
-        AsAbsl(StrCat("controller ", name, " of component ", runtime_.component, ": ", left,
+        AsAbsl(StrCat("controller ", name, " of component ", context_.component, ": ", left,
                       " reconcilers were still running at the end of the stop timeout; they must "
                       "return when their context's stop is requested")));
   }
   if (mapper_.mapping()) {
     return absl::DeadlineExceededError(
-        AsAbsl(StrCat("controller ", name, " of component ", runtime_.component,
+        AsAbsl(StrCat("controller ", name, " of component ", context_.component,
                       ": a map function was still running at the end of the stop timeout; map "
                       "functions must not block")));
   }
@@ -304,11 +304,11 @@ void Controller::Core::StopOnLoop(absl::Time deadline) {
   }
   if (demands_ != nullptr) demands_->Close();
   retry_timer_.reset();
-  replay_timer_.reset();
+  resync_timer_.reset();
   metrics_timer_.reset();
   if (deadline != absl::InfiniteFuture()) {
-    deadline_timer_ = runtime_.loop.RunAt(deadline, [this] {
-      workers_.GiveUp();
+    deadline_timer_ = context_.loop.RunAt(deadline, [this] {
+      workers_.Abandon();
       mapped_.Set();
     });
   }
@@ -322,7 +322,7 @@ absl::Status Controller::Options::Validate() const {
   if (absl::Status status = CheckDnsLabel(name); !status.ok()) {
     return invalid(StrCat("its name is invalid: ", AsStd(status.message())));
   }
-  if (runtime.component.empty()) return invalid("it has no component");
+  if (controller_context.component.empty()) return invalid("it has no component");
   if (reconciler == nullptr) return invalid("it has no reconciler");
   if (sources.empty()) return invalid("it watches nothing");
   for (const Source& source : sources) {

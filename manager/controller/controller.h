@@ -23,7 +23,7 @@ struct ControllerOptions {
   int max_concurrent_reconciles = 1;
   // The deadline of one reconciliation's context.
   absl::Duration reconcile_timeout = absl::InfiniteDuration();
-  // A request beyond queue.max_items is refused. When there is room, all objects are mapped again;
+  // A request beyond queue.max_items is rejected. When there is room, all objects are mapped again;
   // objects that were deleted meanwhile are not among them.
   WorkQueue::Options queue = {};
   // How many events may wait for the strand, because maps are slower than events come. Beyond it
@@ -53,7 +53,7 @@ class Controller {
  public:
   struct Options {
     std::string name;  // lower case; unique in the process
-    ControllerContext runtime;
+    ControllerContext controller_context;
     std::vector<Source> sources;
     std::unique_ptr<Reconciler> reconciler;
     ControllerOptions controller;

@@ -1,6 +1,6 @@
 // A controller's builder that checks the component's mandate:
 //
-//   auto controller = ControllerBuilder<kScopeInstance>(component.runtime)
+//   auto controller = ControllerBuilder<kScopeInstance>(component.controller_context)
 //                         .For<ScopeInstance>()
 //                         .Owns<RoleBinding>()
 //                         .Complete(std::make_unique<ScopeInstanceReconciler>(…));

@@ -26,26 +26,26 @@ class Controller::Core : public std::enable_shared_from_this<Core> {
  public:
   explicit Core(Options options)
       : name(options.name),
-        runtime_(WithStrand(std::move(options.runtime))),
+        context_(WithStrand(std::move(options.controller_context))),
         options_(options.controller),
-        log_(runtime_.log.With("component", runtime_.component).With("controller", name)),
-        metrics_(runtime_.metrics, name, runtime_.component),
-        queue_metrics_(runtime_.metrics, name, runtime_.component),
+        log_(context_.log.With("component", context_.component).With("controller", name)),
+        metrics_(context_.metrics, name, context_.component),
+        queue_metrics_(context_.metrics, name, context_.component),
         queue_(options_.queue),
         runner_({.reconciler = std::move(options.reconciler),
                  .timeout = options_.reconcile_timeout,
                  .clock = &clock(),
                  .metrics = &metrics_,
                  .log = log_,
-                 .seed = runtime_.seed ^ std::hash<std::string>()(name)}),
+                 .seed = context_.seed ^ std::hash<std::string>()(name)}),
         workers_({.max = options_.max_concurrent_reconciles,
                   .queue = &queue_,
                   .runner = &runner_,
-                  .pool = &runtime_.pool,
+                  .pool = &context_.pool,
                   .clock = &clock(),
                   .on_requeue = [this] { OnRequeue(); }}),
         mapper_({.sources = std::move(options.sources),
-                 .cache = &runtime_.cache,
+                 .cache = &context_.cache,
                  .queue = &queue_,
                  .workers = &workers_,
                  .clock = &clock(),
@@ -59,12 +59,12 @@ class Controller::Core : public std::enable_shared_from_this<Core> {
     queue_.UpdateMetrics(queue_metrics_, Now());
   }
 
-  const std::string& component() const { return runtime_.component; }
+  const std::string& component() const { return context_.component; }
   int max_concurrent() const { return options_.max_concurrent_reconciles; }
 
   // Any thread.
   void Start() {
-    runtime_.loop.Post([core = shared_from_this()] { core->StartOnLoop(); });
+    context_.loop.Post([core = shared_from_this()] { core->StartOnLoop(); });
   }
   void RequestStop() {
     mapper_.Close();
@@ -112,14 +112,14 @@ class Controller::Core : public std::enable_shared_from_this<Core> {
     const size_t source_;
   };
 
-  static ControllerContext WithStrand(ControllerContext runtime) {
-    if (runtime.strand == nullptr) {
-      runtime.strand =
-          std::make_shared<Strand>(Strand::Options{runtime.pool, runtime.loop.clock()});
+  static ControllerContext WithStrand(ControllerContext controller_context) {
+    if (controller_context.strand == nullptr) {
+      controller_context.strand = std::make_shared<Strand>(
+          Strand::Options{controller_context.pool, controller_context.loop.clock()});
     }
-    return runtime;
+    return controller_context;
   }
-  const Clock& clock() const { return runtime_.loop.clock(); }
+  const Clock& clock() const { return context_.loop.clock(); }
   absl::Time Now() const { return clock().TimeNow(); }
 
   // On the loop.
@@ -134,10 +134,10 @@ class Controller::Core : public std::enable_shared_from_this<Core> {
   void LogUnsynced(size_t source);
   // Workers start without the source.
   void GiveUp(size_t source);
-  // Whether the objects that a replay would reconcile are known.
+  // Whether the objects that a resync would reconcile are known.
   bool KnowsReconciled() const;
   void ResumeSources();
-  void ReplaySoon();
+  void ResyncSoon();
   bool AllSynced() const {
     return std::all_of(watched_.begin(), watched_.end(), [](const Watched& watched) {
       return watched.status.state == DemandState::kSynced;
@@ -152,16 +152,16 @@ class Controller::Core : public std::enable_shared_from_this<Core> {
 
   // Any thread.
   void MapSoon() {
-    runtime_.strand->Post([weak = weak_from_this()] {
+    context_.strand->Post([weak = weak_from_this()] {
       if (auto core = weak.lock()) core->MapSlice();
     });
   }
   void PostToLoop(void (Core::*what)()) {
-    runtime_.loop.Post([core = shared_from_this(), what] { (*core.*what)(); });
+    context_.loop.Post([core = shared_from_this(), what] { (*core.*what)(); });
   }
   void OnRequeue() { PostToLoop(&Core::ArmRetryTimer); }
 
-  const ControllerContext runtime_;
+  const ControllerContext context_;
   const ControllerOptions options_;
   const Logger log_;
   ControllerMetrics metrics_;
@@ -176,7 +176,7 @@ class Controller::Core : public std::enable_shared_from_this<Core> {
 
   const std::shared_ptr<DemandSet> demands_;  // may be null
   std::vector<Watched> watched_;              // by source
-  std::unique_ptr<Loop::Timer> retry_timer_, replay_timer_, metrics_timer_, deadline_timer_;
+  std::unique_ptr<Loop::Timer> retry_timer_, resync_timer_, metrics_timer_, deadline_timer_;
   absl::Time retry_timer_at_ = absl::InfiniteFuture();
 
   mutable Mutex mutex_;  // the loop's thread reads its own writes without it

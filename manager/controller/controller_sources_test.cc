@@ -78,7 +78,7 @@ TEST_F(ControllerSourcesTest, WorkersDoNotWaitForAnotherKindThatCannotBeRead) {
     loop_.RunFor(absl::Milliseconds(20));
     EXPECT_THAT(TakeNames(), ElementsAre("a"));
     EXPECT_THAT(NotReady(), AllOf(HasSubstr("waits for roles"), HasSubstr("because")));
-    // Objects that failed without the kind are tried again, and all others are replayed.
+    // Objects that failed without the kind are tried again, and all others are resynced.
     cache_.SetState(kRole, DemandState::kSynced);
     EXPECT_THAT(SettleAndTake(), UnorderedElementsAre("a", "r"));
     EXPECT_TRUE(controller_->Ready().ok());
@@ -117,7 +117,7 @@ TEST_F(ControllerSourcesTest, RequestsThatFailedWithoutAKindAreRetriedWhenItIsLi
   Start({Reconciled(kLease), roles});
   loop_.RunFor(absl::Minutes(10));  // the next retry is minutes away
   EXPECT_EQ(Counter("controller_runtime_reconcile_total", {{"result", "success"}}), 0);
-  // A replay does not find it.
+  // A resync does not find it.
   cache_.Remove(kLease, {"", "a"});
   loop_.RunFor(absl::Minutes(10));
   cache_.SetState(kRole, DemandState::kSynced);
@@ -150,11 +150,11 @@ TEST_F(ControllerSourcesTest, AForbiddenKindCausesAReconcileOfEveryObject) {
     TakeNames();
   }
   // No status can report it when the reconciled kind itself is forbidden.
-  const int replays = log_->Count("Mapping all objects again");
+  const int resyncs = log_->Count("Mapping all objects again");
   Deny(kLease);
   Deny(kRole);
   loop_.RunFor(absl::Minutes(1));
-  EXPECT_EQ(log_->Count("Mapping all objects again"), replays);
+  EXPECT_EQ(log_->Count("Mapping all objects again"), resyncs);
 }
 
 // The status of the last known objects is wrong now, too.

@@ -67,15 +67,16 @@ TEST_F(ControllerStrandTest, ASlowMapDelaysItsComponentAndNoOther) {
   Metrics metrics;
   FakeCacheView view(loop_);
   std::vector<std::string> others;
-  auto other = *Controller::Create({.name = "other",
-                                    .runtime = {"other", loop_, pool_, view, metrics, {}, 2},
-                                    .sources = {Of(kLease)},
-                                    .reconciler = std::make_unique<FunctionReconciler>(
-                                        [&](const CallContext&, const Request& request) {
-                                          others.push_back(request.key.name);
-                                          return Result{};
-                                        }),
-                                    .controller = {}});
+  auto other =
+      *Controller::Create({.name = "other",
+                           .controller_context = {"other", loop_, pool_, view, metrics, {}, 2},
+                           .sources = {Of(kLease)},
+                           .reconciler = std::make_unique<FunctionReconciler>(
+                               [&](const CallContext&, const Request& request) {
+                                 others.push_back(request.key.name);
+                                 return Result{};
+                               }),
+                           .controller = {}});
   other->Start();
   Start({Of(kLease), SlowRoles()});
   loop_.RunFor(absl::Seconds(1));

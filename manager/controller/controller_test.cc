@@ -196,7 +196,7 @@ TEST_F(ControllerTest, OptionsAreChecked) {
     std::function<void(Controller::Options&)> change;
   } rows[] = {
       {"name", [](auto& options) { options.name = "Scope Instance"; }},
-      {"component", [](auto& options) { options.runtime.component = ""; }},
+      {"component", [](auto& options) { options.controller_context.component = ""; }},
       {"no reconciler", [](auto& options) { options.reconciler = nullptr; }},
       {"watches nothing", [](auto& options) { options.sources.clear(); }},
       {"handles", [](auto& options) { options.sources[0].handler = nullptr; }},

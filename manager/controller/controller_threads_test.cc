@@ -28,12 +28,12 @@ class ControllerThreadsTest : public testing::Test {
   }
 
   std::unique_ptr<Controller> Start(FunctionReconciler::Function function, int workers) {
-    auto controller =
-        Controller::Create({.name = "leases",
-                            .runtime = {"component", *loop_, pool_, *cache_, metrics_, Logger(), 1},
-                            .sources = {{{KindOf<Lease>::value, "", ""}, EnqueueObject(), {}}},
-                            .reconciler = std::make_unique<FunctionReconciler>(std::move(function)),
-                            .controller = {.max_concurrent_reconciles = workers}});
+    auto controller = Controller::Create(
+        {.name = "leases",
+         .controller_context = {"component", *loop_, pool_, *cache_, metrics_, Logger(), 1},
+         .sources = {{{KindOf<Lease>::value, "", ""}, EnqueueObject(), {}}},
+         .reconciler = std::make_unique<FunctionReconciler>(std::move(function)),
+         .controller = {.max_concurrent_reconciles = workers}});
     EXPECT_TRUE(controller.ok()) << controller.status();
     (*controller)->Start();
     return *std::move(controller);

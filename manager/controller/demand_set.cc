@@ -15,12 +15,12 @@ namespace mandate {
 
 class DemandSet::Core : public std::enable_shared_from_this<Core> {
  public:
-  explicit Core(const ControllerContext& runtime)
-      : cache_(runtime.cache),
-        loop_(runtime.loop),
-        metrics_(runtime.metrics),
-        component_(runtime.component),
-        waits_(std::make_shared<WaitSet>(runtime.loop)) {}
+  explicit Core(const ControllerContext& controller_context)
+      : cache_(controller_context.cache),
+        loop_(controller_context.loop),
+        metrics_(controller_context.metrics),
+        component_(controller_context.component),
+        waits_(std::make_shared<WaitSet>(controller_context.loop)) {}
 
   void Connect(std::string_view controller, Enqueue enqueue) {
     const Labels labels = {{"controller", std::string(controller)}, {"identity", component_}};
@@ -235,8 +235,8 @@ class DemandSet::Core : public std::enable_shared_from_this<Core> {
   bool closed_ ABSL_GUARDED_BY(mutex_) = false;
 };
 
-DemandSet::DemandSet(const ControllerContext& runtime)
-    : cache_(runtime.cache), core_(std::make_shared<Core>(runtime)) {}
+DemandSet::DemandSet(const ControllerContext& controller_context)
+    : cache_(controller_context.cache), core_(std::make_shared<Core>(controller_context)) {}
 
 DemandSet::~DemandSet() { core_->Close(); }
 

@@ -1,8 +1,8 @@
 // Demands that a reconciler makes while it runs: what each object needs to be watched, for as long
 // as that object needs it.
 //
-//   auto demands = std::make_shared<DemandSet>(component.runtime);
-//   ControllerBuilder<kMemcached>(component.runtime)
+//   auto demands = std::make_shared<DemandSet>(component.controller_context);
+//   ControllerBuilder<kMemcached>(component.controller_context)
 //       .For<Memcached>()
 //       .WithDemands(demands)
 //       .Complete(std::make_unique<MemcachedReconciler>(…, demands));
@@ -38,8 +38,8 @@ namespace mandate {
 // demand the same scope share one watch. Thread-safe.
 class DemandSet {
  public:
-  explicit DemandSet(const ControllerContext& runtime);  // its parts outlive this
-  ~DemandSet();                                          // releases all demands
+  explicit DemandSet(const ControllerContext& controller_context);  // its parts outlive this
+  ~DemandSet();                                                     // releases all demands
 
   // Makes `demands` the demands of the owner, in one step. Does not block: a demand that is new
   // opens its watch later, and the owner is reconciled again when the demand is synced or denied. A

@@ -39,12 +39,12 @@ bool EventMapper::OnListed(size_t source) {
   return Wake();
 }
 
-bool EventMapper::Replay() {
-  replay_wanted_ = true;
+bool EventMapper::Resync() {
+  resync_wanted_ = true;
   return Wake();
 }
 
-bool EventMapper::Refill() {
+bool EventMapper::OnQueueHasRoom() {
   has_capacity_ = true;
   return Wake();
 }
@@ -64,7 +64,7 @@ EventMapper::Slice EventMapper::RunSlice() {
     idle = !RunOne(now, slice);
   }
   mapping_ = false;
-  if (std::exchange(pump_, false)) options_.workers->Pump();
+  if (std::exchange(wake_more_, false)) options_.workers->WakeAsNeeded();
   slice.more = !idle;
   if (idle) {
     scheduled_ = false;
@@ -96,7 +96,7 @@ bool EventMapper::RunOne(absl::Time& now, Slice& slice) {
     if (!has_capacity_.exchange(false)) return false;
     now = options_.clock->TimeNow();
     Enqueue(std::exchange(held_, {}), kLowPriority, /*of_pass=*/true, now);
-    pump_ = true;
+    wake_more_ = true;
     return true;
   }
   size_t source;
@@ -117,7 +117,7 @@ void EventMapper::OnListedHere(size_t source, Slice& slice) {
 
 void EventMapper::StartPass() {
   if (in_pass_ && pass_was_rejected_) return;
-  if (!replay_wanted_.exchange(false)) {
+  if (!resync_wanted_.exchange(false)) {
     if (in_pass_ || !missed_ || !has_capacity_.exchange(false)) return;
   }
   in_pass_ = true;
@@ -166,8 +166,8 @@ void EventMapper::Map(size_t source, const ObjectEvent& event, bool of_pass, abs
   now = options_.clock->TimeNow();
   if (requests_.empty()) return;
   Enqueue(requests_, PriorityOf(event, of.is_primary), of_pass, now);
-  // WakeFirst() wakes one worker only, so several requests need Pump().
-  pump_ = requests_.size() > 1 || !options_.workers->WakeFirst() || pump_;
+  // WakeFirst() wakes one worker only, so several requests need WakeAsNeeded().
+  wake_more_ = requests_.size() > 1 || !options_.workers->WakeFirst() || wake_more_;
 }
 
 void EventMapper::Enqueue(const std::vector<Request>& requests, int priority, bool of_pass,

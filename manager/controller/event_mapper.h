@@ -50,11 +50,11 @@ class EventMapper {
   // The source's initial list is complete, or is not waited for.
   [[nodiscard]] bool OnListed(size_t source);
   // Maps all objects, from the first one on.
-  [[nodiscard]] bool Replay();
+  [[nodiscard]] bool Resync();
   // The work queue has room again: continues the pass that waits for it, or maps
   // all objects if the queue rejected requests of an event. To be called again
   // while refilling() is true.
-  [[nodiscard]] bool Refill();
+  [[nodiscard]] bool OnQueueHasRoom();
   // Stops mapping once the present call of a handler has returned.
   void Close();
 
@@ -80,7 +80,7 @@ class EventMapper {
   // Whether the strand has to be woken.
   bool Wake() { return !scheduled_.exchange(true); }
   bool HasWork() const {
-    return !backlog_.IsEmpty() || (replay_wanted_ && !pass_was_rejected_) ||
+    return !backlog_.IsEmpty() || (resync_wanted_ && !pass_was_rejected_) ||
            (has_capacity_ && (missed_ || !held_.empty()));
   }
 
@@ -101,7 +101,7 @@ class EventMapper {
   // RunSlice() is posted, or runs. What is added before it is looked at is seen
   // by that slice.
   std::atomic<bool> scheduled_ = false;
-  std::atomic<bool> closed_ = false, replay_wanted_ = false, has_capacity_ = false;
+  std::atomic<bool> closed_ = false, resync_wanted_ = false, has_capacity_ = false;
 
   // Of the strand.
   std::vector<Backlog::Item> taken_;  // from the backlog; before next_ they are done
@@ -109,11 +109,11 @@ class EventMapper {
   std::vector<Request> requests_;  // of one event; kept for its memory
   std::vector<bool> listed_;
   size_t unlisted_ = 0;
-  bool pump_ = false;               // whether requests were added that the woken worker may
+  bool wake_more_ = false;          // whether requests were added that the woken worker may
                                     // be too few for
   bool missed_ = false;             // the queue rejected requests of an event: a pass is due
   bool in_pass_ = false;            // over all objects
-  bool pass_was_rejected_ = false;  // it continues to its end; Replay() restarts any other pass
+  bool pass_was_rejected_ = false;  // it continues to its end; Resync() restarts any other pass
   std::vector<Request> held_;       // of the pass, rejected: they wait for room
   size_t pass_source_ = 0, pass_object_ = 0;
   std::vector<std::shared_ptr<const RawObject>> pass_objects_;

@@ -17,8 +17,8 @@ TEST_F(EventMapperTest, WakesTheStrandOnce) {
   EXPECT_TRUE(mapper_->OnEvent(0, Added(Thing("a"))));
   EXPECT_FALSE(mapper_->OnEvent(0, Added(Thing("b"))));
   EXPECT_FALSE(mapper_->OnListed(0));
-  EXPECT_FALSE(mapper_->Replay());
-  EXPECT_FALSE(mapper_->Refill());
+  EXPECT_FALSE(mapper_->Resync());
+  EXPECT_FALSE(mapper_->OnQueueHasRoom());
   EXPECT_TRUE(mapper_->busy());
   EXPECT_EQ(mapper_->waiting(), 3u);
   RunSlices();
@@ -27,9 +27,9 @@ TEST_F(EventMapperTest, WakesTheStrandOnce) {
   EXPECT_EQ(mapper_->waiting(), 0u);
   EXPECT_TRUE(mapper_->OnListed(0));
   RunSlices();
-  EXPECT_TRUE(mapper_->Replay());
+  EXPECT_TRUE(mapper_->Resync());
   RunSlices();
-  EXPECT_TRUE(mapper_->Refill());
+  EXPECT_TRUE(mapper_->OnQueueHasRoom());
 }
 
 TEST_F(EventMapperTest, ASliceEndsAfterAMillisecond) {
@@ -177,7 +177,7 @@ TEST_F(EventMapperTest, NothingIsMappedAfterItIsClosed) {
   Create({Of(kThing, [this](const ObjectEvent&) { mapper_->Close(); })});
   Put(kThing, {"a", "b"});
   AddAll({"x", "y"});
-  (void)mapper_->Replay();
+  (void)mapper_->Resync();
   EXPECT_FALSE(mapper_->RunSlice().more);
   EXPECT_EQ(TakeMapped(), Names{"x"});
   EXPECT_EQ(mapper_->waiting(), 0u);

@@ -66,7 +66,7 @@ std::string EventContent::SeriesKey() const {
   return key;
 }
 
-EventContent Limited(EventContent content) {
+EventContent TruncateToLimits(EventContent content) {
   content.reason = Cut(std::move(content.reason), kMaxWord);
   content.action = Cut(std::move(content.action), kMaxWord);
   content.note = Cut(std::move(content.note), kMaxNote);
@@ -129,7 +129,7 @@ bool IsTransient(const absl::Status& status) {
          absl::IsInternal(status);
 }
 
-bool IsOfTheServer(const absl::Status& status) {
+bool IsServerUnavailable(const absl::Status& status) {
   const bool of_the_server = absl::IsUnavailable(status) || absl::IsResourceExhausted(status) ||
                              absl::IsUnauthenticated(status);
   // A webhook denies this event. It may choose any code.

@@ -30,7 +30,7 @@ struct EventContent {
 };
 
 // Cuts each text to the server's limit, at a character of UTF-8.
-EventContent Limited(EventContent content);
+EventContent TruncateToLimits(EventContent content);
 
 // The first observation, at `wall`. Its name depends on content and time alone, so that a repeated
 // request creates no second event.
@@ -46,6 +46,6 @@ RestRequest EventRepetition(const eventsv1::Event& event, int count, absl::Time 
 bool IsTransient(const absl::Status& status);
 // The server is down or overloaded, or does not accept the credential: no other request would
 // succeed now.
-bool IsOfTheServer(const absl::Status& status);
+bool IsServerUnavailable(const absl::Status& status);
 
 }  // namespace mandate

@@ -101,11 +101,11 @@ TEST(EventObjectTest, TextsAreCutAtCharacters) {
   content.reason = std::string(200, 'r');
   content.action = std::string(200, 'a');
   content.note = std::string(1023, 'n') + "\xc3\xa4" + "rest";
-  const EventContent limited = Limited(content);
+  const EventContent limited = TruncateToLimits(content);
   EXPECT_EQ(limited.reason.size(), 128u);
   EXPECT_EQ(limited.action.size(), 128u);
   EXPECT_EQ(limited.note, std::string(1023, 'n'));
-  EXPECT_EQ(Limited(Content()), Content());
+  EXPECT_EQ(TruncateToLimits(Content()), Content());
 }
 
 TEST(EventObjectTest, References) {
@@ -150,7 +150,7 @@ TEST(EventRequestTest, ErrorsThatAreRetried) {
   };
   const struct {
     absl::Status status;
-    bool transient, of_the_server;
+    bool transient, server_unavailable;
   } kCases[] = {
       {absl::OkStatus(), false, false},
       {absl::UnavailableError("connection refused"), true, true},
@@ -168,7 +168,7 @@ TEST(EventRequestTest, ErrorsThatAreRetried) {
   for (const auto& c : kCases) {
     SCOPED_TRACE(c.status.ToString());
     EXPECT_EQ(IsTransient(c.status), c.transient);
-    EXPECT_EQ(IsOfTheServer(c.status), c.of_the_server);
+    EXPECT_EQ(IsServerUnavailable(c.status), c.server_unavailable);
   }
 }
 

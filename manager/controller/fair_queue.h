@@ -19,8 +19,8 @@ template <typename Item>
 class FairQueue {
  public:
   struct Limits {
-    size_t places = 4;  // also of each flow, where slow items count too
-    size_t slow = 32;   // at so many nothing is sent; at half of them nothing of a hanging flow
+    size_t max_in_flight = 4;  // also of each flow, where slow items count too
+    size_t max_slow = 32;  // at so many nothing is sent; at half of them nothing of a hanging flow
   };
   struct Sent {
     Item item;
@@ -41,19 +41,19 @@ class FairQueue {
   // The next item; it is in flight until Done(). None if no item waits, or none may be sent now
   // with at most `places` in use.
   std::optional<Sent> Next(size_t places) {
-    if (!turns_.empty() && slow_ < limits_.slow &&
-        in_flight_ - slow_ < std::min(places, limits_.places)) {
+    if (!turns_.empty() && slow_ < limits_.max_slow &&
+        in_flight_ - slow_ < std::min(places, limits_.max_in_flight)) {
       return Take(turns_, /*slow=*/false);
     }
-    const bool has_place = places >= limits_.places || in_flight_ < places;
-    if (!hanging_turns_.empty() && 2 * slow_ < limits_.slow && has_place) {
+    const bool has_place = places >= limits_.max_in_flight || in_flight_ < places;
+    if (!hanging_turns_.empty() && 2 * slow_ < limits_.max_slow && has_place) {
       return Take(hanging_turns_, /*slow=*/true);
     }
     return std::nullopt;
   }
 
   // An item in flight gives up its place.
-  void NoteSlow(const std::string& flow) {
+  void MarkSlow(const std::string& flow) {
     ++slow_;
     const auto it = flows_.find(flow);
     SetHangs(it, true);
@@ -70,7 +70,7 @@ class FairQueue {
   }
 
   // Removes the newest item of the longest flow, if more items wait there than in `flow`.
-  std::optional<Item> DropFor(const std::string& flow) {
+  std::optional<Item> EvictFromLongestFlow(const std::string& flow) {
     // O(flows), once the queue is full.
     const auto longest =
         std::max_element(flows_.begin(), flows_.end(), [](const auto& a, const auto& b) {
@@ -127,7 +127,7 @@ class FairQueue {
     if (flow.waiting.empty() && flow.in_flight == 0) {
       flows_.erase(it);
     } else if (!flow.has_turn && !flow.waiting.empty() &&
-               flow.in_flight < (flow.hangs ? 1 : limits_.places)) {
+               flow.in_flight < (flow.hangs ? 1 : limits_.max_in_flight)) {
       flow.has_turn = true;
       (flow.hangs ? hanging_turns_ : turns_).push_back(it);
     }

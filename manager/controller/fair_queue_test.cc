@@ -20,7 +20,7 @@ std::string TakeAll(Queue& queue, size_t places = 100) {
 }
 
 TEST(FairQueueTest, FlowsTakeTurnsAndEachIsInOrder) {
-  Queue queue({.places = 100, .slow = 1});
+  Queue queue({.max_in_flight = 100, .max_slow = 1});
   for (const char* item : {"a1", "a2", "a3", "b1", "c1", "b2"}) queue.Push({item[0]}, item);
   EXPECT_EQ(queue.waiting(), 6u);
   EXPECT_EQ(TakeAll(queue), "a1 b1 c1 a2 b2 a3 ");
@@ -29,7 +29,7 @@ TEST(FairQueueTest, FlowsTakeTurnsAndEachIsInOrder) {
 }
 
 TEST(FairQueueTest, AllFlowsShareThePlaces) {
-  Queue queue({.places = 2, .slow = 1});
+  Queue queue({.max_in_flight = 2, .max_slow = 1});
   for (const char* item : {"a1", "b1", "c1", "d1"}) queue.Push({item[0]}, item);
   EXPECT_EQ(queue.Next(0), std::nullopt);
   EXPECT_EQ(TakeAll(queue, 1), "a1 ");
@@ -39,10 +39,10 @@ TEST(FairQueueTest, AllFlowsShareThePlaces) {
 }
 
 TEST(FairQueueTest, ASlowItemGivesUpItsPlace) {
-  Queue queue({.places = 2, .slow = 3});
+  Queue queue({.max_in_flight = 2, .max_slow = 3});
   for (const char* item : {"a1", "a2", "a3", "b1", "b2", "b3"}) queue.Push({item[0]}, item);
   EXPECT_EQ(TakeAll(queue), "a1 b1 ");
-  queue.NoteSlow("a");  // a1
+  queue.MarkSlow("a");  // a1
   EXPECT_EQ(TakeAll(queue), "b2 ");
   queue.Done("b", false, true);
   EXPECT_EQ(TakeAll(queue), "b3 ");
@@ -54,19 +54,19 @@ TEST(FairQueueTest, ASlowItemGivesUpItsPlace) {
 }
 
 TEST(FairQueueTest, TooManySlowItemsStopAllFlows) {
-  Queue queue({.places = 1, .slow = 2});
+  Queue queue({.max_in_flight = 1, .max_slow = 2});
   for (const char* item : {"a1", "b1", "c1"}) queue.Push({item[0]}, item);
   EXPECT_EQ(TakeAll(queue), "a1 ");
-  queue.NoteSlow("a");
+  queue.MarkSlow("a");
   EXPECT_EQ(TakeAll(queue), "b1 ");
-  queue.NoteSlow("b");
+  queue.MarkSlow("b");
   EXPECT_EQ(TakeAll(queue), "");
   queue.Done("b", true, false);
   EXPECT_EQ(TakeAll(queue), "c1 ");
 }
 
 TEST(FairQueueTest, HangingFlowsLeavePlacesToOthers) {
-  Queue queue({.places = 1, .slow = 4});
+  Queue queue({.max_in_flight = 1, .max_slow = 4});
   for (const char* item : {"a1", "b1", "c1"}) queue.Push({item[0]}, item, /*hung=*/true);
   const std::optional<Queue::Sent> first = queue.Next(1);
   ASSERT_TRUE(first.has_value());
@@ -86,7 +86,7 @@ TEST(FairQueueTest, HangingFlowsLeavePlacesToOthers) {
 }
 
 TEST(FairQueueTest, AHangingFlowWaitsWhileOneItemMayBeSent) {
-  Queue queue({.places = 2, .slow = 4});
+  Queue queue({.max_in_flight = 2, .max_slow = 4});
   queue.Push("a", "a1", /*hung=*/true);
   queue.Push("b", "b1", /*hung=*/true);
   EXPECT_EQ(TakeAll(queue, 1), "a1 ");
@@ -99,10 +99,10 @@ TEST(FairQueueTest, AHangingFlowWaitsWhileOneItemMayBeSent) {
 
 // By then its turn is among those of flows that hang, and it moves back.
 TEST(FairQueueTest, AFlowWithATurnBeginsAndCeasesToHang) {
-  Queue queue({.places = 2, .slow = 2});
+  Queue queue({.max_in_flight = 2, .max_slow = 2});
   for (const char* item : {"a1", "a2", "b1"}) queue.Push({item[0]}, item);
   EXPECT_EQ(queue.Next(2)->item, "a1");
-  queue.NoteSlow("a");
+  queue.MarkSlow("a");
   EXPECT_EQ(TakeAll(queue), "b1 ");
   queue.Push("b", "b2", /*hung=*/true);
   queue.Push("b", "b3");
@@ -115,12 +115,12 @@ TEST(FairQueueTest, AFlowWithATurnBeginsAndCeasesToHang) {
 }
 
 TEST(FairQueueTest, DropsTheNewestItemOfTheLongestFlow) {
-  Queue queue({.places = 1, .slow = 1});
-  EXPECT_EQ(queue.DropFor("a"), std::nullopt);
+  Queue queue({.max_in_flight = 1, .max_slow = 1});
+  EXPECT_EQ(queue.EvictFromLongestFlow("a"), std::nullopt);
   for (const char* item : {"a1", "a2", "a3", "b1", "b2"}) queue.Push({item[0]}, item);
-  EXPECT_EQ(queue.DropFor("a"), std::nullopt) << "it is the longest itself";
-  EXPECT_EQ(queue.DropFor("b"), std::nullopt) << "it would be as long";
-  EXPECT_EQ(queue.DropFor("c"), "a3");
+  EXPECT_EQ(queue.EvictFromLongestFlow("a"), std::nullopt) << "it is the longest itself";
+  EXPECT_EQ(queue.EvictFromLongestFlow("b"), std::nullopt) << "it would be as long";
+  EXPECT_EQ(queue.EvictFromLongestFlow("c"), "a3");
   EXPECT_EQ(queue.waiting(), 4u);
   EXPECT_EQ(TakeAll(queue), "a1 ");
   queue.Done("a", false, true);
@@ -132,7 +132,7 @@ TEST(FairQueueTest, AnyOrderOfCalls) {
   for (unsigned seed = 0; seed < 200; ++seed) {
     SCOPED_TRACE(seed);
     std::mt19937 random(seed);
-    Queue queue({.places = 1 + random() % 4, .slow = 1 + random() % 4});
+    Queue queue({.max_in_flight = 1 + random() % 4, .max_slow = 1 + random() % 4});
     struct InFlight {
       std::string flow;
       bool slow;
@@ -158,7 +158,7 @@ TEST(FairQueueTest, AnyOrderOfCalls) {
       } else if (!in_flight.empty()) {
         const size_t i = random() % in_flight.size();
         if (random() % 2 == 0 && !std::exchange(in_flight[i].slow, true)) {
-          queue.NoteSlow(in_flight[i].flow);
+          queue.MarkSlow(in_flight[i].flow);
         } else {
           finish(i);
         }

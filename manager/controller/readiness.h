@@ -18,7 +18,7 @@ class Readiness {
 
   void Add(absl::StatusCode code, std::string_view why);
   // Adds it if there is no reason yet.
-  void AddOtherwise(absl::StatusCode code, std::string_view why) {
+  void AddIfEmpty(absl::StatusCode code, std::string_view why) {
     if (why_.empty()) Add(code, why);
   }
   // Adds a reason unless the source is synced. `delivered`: it has been synced before.

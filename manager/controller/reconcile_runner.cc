@@ -19,27 +19,27 @@ constexpr int kSuccessVerbosity = 4;
 ReconcileRunner::ReconcileRunner(Options options)
     : options_(std::move(options)), random_(options_.seed) {}
 
-ReconcileRunner::Turn::Turn(ReconcileRunner& runner, std::stop_token stop)
+ReconcileRunner::Batch::Batch(ReconcileRunner& runner, std::stop_token stop)
     : runner_(runner),
       metrics_(*runner.options_.metrics),
       context_{absl::InfiniteFuture(), std::move(stop)} {
   metrics_.active.Increment();
 }
 
-ReconcileRunner::Turn::~Turn() {
+ReconcileRunner::Batch::~Batch() {
   if (quick_ > 0) metrics_.ObserveQuick(quick_, quick_seconds_);
   if (successes_ > 0) metrics_.success.Increment(successes_);
   metrics_.active.Decrement();
 }
 
-void ReconcileRunner::Turn::Observe(absl::Duration took) {
+void ReconcileRunner::Batch::Observe(absl::Duration took) {
   const double seconds = absl::ToDoubleSeconds(took);
   if (seconds > ControllerMetrics::kQuick) return metrics_.seconds.Observe(seconds);
   ++quick_;
   quick_seconds_ += seconds;
 }
 
-Outcome ReconcileRunner::Turn::Run(const Request& request, absl::Time& now) {
+Outcome ReconcileRunner::Batch::Run(const Request& request, absl::Time& now) {
   const absl::Time start = now;
   context_.deadline = start + runner_.options_.timeout;
   const absl::StatusOr<Result> result = runner_.Contained(context_, request);

@@ -34,14 +34,15 @@ class ReconcileRunner {
 
   // The reconciliations that one worker runs without a break; the worker counts as active
   // meanwhile. The metrics of successes and of quick ones are added together at the end of the
-  // turn: adding each would cost more than an empty reconcile. Keep a turn short. Not thread-safe.
-  class Turn {
+  // batch: adding each would cost more than an empty reconcile. Keep a batch short. Not
+  // thread-safe.
+  class Batch {
    public:
     // `runner` outlives this. `stop` cancels the contexts.
-    Turn(ReconcileRunner& runner, std::stop_token stop);
-    ~Turn();
-    Turn(const Turn&) = delete;
-    Turn& operator=(const Turn&) = delete;
+    Batch(ReconcileRunner& runner, std::stop_token stop);
+    ~Batch();
+    Batch(const Batch&) = delete;
+    Batch& operator=(const Batch&) = delete;
 
     // Blocks while the reconciler runs. Never throws. `now` is the time before the call, and is set
     // to the time after it.

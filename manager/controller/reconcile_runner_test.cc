@@ -21,7 +21,7 @@ class ReconcileRunnerTest : public testing::Test {
   Outcome Run(FunctionReconciler::Function function, std::stop_token stop = {}) {
     function_ = std::move(function);
     absl::Time now = clock_.TimeNow();
-    return ReconcileRunner::Turn(runner_, stop).Run({{"foo", "bar"}}, now);
+    return ReconcileRunner::Batch(runner_, stop).Run({{"foo", "bar"}}, now);
   }
   Outcome Return(absl::StatusOr<Result> result) {
     return Run([&](const CallContext&, const Request&) { return result; });
@@ -129,10 +129,10 @@ TEST_F(ReconcileRunnerTest, CountsTheQuickSuccessesOfATurnTogether) {
   };
   absl::Time now = clock_.TimeNow();
   {
-    ReconcileRunner::Turn turn(runner_, {});
+    ReconcileRunner::Batch batch(runner_, {});
     for (const int milliseconds : {1, 2, 5, 6}) {
       took = absl::Milliseconds(milliseconds);
-      turn.Run({{"foo", "bar"}}, now);
+      batch.Run({{"foo", "bar"}}, now);
     }
     EXPECT_EQ(metrics_.success.Value(), 0);
     EXPECT_EQ(metrics_.seconds.Collect().histogram.sample_count, 1u) << "the slow one";

@@ -29,7 +29,7 @@ class RestEventRecorder::Core : public std::enable_shared_from_this<Core> {
         failed_(Total("failed")),
         dropped_(Total("dropped")),
         random_(options_.seed),
-        queue_({.places = options_.max_in_flight, .slow = options_.max_slow}) {}
+        queue_({.max_in_flight = options_.max_in_flight, .max_slow = options_.max_slow}) {}
 
   // Any thread.
   void Add(EventContent content);
@@ -168,7 +168,7 @@ bool RestEventRecorder::Core::HasCapacityFor(const Series& series) {
   if (series_.size() >= options_.max_series) return false;
   // Events that wait for a retry do not take room from others.
   if (queue_.waiting() + queue_.in_flight() < options_.max_queue) return true;
-  const std::optional<Series*> other = queue_.DropFor(series.flow);
+  const std::optional<Series*> other = queue_.EvictFromLongestFlow(series.flow);
   if (!other.has_value()) return false;
   dropped_.Increment();
   Remove(by_key_.find((*other)->content.SeriesKey())->second);
@@ -216,9 +216,9 @@ void RestEventRecorder::Core::SendNext() {
     Series& series = *next->item;
     series.slow = next->slow;
     if (!series.slow) {
-      series.timeout_timer = loop().RunAt(Now() + options_.send_timeout, [this, &series] {
+      series.timeout_timer = loop().RunAt(Now() + options_.slow_request_after, [this, &series] {
         series.slow = true;
-        queue_.NoteSlow(series.flow);
+        queue_.MarkSlow(series.flow);
         SendNext();
       });
     }
@@ -248,7 +248,7 @@ void RestEventRecorder::Core::OnAnswer(Series& series, const absl::Status& statu
     TryAgain(series, status);
     return SendNext();
   }
-  if (IsOfTheServer(status)) {
+  if (IsServerUnavailable(status)) {
     Pause(status);  // this event fails, and the server is still down
   } else {
     backoff_.Reset();
@@ -279,7 +279,7 @@ void RestEventRecorder::Core::OnAnswer(Series& series, const absl::Status& statu
 void RestEventRecorder::Core::TryAgain(Series& series, const absl::Status& status) {
   ++series.tries;
   ++retrying_;
-  if (IsOfTheServer(status)) {
+  if (IsServerUnavailable(status)) {
     Pause(status);
     return Enqueue(series);
   }
@@ -371,8 +371,8 @@ RestEventRecorder::~RestEventRecorder() { core_->Close(); }
 
 void RestEventRecorder::Record(const ObjectRef& regarding, EventType type, std::string_view reason,
                                std::string_view action, std::string_view note) {
-  core_->Add(
-      Limited({regarding, type, std::string(reason), std::string(action), std::string(note)}));
+  core_->Add(TruncateToLimits(
+      {regarding, type, std::string(reason), std::string(action), std::string(note)}));
 }
 
 void RestEventRecorder::Flush(absl::Time deadline, absl::AnyInvocable<void() &&> done) {

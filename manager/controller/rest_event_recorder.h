@@ -44,7 +44,7 @@ class RestEventRecorder : public EventRecorder {
     int max_tries = 12;        // of one request
     size_t max_in_flight = 4;  // requests, of a flow too
     // A request without a response for so long counts as slow, not as in flight.
-    absl::Duration send_timeout = absl::Seconds(1);
+    absl::Duration slow_request_after = absl::Seconds(1);
     size_t max_slow = 32;
   };
 

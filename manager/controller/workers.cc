@@ -17,7 +17,7 @@ void Workers::Start(std::weak_ptr<void> owner) {
     owner_ = std::move(owner);
     running_ = !stopping_;
   }
-  Pump();
+  WakeAsNeeded();
 }
 
 bool Workers::WakeFirst() {
@@ -31,7 +31,7 @@ bool Workers::WakeFirst() {
   return true;
 }
 
-void Workers::Pump() {
+void Workers::WakeAsNeeded() {
   const size_t ready = options_.queue->Len(options_.clock->TimeNow());
   size_t woken = 0;
   {
@@ -79,7 +79,7 @@ void Workers::Work() {
   }
   // No other worker takes requests that were added after Get() and before this worker was counted
   // out.
-  Pump();
+  WakeAsNeeded();
 }
 
 bool Workers::WorkATurn() {
@@ -88,9 +88,9 @@ bool Workers::WorkATurn() {
   WorkQueue& queue = *options_.queue;
   const WorkItem* item = queue.Get(now);
   if (item == nullptr) return false;
-  ReconcileRunner::Turn turn(*options_.runner, stop_.get_token());
+  ReconcileRunner::Batch batch(*options_.runner, stop_.get_token());
   while (item != nullptr) {
-    const Outcome outcome = turn.Run(item->request(), now);
+    const Outcome outcome = batch.Run(item->request(), now);
     const bool last = now >= end;
     if (last) {
       queue.Done(*item, outcome, now);

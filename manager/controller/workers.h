@@ -34,17 +34,17 @@ class Workers {
   // Nothing wakes the workers before Start(). `owner` owns this; running workers keep it alive.
   void Start(std::weak_ptr<void> owner);
 
-  // Wakes a worker if none runs. Returns false if some run: then only Pump() can tell whether they
-  // are enough. Cheap: to be called after each Add().
+  // Wakes a worker if none runs. Returns false if some run: then only WakeAsNeeded() can tell
+  // whether they are enough. Cheap: to be called after each Add().
   bool WakeFirst();
   // Wakes as many as there are ready requests.
-  void Pump();
+  void WakeAsNeeded();
 
   // Shuts the queue down, and cancels the contexts of the running reconcilers.
   void RequestStop();
-  // Set when no worker runs after RequestStop(), or by GiveUp().
+  // Set when no worker runs after RequestStop(), or by Abandon().
   const Latch& drained() const { return drained_; }
-  void GiveUp() { drained_.Set(); }
+  void Abandon() { drained_.Set(); }
 
   // How many run.
   int count() const;

@@ -78,7 +78,7 @@ using Names = std::vector<std::string>;
 TEST_F(WorkersTest, NoWorkerRunsBeforeTheStart) {
   Add({"a"});
   EXPECT_TRUE(workers_.WakeFirst());
-  workers_.Pump();
+  workers_.WakeAsNeeded();
   EXPECT_EQ(pool_.waiting(), 0u);
   workers_.Start(owner_);
   EXPECT_EQ(pool_.waiting(), 1u);
@@ -95,7 +95,7 @@ TEST_F(WorkersTest, WakeFirstWakesOneAndPumpWakesAll) {
   EXPECT_TRUE(workers_.WakeFirst());
   EXPECT_FALSE(workers_.WakeFirst());
   EXPECT_EQ(workers_.count(), 1);
-  workers_.Pump();
+  workers_.WakeAsNeeded();
   EXPECT_EQ(workers_.count(), 2);  // all there are
   EXPECT_TRUE(workers_.WakeFirst());
   EXPECT_EQ(pool_.waiting(), 2u);
@@ -104,7 +104,7 @@ TEST_F(WorkersTest, WakeFirstWakesOneAndPumpWakesAll) {
 TEST_F(WorkersTest, OneWorkerIsEnoughForOneRequest) {
   workers_.Start(owner_);
   Add({"a"});
-  workers_.Pump();
+  workers_.WakeAsNeeded();
   EXPECT_EQ(workers_.count(), 1);
 }
 
@@ -151,7 +151,7 @@ TEST_F(WorkersTest, ARequestAddedWhileAWorkerEndsIsReconciled) {
                    .on_requeue = [&] {
                      result_.requeue_after = absl::ZeroDuration();
                      Add({"late"});
-                     only->Pump();
+                     only->WakeAsNeeded();
                      EXPECT_EQ(pool_.waiting(), 0u);
                    }});
   only = &workers;
@@ -182,7 +182,7 @@ TEST_F(WorkersTest, StopsBeforeTheStart) {
   EXPECT_TRUE(workers_.drained().IsSet());
   workers_.Start(owner_);
   Add({"a"});
-  workers_.Pump();
+  workers_.WakeAsNeeded();
   EXPECT_EQ(pool_.waiting(), 0u);
 }
 

@@ -68,7 +68,7 @@ void CachingTokenSource::Fetch(const CallContext& context, Callback done) {
 void CachingTokenSource::Invalidate(const Token& rejected) {
   // A late 401 to an older token does not concern a newer one.
   if (token_ == nullptr || !(*token_->value == *rejected.value)) return;
-  const bool proven = Now() - token_->acquired >= options_.proven_after;
+  const bool proven = Now() - token_->acquired >= options_.rejection_backoff_reset_after;
   token_ = nullptr;
   expiry_ = nullptr;
   if (proven) rejected_.Reset();

@@ -64,10 +64,10 @@ class CachingTokenSource : public TokenSource {
     Backoff::Options rejected{.max = absl::Minutes(2), .jitter = 0.5};
     // A token that was used for this long was valid: its rejection does not make the next fetch
     // wait.
-    absl::Duration proven_after = absl::Minutes(5);
+    absl::Duration rejection_backoff_reset_after = absl::Minutes(5);
     absl::Duration max_retry_after = absl::Minutes(5);
     size_t max_waiters = 10'000;
-    WaiterSeries waiters = {};
+    WaiterMetrics waiters = {};
     // Called on the loop, later, after each change.
     std::function<void(const TokenStatus&)> listener = {};
     // Called on the loop at the end of each attempt; must not touch the source.

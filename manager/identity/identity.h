@@ -81,7 +81,7 @@ class BaseIdentity final : public Identity {
 class BaseAccess {
  private:
   friend class Manager;
-  friend class BaseKeyForTest;
+  friend class BaseAccessForTest;
   explicit BaseAccess() {}
 };
 

@@ -60,11 +60,11 @@ absl::StatusOr<std::unique_ptr<IdentityRegistry>> IdentityRegistry::Create(Optio
   if (options.version.empty()) {
     return absl::InvalidArgumentError("the identity registry needs the program's version");
   }
-  std::unique_ptr<IdentityRegistry> plane(new IdentityRegistry(std::move(options)));
-  for (const ClusterConfig& config : plane->options_.clusters) {
-    RETURN_IF_ERROR(plane->AddCluster(config));
+  std::unique_ptr<IdentityRegistry> registry(new IdentityRegistry(std::move(options)));
+  for (const ClusterConfig& config : registry->options_.clusters) {
+    RETURN_IF_ERROR(registry->AddCluster(config));
   }
-  return plane;
+  return registry;
 }
 
 IdentityRegistry::IdentityRegistry(Options options)
@@ -250,8 +250,8 @@ std::function<void(FetchOutcome)> IdentityRegistry::FetchCounter(const std::stri
   };
 }
 
-WaiterSeries IdentityRegistry::WaitersOf(const std::string& cluster,
-                                         const std::string& name) const {
+WaiterMetrics IdentityRegistry::WaitersOf(const std::string& cluster,
+                                          const std::string& name) const {
   if (options_.metrics == nullptr) return {};
   return {
       .waiting = &options_.metrics->Gauge("mandate_token_waiters", "Callers waiting for a token",

@@ -32,7 +32,7 @@ class IdentityRegistry {
  public:
   struct Options {
     Loop* loop = nullptr;
-    Transport* transport = nullptr;            // both outlive the plane
+    Transport* transport = nullptr;            // both outlive the registry
     std::vector<ClusterConfig> clusters = {};  // names differ
     std::vector<std::string> components = {};  // DNS-1123 labels
     std::string ns = {};       // the namespace of the manager and of its ServiceAccounts
@@ -59,7 +59,7 @@ class IdentityRegistry {
     ChildRunner run = {};
     Executor* plugin_workers = nullptr;
     Logger log = {};
-    Metrics* metrics = nullptr;  // may be null; outlives the plane
+    Metrics* metrics = nullptr;  // may be null; outlives the registry
     // Called on the loop when base has a token in this cluster that may be new.
     std::function<void(const std::string& cluster)> on_new_base_token = {};
     // Called on the loop when a component's token status changed; kToken only.
@@ -70,8 +70,8 @@ class IdentityRegistry {
   static absl::StatusOr<std::unique_ptr<IdentityRegistry>> Create(Options options);
   ~IdentityRegistry();
 
-  // Returns the same object each time; it lives as long as the plane. kInvalidArgument for an empty
-  // name; kNotFound for a component or cluster that is not listed. Never base.
+  // Returns the same object each time; it lives as long as the registry. kInvalidArgument for an
+  // empty name; kNotFound for a component or cluster that is not listed. Never base.
   absl::StatusOr<ComponentIdentity*> Component(std::string_view cluster,
                                                std::string_view name) const;
   absl::StatusOr<BaseIdentity*> Base(const BaseAccess& key, std::string_view cluster) const;
@@ -98,7 +98,7 @@ class IdentityRegistry {
   std::function<void()> BaseNews(const std::string& cluster) const;
   std::function<void(FetchOutcome)> FetchCounter(const std::string& cluster,
                                                  const std::string& name) const;
-  WaiterSeries WaitersOf(const std::string& cluster, const std::string& name) const;
+  WaiterMetrics WaitersOf(const std::string& cluster, const std::string& name) const;
 
   const Options options_;
   std::shared_ptr<FetchLimiter> limiter_;

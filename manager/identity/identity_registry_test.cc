@@ -11,7 +11,7 @@
 
 namespace mandate {
 
-class BaseKeyForTest {
+class BaseAccessForTest {
  public:
   static BaseAccess Make() { return BaseAccess(); }
 };
@@ -50,15 +50,15 @@ struct IdentityRegistryTest : testing::Test {
     return config;
   }
   std::unique_ptr<IdentityRegistry> Make() {
-    auto plane = IdentityRegistry::Create(options);
-    EXPECT_TRUE(plane.ok()) << plane.status();
-    return *std::move(plane);
+    auto registry = IdentityRegistry::Create(options);
+    EXPECT_TRUE(registry.ok()) << registry.status();
+    return *std::move(registry);
   }
   std::unique_ptr<IdentityRegistry> Started() {
-    auto plane = Make();
-    plane->Start();
+    auto registry = Make();
+    registry->Start();
     loop.RunFor(absl::Seconds(1));
-    return plane;
+    return registry;
   }
 
   SimulatedLoop loop;
@@ -67,10 +67,10 @@ struct IdentityRegistryTest : testing::Test {
 };
 
 TEST_F(IdentityRegistryTest, EachComponentHasOneIdentity) {
-  auto plane = Make();
-  ComponentIdentity* one = *plane->Component("local", "scope-instance");
-  ComponentIdentity* two = *plane->Component("local", "scope-template");
-  EXPECT_EQ(*plane->Component("local", "scope-instance"), one);
+  auto registry = Make();
+  ComponentIdentity* one = *registry->Component("local", "scope-instance");
+  ComponentIdentity* two = *registry->Component("local", "scope-template");
+  EXPECT_EQ(*registry->Component("local", "scope-instance"), one);
   EXPECT_NE(one, two);
   EXPECT_NE(one->tokens(), two->tokens());
   EXPECT_EQ(one->service_account(), "mandate-manager-scope-instance");
@@ -82,23 +82,24 @@ TEST_F(IdentityRegistryTest, EachComponentHasOneIdentity) {
 }
 
 TEST_F(IdentityRegistryTest, AnUnknownOrEmptyComponentIsAnErrorAndNeverBase) {
-  auto plane = Make();
-  EXPECT_EQ(plane->Component("local", "").status().code(), absl::StatusCode::kInvalidArgument);
+  auto registry = Make();
+  EXPECT_EQ(registry->Component("local", "").status().code(), absl::StatusCode::kInvalidArgument);
   for (const char* name : {"scope", "base", "mandate-manager", "scope-instance "}) {
-    EXPECT_EQ(plane->Component("local", name).status().code(), absl::StatusCode::kNotFound) << name;
+    EXPECT_EQ(registry->Component("local", name).status().code(), absl::StatusCode::kNotFound)
+        << name;
   }
-  EXPECT_THAT(std::string(plane->Component("local", "x").status().message()),
+  EXPECT_THAT(std::string(registry->Component("local", "x").status().message()),
               HasSubstr("scope-instance, scope-template"));
-  EXPECT_EQ(plane->Component("", "scope-instance").status().code(), absl::StatusCode::kNotFound);
-  EXPECT_EQ(plane->Component("other", "scope-instance").status().code(),
+  EXPECT_EQ(registry->Component("", "scope-instance").status().code(), absl::StatusCode::kNotFound);
+  EXPECT_EQ(registry->Component("other", "scope-instance").status().code(),
             absl::StatusCode::kNotFound);
 }
 
 TEST_F(IdentityRegistryTest, IdentitiesAreKeyedByClusterAndComponent) {
   options.clusters.push_back(Cluster("leaf"));
-  auto plane = Make();
-  ComponentIdentity* here = *plane->Component("local", "scope-instance");
-  ComponentIdentity* there = *plane->Component("leaf", "scope-instance");
+  auto registry = Make();
+  ComponentIdentity* here = *registry->Component("local", "scope-instance");
+  ComponentIdentity* there = *registry->Component("leaf", "scope-instance");
   EXPECT_NE(here, there);
   EXPECT_NE(here->tokens(), there->tokens());
   EXPECT_EQ(there->endpoint()->server, "https://leaf:6443");
@@ -111,9 +112,9 @@ TEST_F(IdentityRegistryTest, TokensAreRequestedByBaseForTheComponentsServiceAcco
   options.listener = [&](const ComponentIdentity& identity, const TokenStatus& status) {
     if (status.usable) heard.push_back(identity.name());
   };
-  auto plane = Started();
-  ComponentIdentity* one = *plane->Component("local", "scope-instance");
-  EXPECT_TRUE(plane->Status(*one).usable);
+  auto registry = Started();
+  ComponentIdentity* one = *registry->Component("local", "scope-instance");
+  EXPECT_TRUE(registry->Status(*one).usable);
   EXPECT_EQ(one->tokens()->Cached()->value->Reveal(), "mandate-manager-scope-instance");
   EXPECT_THAT(heard, testing::UnorderedElementsAre("scope-instance", "scope-template"));
   ASSERT_EQ(fake.requests().size(), 2u);
@@ -135,9 +136,9 @@ TEST_F(IdentityRegistryTest, ItsBoundsAreMetrics) {
   Metrics metrics;
   options.metrics = &metrics;
   options.max_token_requests = 1;
-  auto plane = Make();
-  plane->Start();
-  ComponentIdentity* one = *plane->Component("local", "scope-instance");
+  auto registry = Make();
+  registry->Start();
+  ComponentIdentity* one = *registry->Component("local", "scope-instance");
   one->tokens()->Fetch({}, [](absl::StatusOr<std::shared_ptr<const Token>>) {});
   const Labels whose = {{"cluster", "local"}, {"identity", "scope-instance"}};
   const auto level = [&](const char* name, const Labels& labels) {
@@ -170,9 +171,9 @@ TEST_F(IdentityRegistryTest, BaseMayUseAnExecPlugin) {
                           : R"({"token":"printed"}})")};
     };
     fake.ForgetRequests();
-    auto plane = Started();
-    ComponentIdentity* one = *plane->Component("local", "scope-instance");
-    EXPECT_TRUE(plane->Status(*one).usable) << plane->Status(*one).last_error;
+    auto registry = Started();
+    ComponentIdentity* one = *registry->Component("local", "scope-instance");
+    EXPECT_TRUE(registry->Status(*one).usable) << registry->Status(*one).last_error;
     ASSERT_EQ(fake.requests().size(), 2u);
     EXPECT_EQ(fake.requests()[0].token,
               certificate ? std::nullopt : std::optional<std::string>("printed"));
@@ -181,18 +182,18 @@ TEST_F(IdentityRegistryTest, BaseMayUseAnExecPlugin) {
     const HttpRequest request = one->Request(token.get(), "GET", "/version");
     EXPECT_TRUE(std::holds_alternative<BearerToken>(request.credential));
     EXPECT_FALSE(request.endpoint->client_certificate.has_value());
-    BaseIdentity* base = *plane->Base(BaseKeyForTest::Make(), "local");
+    BaseIdentity* base = *registry->Base(BaseAccessForTest::Make(), "local");
     const HttpRequest own = base->Request(base->tokens()->Cached().get(), "GET", "/version");
     EXPECT_EQ(std::holds_alternative<EndpointCertificate>(own.credential), certificate);
     EXPECT_EQ(own.endpoint->client_certificate.has_value(), certificate);
-    plane.reset();
+    registry.reset();
     loop.RunFor(absl::Seconds(1));
   }
 }
 
 TEST_F(IdentityRegistryTest, RequestsCarryExactlyTheirOwnToken) {
-  auto plane = Started();
-  ComponentIdentity* one = *plane->Component("local", "scope-instance");
+  auto registry = Started();
+  ComponentIdentity* one = *registry->Component("local", "scope-instance");
   const auto token = one->tokens()->Cached();
   const HttpRequest request = one->Request(token.get(), "GET", "/version");
   EXPECT_EQ(std::get<BearerToken>(request.credential).token, token->value);
@@ -206,16 +207,17 @@ TEST_F(IdentityRegistryTest, RequestsCarryExactlyTheirOwnToken) {
 TEST_F(IdentityRegistryTest, OnlyBaseUsesAClientCertificate) {
   options.clusters[0].base =
       ClientCertificate{.certificate_pem = "C", .key_pem = std::make_shared<const Secret>("K")};
-  auto plane = Make();
-  BaseIdentity* base = *plane->Base(BaseKeyForTest::Make(), "local");
+  auto registry = Make();
+  BaseIdentity* base = *registry->Base(BaseAccessForTest::Make(), "local");
   EXPECT_EQ(base->tokens(), nullptr);
   EXPECT_TRUE(base->endpoint()->client_certificate.has_value());
-  EXPECT_FALSE(
-      (*plane->Component("local", "scope-instance"))->endpoint()->client_certificate.has_value());
-  plane->Start();
+  EXPECT_FALSE((*registry->Component("local", "scope-instance"))
+                   ->endpoint()
+                   ->client_certificate.has_value());
+  registry->Start();
   loop.RunFor(absl::Seconds(1));
   EXPECT_EQ(fake.requests()[0].token, std::nullopt);
-  EXPECT_EQ((*plane->Component("local", "scope-instance"))->tokens()->Cached()->value->Reveal(),
+  EXPECT_EQ((*registry->Component("local", "scope-instance"))->tokens()->Cached()->value->Reveal(),
             "mandate-manager-scope-instance");
 }
 
@@ -223,33 +225,35 @@ TEST_F(IdentityRegistryTest, OnlyBaseUsesAClientCertificate) {
 TEST_F(IdentityRegistryTest, ComponentsNeverUseTheEndpointsCertificate) {
   options.clusters[0].endpoint.client_certificate =
       ClientCertificate{.certificate_pem = "C", .key_pem = std::make_shared<const Secret>("K")};
-  auto plane = Make();
-  EXPECT_FALSE(
-      (*plane->Base(BaseKeyForTest::Make(), "local"))->endpoint()->client_certificate.has_value());
-  EXPECT_FALSE(
-      (*plane->Component("local", "scope-instance"))->endpoint()->client_certificate.has_value());
+  auto registry = Make();
+  EXPECT_FALSE((*registry->Base(BaseAccessForTest::Make(), "local"))
+                   ->endpoint()
+                   ->client_certificate.has_value());
+  EXPECT_FALSE((*registry->Component("local", "scope-instance"))
+                   ->endpoint()
+                   ->client_certificate.has_value());
 }
 
 TEST_F(IdentityRegistryTest, ImpersonationNamesTheServiceAccountOnBasesToken) {
   options.mode = *ParseIdentityMode("impersonate");
-  auto plane = Make();
-  plane->Start();
+  auto registry = Make();
+  registry->Start();
   loop.RunFor(absl::Hours(1));
   EXPECT_TRUE(fake.requests().empty());
-  ComponentIdentity* one = *plane->Component("local", "scope-instance");
+  ComponentIdentity* one = *registry->Component("local", "scope-instance");
   const HttpRequest request = one->Request(one->tokens()->Cached().get(), "GET", "/version");
   EXPECT_EQ(std::get<BearerToken>(request.credential).token->Reveal(), "base-token");
   ASSERT_EQ(request.headers.size(), 1u);
   EXPECT_EQ(request.headers[0].first, "Impersonate-User");
   EXPECT_EQ(request.headers[0].second,
             "system:serviceaccount:mandate:mandate-manager-scope-instance");
-  EXPECT_TRUE(plane->Status(*one).usable);
+  EXPECT_TRUE(registry->Status(*one).usable);
 }
 
 TEST_F(IdentityRegistryTest, SingleTellsComponentsApartByUserAgentOnly) {
   options.mode = *ParseIdentityMode("single");
-  auto plane = Make();
-  ComponentIdentity* one = *plane->Component("local", "scope-instance");
+  auto registry = Make();
+  ComponentIdentity* one = *registry->Component("local", "scope-instance");
   const HttpRequest request = one->Request(one->tokens()->Cached().get(), "GET", "/version");
   EXPECT_EQ(std::get<BearerToken>(request.credential).token->Reveal(), "base-token");
   EXPECT_TRUE(request.headers.empty());
@@ -264,9 +268,9 @@ TEST_F(IdentityRegistryTest, AMissingServiceAccountDegradesItsComponentOnly) {
                : FakeReply::Json(201,
                                  R"({"spec":{"expirationSeconds":3600},"status":{"token":"t"}})");
   });
-  auto plane = Started();
-  EXPECT_TRUE(plane->Status(**plane->Component("local", "scope-instance")).usable);
-  const TokenStatus status = plane->Status(**plane->Component("local", "scope-template"));
+  auto registry = Started();
+  EXPECT_TRUE(registry->Status(**registry->Component("local", "scope-instance")).usable);
+  const TokenStatus status = registry->Status(**registry->Component("local", "scope-template"));
   EXPECT_FALSE(status.usable);
   EXPECT_EQ(status.state, TokenStatus::State::kDegraded);
   EXPECT_THAT(std::string(status.last_error.message()), HasSubstr("kind: ServiceAccount"));

@@ -46,15 +46,15 @@ class Simulation {
     options.listener = [](const ComponentIdentity&, const TokenStatus& status) {
       CheckText(status.last_error.ToString());
     };
-    plane_ = *IdentityRegistry::Create(std::move(options));
+    registry_ = *IdentityRegistry::Create(std::move(options));
     fake_.Handle([this](const HttpRequest& request) { return Serve(request); });
   }
 
   void Run() {
     for (int i = 0; i < kComponents; ++i) {
-      identities_.push_back(*plane_->Component("local", Name(i)));
+      identities_.push_back(*registry_->Component("local", Name(i)));
     }
-    if (Chance(0.5)) plane_->Start();
+    if (Chance(0.5)) registry_->Start();
     const absl::Time end = loop_.clock().TimeNow() + kFaulty;
     while (loop_.clock().TimeNow() < end) {
       Act();
@@ -64,12 +64,12 @@ class Simulation {
     }
     faults_ = false;
     Ask(*identities_[0]);
-    plane_->Start();
+    registry_->Start();
     loop_.RunFor(absl::Minutes(11));
     for (ComponentIdentity* identity : identities_) {
-      EXPECT_TRUE(plane_->Status(*identity).usable)
-          << identity->name() << " did not recover: " << plane_->Status(*identity).last_error;
-      EXPECT_EQ(plane_->Status(*identity).last_error, absl::OkStatus());
+      EXPECT_TRUE(registry_->Status(*identity).usable)
+          << identity->name() << " did not recover: " << registry_->Status(*identity).last_error;
+      EXPECT_EQ(registry_->Status(*identity).last_error, absl::OkStatus());
     }
     EXPECT_EQ(open_questions_, 0);
     for (const auto& [component, count] : requests_) {
@@ -208,7 +208,7 @@ class Simulation {
   std::mt19937_64 random_;
   bool faults_ = true;
   int base_generation_ = 0;
-  std::unique_ptr<IdentityRegistry> plane_;
+  std::unique_ptr<IdentityRegistry> registry_;
   std::vector<ComponentIdentity*> identities_;
   std::map<std::string, std::vector<std::shared_ptr<const Token>>> seen_;
   std::map<std::string, absl::Time> valid_until_;

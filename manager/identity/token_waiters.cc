@@ -18,7 +18,7 @@ struct TokenWaiters::State {
   Loop& loop;
   const std::string subject;
   const size_t max;
-  const WaiterSeries series;
+  const WaiterMetrics series;
   absl::Status reason = {};
   uint64_t next_id = 0;
   std::map<uint64_t, Waiter> waiters = {};
@@ -49,7 +49,7 @@ struct TokenWaiters::State {
   }
 };
 
-TokenWaiters::TokenWaiters(Loop& loop, std::string subject, size_t max, WaiterSeries series)
+TokenWaiters::TokenWaiters(Loop& loop, std::string subject, size_t max, WaiterMetrics series)
     : state_(new State{.loop = loop, .subject = std::move(subject), .max = max, .series = series}) {
 }
 

@@ -15,7 +15,7 @@
 namespace mandate {
 
 // Each may be null and outlives the waiters that it counts.
-struct WaiterSeries {
+struct WaiterMetrics {
   prometheus::Gauge* waiting = nullptr;
   prometheus::Counter* rejected = nullptr;
 };
@@ -24,7 +24,7 @@ struct WaiterSeries {
 class TokenWaiters {
  public:
   // Callers beyond `max` get kResourceExhausted. `loop` outlives this.
-  TokenWaiters(Loop& loop, std::string subject, size_t max, WaiterSeries series = {});
+  TokenWaiters(Loop& loop, std::string subject, size_t max, WaiterMetrics series = {});
   // Callers that still wait get kCancelled, later on the loop.
   ~TokenWaiters();
 

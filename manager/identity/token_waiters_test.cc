@@ -79,7 +79,7 @@ TEST_F(TokenWaitersTest, RejectsCallersBeyondItsBound) {
 TEST_F(TokenWaitersTest, AnEndedContextIsNotCountedAgainstTheBound) {
   Metrics metrics;
   prometheus::Counter& rejected = metrics.Counter("rejected", "", {});
-  waiters.emplace(loop, "ns/sa", 0, WaiterSeries{.waiting = nullptr, .rejected = &rejected});
+  waiters.emplace(loop, "ns/sa", 0, WaiterMetrics{.waiting = nullptr, .rejected = &rejected});
   std::stop_source stop;
   stop.request_stop();
   waiters->Add({.stop = stop.get_token()}, Record());
@@ -105,7 +105,7 @@ TEST_F(TokenWaitersTest, UpdatesItsMetrics) {
   Metrics metrics;
   prometheus::Gauge& waiting = metrics.Gauge("waiting", "", {});
   prometheus::Counter& rejected = metrics.Counter("rejected", "", {});
-  waiters.emplace(loop, "ns/sa", 2, WaiterSeries{.waiting = &waiting, .rejected = &rejected});
+  waiters.emplace(loop, "ns/sa", 2, WaiterMetrics{.waiting = &waiting, .rejected = &rejected});
   const auto ignore = [](Result) {};
   waiters->Add(In(absl::Seconds(1)), ignore);
   waiters->Add({}, ignore);

@@ -225,7 +225,7 @@ void LeaderElector::Fail(const absl::Status& why) {
     }
     if (last_failure_.code() != why.code()) {
       log_.Error("Cannot renew the leader lease; trying again",
-                 {{"error", why}, {"gives_up_in", give_up_at_ - Now()}});
+                 {{"error", why}, {"renew_deadline_in", give_up_at_ - Now()}});
     }
     last_failure_ = why;
     SetStatus(why);

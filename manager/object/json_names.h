@@ -11,8 +11,9 @@
 
 namespace mandate {
 
-// protobuf's: replica_count is replicaCount, and [json_name = "…"] counts; Kubernetes' own where
-// that is another. Lives as long as the descriptor.
+// The field's name in JSON. It is protobuf's (replica_count becomes replicaCount; [json_name = "…"]
+// overrides it), except for the fields above, which have the name of their Go tag. It lives as long
+// as the descriptor.
 std::string_view JsonName(const google::protobuf::FieldDescriptor& field);
 
 // Whether the field's members are members of the JSON object of the message that has the field.

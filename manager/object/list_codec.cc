@@ -318,8 +318,8 @@ absl::Status ListReader::Read(std::string_view bytes, bool last) {
   const size_t before = bytes_ - pending_.size();
   bytes_ += bytes.size();
   if (bytes_ > options_.max_bytes) {
-    return status_ = absl::ResourceExhaustedError(
-               StrCat("the list is larger than the limit of ", options_.max_bytes));
+    return status_ = absl::ResourceExhaustedError(StrCat(
+               "the list is larger than ", options_.max_bytes, " bytes, the limit of one list"));
   }
   const bool copied = !pending_.empty();
   if (copied) pending_ += bytes;

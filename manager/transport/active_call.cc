@@ -24,7 +24,7 @@ void ActiveCall::Bind(const CallContext& context) {
     if (why == absl::StatusCode::kCancelled) {
       return EndEarly(absl::CancelledError("the call was cancelled"));
     }
-    EndOverdue(absl::DeadlineExceededError(
+    EndTimedOut(absl::DeadlineExceededError(
         absl::StrCat(request().method, " ", request().endpoint->server,
                      by_context ? ": the response was not complete by the deadline"
                                 : absl::StrCat(": the response was not complete after ",
@@ -33,12 +33,12 @@ void ActiveCall::Bind(const CallContext& context) {
   });
 }
 
-bool ActiveCall::OnHead(const HttpResponse& head) {
+bool ActiveCall::OnHeaders(const HttpResponse& head) {
   if (ended()) return false;
   response_ = head;
   has_head_ = true;
   sink_ = head.code / 100 == 2 ? request().body_sink.get() : nullptr;
-  if (sink_ != nullptr) sink_->OnHead(head);
+  if (sink_ != nullptr) sink_->OnHeaders(head);
   return true;
 }
 
@@ -59,7 +59,7 @@ bool ActiveCall::OnBody(std::string_view bytes) {
   return true;
 }
 
-bool ActiveCall::TakeHeadAlone() {
+bool ActiveCall::AcceptTruncatedResponse() {
   // A server that rejects a request before it has read the body answers and then resets the stream
   // (RFC 9113, 8.1: NO_ERROR). libcurl 7.88 drops the bytes that it has not delivered by then. This
   // happens to almost every 401 that an API server answers to a POST, and only its code matters.

@@ -29,9 +29,9 @@ class ActiveCall : public ActiveRequest {
   // Ends the call at the context's deadline or stop, but never inside Bind().
   void Bind(const CallContext& context);
 
-  bool OnHead(const HttpResponse& head) override;
+  bool OnHeaders(const HttpResponse& head) override;
   bool OnBody(std::string_view bytes) override;
-  bool TakeHeadAlone() override;
+  bool AcceptTruncatedResponse() override;
 
  private:
   void OnEnd(absl::Status status) override;

@@ -20,7 +20,7 @@ using testing::HasSubstr;
 class Sink : public BodySink {
  public:
   explicit Sink(size_t most) : most_(most) {}
-  void OnHead(const HttpResponse& head) override { code = head.code; }
+  void OnHeaders(const HttpResponse& head) override { code = head.code; }
   absl::Status OnBody(std::string_view bytes) override {
     body.append(bytes);
     return body.size() <= most_ ? absl::OkStatus() : absl::ResourceExhaustedError("enough");
@@ -68,7 +68,7 @@ class ActiveCallTest : public testing::Test {
 
 TEST_F(ActiveCallTest, CollectsTheAnswerAndHandsItOverWhole) {
   Call();
-  EXPECT_TRUE(active_->OnHead(Head(200)));
+  EXPECT_TRUE(active_->OnHeaders(Head(200)));
   EXPECT_TRUE(active_->OnBody("one "));
   EXPECT_TRUE(active_->OnBody("two"));
   EXPECT_FALSE(answer_.has_value());
@@ -76,7 +76,7 @@ TEST_F(ActiveCallTest, CollectsTheAnswerAndHandsItOverWhole) {
   ASSERT_TRUE(answer_.has_value() && answer_->ok());
   EXPECT_EQ((*answer_)->code, 200);
   EXPECT_EQ((*answer_)->body, "one two");
-  EXPECT_FALSE(active_->OnHead(Head(200)));
+  EXPECT_FALSE(active_->OnHeaders(Head(200)));
   EXPECT_FALSE(active_->OnBody("more"));
   EXPECT_EQ(dropped_, 0) << "its carrier has ended it";
 }
@@ -146,7 +146,7 @@ TEST_F(ActiveCallTest, AnErrorTellsWhetherItMayHaveBeenServed) {
 TEST_F(ActiveCallTest, AnAnswerIsBounded) {
   options_.max_response_bytes = 7;
   Call();
-  EXPECT_TRUE(active_->OnHead(Head(200)));
+  EXPECT_TRUE(active_->OnHeaders(Head(200)));
   EXPECT_TRUE(active_->OnBody("1234567"));
   EXPECT_EQ(stats_.limited_too_large, 0u);
   EXPECT_FALSE(active_->OnBody("8"));
@@ -157,7 +157,7 @@ TEST_F(ActiveCallTest, AnAnswerIsBounded) {
 TEST_F(ActiveCallTest, ASinkTakesTheBodyOfASuccessOnly) {
   const auto sink = std::make_shared<Sink>(4);
   Call({}, sink);
-  EXPECT_TRUE(active_->OnHead(Head(204)));
+  EXPECT_TRUE(active_->OnHeaders(Head(204)));
   EXPECT_EQ(sink->code, 204);
   EXPECT_TRUE(active_->OnBody("1234"));
   EXPECT_EQ(sink->body, "1234");
@@ -167,7 +167,7 @@ TEST_F(ActiveCallTest, ASinkTakesTheBodyOfASuccessOnly) {
     const auto other = std::make_shared<Sink>(4);
     answer_.reset();
     Call({}, other);
-    EXPECT_TRUE(active_->OnHead(Head(code)));
+    EXPECT_TRUE(active_->OnHeaders(Head(code)));
     EXPECT_TRUE(active_->OnBody("refused"));
     active_->End(absl::OkStatus());
     EXPECT_EQ((*answer_)->body, "refused");
@@ -178,15 +178,15 @@ TEST_F(ActiveCallTest, ASinkTakesTheBodyOfASuccessOnly) {
 
 TEST_F(ActiveCallTest, TheHeadOfAnErrorIsEnough) {
   Call();
-  EXPECT_FALSE(active_->TakeHeadAlone()) << "no head has arrived yet";
-  EXPECT_TRUE(active_->OnHead(Head(399)));
-  EXPECT_FALSE(active_->TakeHeadAlone());
+  EXPECT_FALSE(active_->AcceptTruncatedResponse()) << "no head has arrived yet";
+  EXPECT_TRUE(active_->OnHeaders(Head(399)));
+  EXPECT_FALSE(active_->AcceptTruncatedResponse());
   Call();
   HttpResponse busy = Head(400);
   busy.retry_after = absl::Seconds(7);
-  EXPECT_TRUE(active_->OnHead(busy));
+  EXPECT_TRUE(active_->OnHeaders(busy));
   EXPECT_TRUE(active_->OnBody("a par"));
-  EXPECT_TRUE(active_->TakeHeadAlone());
+  EXPECT_TRUE(active_->AcceptTruncatedResponse());
   active_->End(absl::OkStatus());
   EXPECT_EQ((*answer_)->code, 400);
   EXPECT_EQ((*answer_)->retry_after, absl::Seconds(7));

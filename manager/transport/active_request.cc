@@ -18,9 +18,9 @@ void ActiveRequest::EndEarly(absl::Status status) {
   OnEnd(Marked(std::move(status)));
 }
 
-void ActiveRequest::EndOverdue(absl::Status status) {
+void ActiveRequest::EndTimedOut(absl::Status status) {
   if (ended_) return;
-  overdue_ = true;
+  timed_out_ = true;
   EndEarly(std::move(status));
 }
 
@@ -31,7 +31,7 @@ void ActiveRequest::EndWithoutCall() {
 }
 
 absl::Status ActiveRequest::Marked(absl::Status status) const {
-  return maybe_served_ ? status : MarkNotSent(std::move(status));
+  return maybe_processed_ ? status : MarkNotSent(std::move(status));
 }
 
 bool ActiveRequest::Fail(absl::Status reason) {

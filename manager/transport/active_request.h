@@ -25,33 +25,33 @@ class ActiveRequest : public std::enable_shared_from_this<ActiveRequest> {
 
   // Both are called inside libcurl: do not touch any handle. False: end the transfer; reason() says
   // why.
-  virtual bool OnHead(const HttpResponse& head) = 0;
+  virtual bool OnHeaders(const HttpResponse& head) = 0;
   virtual bool OnBody(std::string_view bytes) = 0;
 
   // The response was cut short. True: its head is enough, and End(OK) delivers it.
-  virtual bool TakeHeadAlone() { return false; }
+  virtual bool AcceptTruncatedResponse() { return false; }
 
   // The request goes out now, at least in part.
-  void NoteSent() { maybe_served_ = true; }
+  void NoteSent() { maybe_processed_ = true; }
   // The server promised that it did not act on what was sent. Does nothing if an earlier attempt
   // may have reached the server.
-  void NoteUnserved() { maybe_served_ = resent_unverified; }
+  void MarkUnprocessed() { maybe_processed_ = resent_unverified; }
 
   // The transfer is over, or there will be none. An error is marked MarkNotSent() unless the server
   // may have served the request. Does nothing when the request has ended already.
   void End(absl::Status status);
   bool ended() const { return ended_; }
   // Whether it ended because its response did not come in time.
-  bool overdue() const { return overdue_; }
+  bool timed_out() const { return timed_out_; }
 
-  // Why OnHead or OnBody returned false.
+  // Why OnHeaders or OnBody returned false.
   const absl::Status& reason() const { return reason_; }
 
   // `drop` is called when the request ends by itself, perhaps inside libcurl.
   void SetOnDrop(std::function<void()> drop) { drop_ = std::move(drop); }
-  // From now on no caller gets the response. The end is reported only to a caller to which the API
-  // guarantees one.
-  void Mute() { muted_ = true; }
+  // From now on a stream's sink gets no headers and no data, only OnClosed(). Calls are not
+  // affected.
+  void SilenceIfStream() { silenced_ = true; }
 
   // How often it was sent again, and whether it was once sent again without proof that the server
   // had not seen it.
@@ -66,24 +66,24 @@ class ActiveRequest : public std::enable_shared_from_this<ActiveRequest> {
   // Ends the request by itself, with no libcurl frame on the stack.
   void EndEarly(absl::Status status);
   // The same, because its response did not come in time.
-  void EndOverdue(absl::Status status);
+  void EndTimedOut(absl::Status status);
   // The same, but does not call OnEnd(): the derived class does what is needed.
   void EndWithoutCall();
   bool Fail(absl::Status reason);
   // `status`, marked MarkNotSent() if that is certain.
   absl::Status Marked(absl::Status status) const;
-  bool muted() const { return muted_; }
+  bool silenced() const { return silenced_; }
   // False: it never went out, or the server promised that it did not act on it.
-  bool maybe_served() const { return maybe_served_; }
+  bool maybe_processed() const { return maybe_processed_; }
 
  private:
   const HttpRequest request_;
   std::function<void()> drop_;
   absl::Status reason_;
   bool ended_ = false;
-  bool overdue_ = false;
-  bool maybe_served_ = false;
-  bool muted_ = false;
+  bool timed_out_ = false;
+  bool maybe_processed_ = false;
+  bool silenced_ = false;
 };
 
 }  // namespace mandate

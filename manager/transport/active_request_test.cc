@@ -22,7 +22,7 @@ class LoggingExchange : public ActiveRequest {
                                   "GET", "/")) {
     SetOnDrop([this] { log += "dropped "; });
   }
-  bool OnHead(const HttpResponse&) override { return true; }
+  bool OnHeaders(const HttpResponse&) override { return true; }
   bool OnBody(std::string_view) override { return true; }
 
   std::string log;

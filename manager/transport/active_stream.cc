@@ -26,23 +26,24 @@ std::unique_ptr<Stream> ActiveStream::Bind(absl::Duration time_to_headers) {
       [weak = std::weak_ptr<ActiveStream>(self), time_to_headers] {
         const auto active = weak.lock();
         if (active == nullptr) return;
-        active->EndOverdue(absl::UnavailableError(absl::StrCat(
+        active->EndTimedOut(absl::UnavailableError(absl::StrCat(
             active->request().endpoint->server,
-            active->maybe_served() ? ": no response headers for " : ": no connection was free for ",
+            active->maybe_processed() ? ": no response headers for "
+                                      : ": no connection was free for ",
             active->request().target, " within ", absl::FormatDuration(time_to_headers))));
       });
   return std::make_unique<Handle>(self);
 }
 
-bool ActiveStream::OnHead(const HttpResponse& head) {
+bool ActiveStream::OnHeaders(const HttpResponse& head) {
   no_head_.reset();
-  if (ended() || muted()) return false;
+  if (ended() || silenced()) return false;
   const LoopLabel label(request().user_agent, "head of a stream");
   return gate_.Open(head) || Fail(absl::CancelledError("the stream was cancelled"));
 }
 
 bool ActiveStream::OnBody(std::string_view bytes) {
-  if (ended() || muted()) return false;
+  if (ended() || silenced()) return false;
   const LoopLabel label(request().user_agent, "data of a stream");
   return gate_.Data(bytes) || Fail(absl::CancelledError("the stream was cancelled"));
 }

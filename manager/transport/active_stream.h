@@ -22,7 +22,7 @@ class ActiveStream : public ActiveRequest {
   // The client's end. The request ends when no head has come within `time_to_headers`.
   std::unique_ptr<Stream> Bind(absl::Duration time_to_headers);
 
-  bool OnHead(const HttpResponse& head) override;
+  bool OnHeaders(const HttpResponse& head) override;
   bool OnBody(std::string_view bytes) override;
 
  private:

@@ -60,7 +60,7 @@ class ActiveStreamTest : public testing::Test {
 };
 
 TEST_F(ActiveStreamTest, DeliversHeadDataAndEnd) {
-  EXPECT_TRUE(active_->OnHead(Head(201)));
+  EXPECT_TRUE(active_->OnHeaders(Head(201)));
   EXPECT_TRUE(active_->OnBody("one "));
   EXPECT_TRUE(active_->OnBody("two"));
   EXPECT_EQ(sink_->code, 201);
@@ -93,7 +93,7 @@ TEST_F(ActiveStreamTest, TheErrorSaysThatTheServerDidNotAnswer) {
 }
 
 TEST_F(ActiveStreamTest, MayBeSilentAfterTheHead) {
-  EXPECT_TRUE(active_->OnHead(Head()));
+  EXPECT_TRUE(active_->OnHeaders(Head()));
   EXPECT_EQ(loop_.NextTimer(), absl::InfiniteFuture());
 }
 
@@ -105,12 +105,12 @@ TEST_F(ActiveStreamTest, LeavesNoTimer) {
 
 TEST_F(ActiveStreamTest, EndsWhenItsSinkCancels) {
   sink_->flow = StreamSink::Flow::kCancel;
-  EXPECT_FALSE(active_->OnHead(Head()));
+  EXPECT_FALSE(active_->OnHeaders(Head()));
   EXPECT_TRUE(absl::IsCancelled(active_->reason()));
 }
 
 TEST_F(ActiveStreamTest, EndsWhenItsSinkCancelsLater) {
-  EXPECT_TRUE(active_->OnHead(Head()));
+  EXPECT_TRUE(active_->OnHeaders(Head()));
   sink_->flow = StreamSink::Flow::kCancel;
   EXPECT_FALSE(active_->OnBody("x"));
   EXPECT_TRUE(absl::IsCancelled(active_->reason()));
@@ -121,7 +121,7 @@ TEST_F(ActiveStreamTest, DestroyingTheStreamDropsItAndTheSinkGetsItsEnd) {
   EXPECT_EQ(dropped_, 1);
   EXPECT_EQ(loop_.NextTimer(), absl::InfiniteFuture());
   EXPECT_EQ(sink_->closed, 0) << "never inside the destructor";
-  EXPECT_FALSE(active_->OnHead(Head()));
+  EXPECT_FALSE(active_->OnHeaders(Head()));
   loop_.RunReady();
   EXPECT_EQ(sink_->closed, 1);
   EXPECT_TRUE(absl::IsCancelled(sink_->end));
@@ -138,8 +138,8 @@ TEST_F(ActiveStreamTest, DestroyingTheStreamAfterItsEndDoesNothing) {
 }
 
 TEST_F(ActiveStreamTest, SilencedItDeliversNothing) {
-  active_->Mute();
-  EXPECT_FALSE(active_->OnHead(Head()));
+  active_->SilenceIfStream();
+  EXPECT_FALSE(active_->OnHeaders(Head()));
   EXPECT_FALSE(active_->OnBody("x"));
   EXPECT_EQ(sink_->code, 0);
   EXPECT_EQ(sink_->data, "");

@@ -14,12 +14,12 @@ namespace mandate {
 
 // The result of one request on one connection.
 struct TransferResult {
-  absl::Status status;    // OK: the response is complete
-  bool sent = false;      // it went out, at least in part
-  bool received = false;  // part of the response came
-  bool refused = false;   // it needs another connection
-  bool unserved = false;  // the server certainly did not act on it
-  bool lost = false;      // the connection or the stream failed: not the fault of the request
+  absl::Status status;       // OK: the response is complete
+  bool sent = false;         // it went out, at least in part
+  bool received = false;     // part of the response came
+  bool refused = false;      // it needs another connection
+  bool unprocessed = false;  // the server certainly did not act on it
+  bool lost = false;         // the connection or the stream failed: not the fault of the request
 };
 
 // Connects for its first request and never again. Delivers the response to the request, and ends
@@ -38,12 +38,12 @@ class ClientCodec {
     // came from the server; a head came, over HTTP/2 or not.
     virtual void OnSent(ActiveRequest& active) = 0;
     virtual void OnReceived() = 0;
-    virtual void OnHead(bool multiplexed) = 0;
+    virtual void OnHeaders(bool multiplexed) = 0;
     // Called with no libcurl frame on the stack, when these requests have completed. All other
     // state is up to date.
-    virtual void OnSettled(std::vector<Completion> over) = 0;
+    virtual void OnCompleted(std::vector<Completion> over) = 0;
     // Called with no libcurl frame on the stack: the codec cannot be used any more.
-    virtual void OnBroken(absl::Status status) = 0;
+    virtual void OnConnectionError(absl::Status status) = 0;
   };
 
   // Requests that are still on it get no call.
@@ -55,7 +55,7 @@ class ClientCodec {
   // Tells the server which requests were ended. False: only closing the connection can.
   virtual bool Flush() = 0;
   // There was a connection, and it is closed.
-  virtual bool gone() const = 0;
+  virtual bool closed() const = 0;
 };
 
 // The observer outlives the codec. kResourceExhausted: out of memory.

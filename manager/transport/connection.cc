@@ -18,7 +18,7 @@ constexpr int kMaxResends = 8;
 class ActiveProbe : public ActiveRequest {
  public:
   using ActiveRequest::ActiveRequest;
-  bool OnHead(const HttpResponse&) override { return true; }
+  bool OnHeaders(const HttpResponse&) override { return true; }
   bool OnBody(std::string_view) override { return true; }
 
  private:
@@ -94,7 +94,7 @@ void Connection::Start(std::shared_ptr<ActiveRequest> active) {
   active_.push_back(std::move(active));
 }
 
-void Connection::OnSettled(std::vector<ClientCodec::Completion> completions) {
+void Connection::OnCompleted(std::vector<ClientCodec::Completion> completions) {
   if (dead()) return;
   for (const ClientCodec::Completion& completion : completions) Finish(completion);
   Flush();
@@ -121,9 +121,9 @@ void Connection::Finish(const ClientCodec::Completion& completion) {
     result.sent ? limiter_.Drain() : limiter_.Refused();
   }
   limiter_.End(result.sent);
-  if (result.unserved) active.NoteUnserved();
+  if (result.unprocessed) active.MarkUnprocessed();
   if (active.ended() || Return(completion)) return;
-  if (result.lost && active.TakeHeadAlone()) {
+  if (result.lost && active.AcceptTruncatedResponse()) {
     active.End(absl::OkStatus());
     return;
   }
@@ -139,7 +139,7 @@ bool Connection::Return(const ClientCodec::Completion& completion) {
   if (!connected_ || !result.lost) return false;
   if (result.sent) {
     if (active.resends >= kMaxResends) return false;
-    if (!result.unserved) {
+    if (!result.unprocessed) {
       // No byte came back on a connection that had served other requests: it was closed after this
       // request was sent. Only a GET may be served twice. It is sent again once.
       if (result.received || first || active.resent_unverified ||
@@ -159,7 +159,7 @@ bool Connection::Return(const ClientCodec::Completion& completion) {
 
 void Connection::Release(ActiveRequest& active) {
   active.SetOnDrop(nullptr);
-  owner_.Left(active);
+  owner_.OnRequestRemoved(active);
 }
 
 void Connection::ScheduleReap() {
@@ -172,20 +172,20 @@ void Connection::ScheduleReap() {
 
 void Connection::Reap() {
   reap_scheduled_ = false;
-  bool overdue = false;
-  std::erase_if(active_, [this, &overdue](const auto& active) {
+  bool timed_out = false;
+  std::erase_if(active_, [this, &timed_out](const auto& active) {
     if (!active->ended()) return false;
-    overdue = overdue || active->overdue();
+    timed_out = timed_out || active->timed_out();
     limiter_.End(codec_->Remove(*active));
     Release(*active);
     return true;
   });
-  if (overdue) NoteOverdue();
+  if (timed_out) NoteTimeout();
   Flush();
   Review();
 }
 
-void Connection::NoteOverdue() {
+void Connection::NoteTimeout() {
   // A connection that brings data for other requests works. The server may be slow with one
   // request.
   if (dead() || is_suspect_ || keepalive_.silence() < context_.options.suspect_connection_after)
@@ -202,7 +202,7 @@ void Connection::Probe() {
 
 void Connection::OnReceived() {
   keepalive_.NoteReceived();
-  if (std::exchange(is_suspect_, false)) owner_.Changed();
+  if (std::exchange(is_suspect_, false)) owner_.OnCapacityChanged();
 }
 
 void Connection::Flush() {
@@ -214,7 +214,7 @@ void Connection::Flush() {
 
 void Connection::Review() {
   if (dead()) return;
-  if (codec_->gone()) limiter_.Drain();
+  if (codec_->closed()) limiter_.Drain();
   if (state() == StreamLimiter::State::kDraining && phase_ != Phase::kDraining) {
     ++context_.stats.connections_drained;
     Enter(Phase::kDraining);
@@ -227,7 +227,7 @@ void Connection::Review() {
     }
     if (phase_ != Phase::kIdle) Enter(Phase::kIdle);
   }
-  owner_.Changed();
+  owner_.OnCapacityChanged();
 }
 
 void Connection::Enter(Phase phase) {
@@ -237,7 +237,7 @@ void Connection::Enter(Phase phase) {
       phase_timer_ = context_.loop.RunAt(
           context_.loop.clock().TimeNow() + context_.options.suspect_connection_after, [this] {
             Enter(Phase::kBusy);
-            owner_.Changed();
+            owner_.OnCapacityChanged();
           });
       return;
     case Phase::kBusy:
@@ -274,11 +274,11 @@ void Connection::Kill(const absl::Status& status) {
     codec_->Remove(*active);
   }
   for (const auto& active : requests) active->End(status);
-  owner_.Changed();
+  owner_.OnCapacityChanged();
 }
 
-void Connection::Mute() {
-  for (const auto& active : active_) active->Mute();
+void Connection::SilenceStreams() {
+  for (const auto& active : active_) active->SilenceIfStream();
 }
 
 bool Connection::SendProbe() {
@@ -304,7 +304,7 @@ void Connection::OnSent(ActiveRequest& active) {
   if (phase_ == Phase::kFull) Enter(Phase::kBusy);
 }
 
-void Connection::OnHead(bool multiplexed) {
+void Connection::OnHeaders(bool multiplexed) {
   if (state() != StreamLimiter::State::kConnecting) return;
   limiter_.HeadCame(multiplexed);
   if (phase_ == Phase::kConnecting) Enter(Phase::kBusy);

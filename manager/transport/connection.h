@@ -36,15 +36,16 @@ size_t StreamCap(const HttpOptions& options);
 // request. Loop thread only; held by shared_ptr.
 class Connection : private ClientCodec::Observer, public std::enable_shared_from_this<Connection> {
  public:
-  // Places requests on connections. Called with no libcurl frame on the stack, except Changed().
+  // Places requests on connections. Called with no libcurl frame on the stack, except
+  // OnCapacityChanged().
   class Owner {
    public:
     virtual ~Owner() = default;
     // There may be room, or the connection is dead: look again in a later task. This may be called
     // inside libcurl.
-    virtual void Changed() = 0;
+    virtual void OnCapacityChanged() = 0;
     // This request is not on the connection any more.
-    virtual void Left(const ActiveRequest& active) = 0;
+    virtual void OnRequestRemoved(const ActiveRequest& active) = 0;
     // This request was not served: send it again.
     virtual void Requeue(std::shared_ptr<ActiveRequest> active) = 0;
     // The connection could not be made.
@@ -62,7 +63,7 @@ class Connection : private ClientCodec::Observer, public std::enable_shared_from
   // Ends all requests on it, and the connection.
   void Kill(const absl::Status& status);
   // Streams get nothing more but their end.
-  void Mute();
+  void SilenceStreams();
   // Another connection is in doubt: probes this one, unless it has just brought something.
   void Probe();
 
@@ -101,7 +102,7 @@ class Connection : private ClientCodec::Observer, public std::enable_shared_from
   void ScheduleReap();
   void Reap();
   // A request on it timed out.
-  void NoteOverdue();
+  void NoteTimeout();
   void Flush();
   // Called after any change, with no libcurl frame on the stack.
   void Review();
@@ -114,9 +115,9 @@ class Connection : private ClientCodec::Observer, public std::enable_shared_from
   // ClientCodec::Observer.
   void OnSent(ActiveRequest& active) override;
   void OnReceived() override;
-  void OnHead(bool multiplexed) override;
-  void OnSettled(std::vector<ClientCodec::Completion> completions) override;
-  void OnBroken(absl::Status status) override { Kill(status); }
+  void OnHeaders(bool multiplexed) override;
+  void OnCompleted(std::vector<ClientCodec::Completion> completions) override;
+  void OnConnectionError(absl::Status status) override { Kill(status); }
 
   const ConnectionContext context_;
   Owner& owner_;

@@ -9,8 +9,8 @@
 namespace mandate {
 
 ConnectionBudget::ConnectionBudget(const ConnectionContext& context, size_t limit,
-                                   std::function<void()> schedule_pump)
-    : context_(context), limit_(limit), schedule_pump_(std::move(schedule_pump)) {}
+                                   std::function<void()> schedule_dispatch)
+    : context_(context), limit_(limit), schedule_dispatch_(std::move(schedule_dispatch)) {}
 
 absl::Status ConnectionBudget::Submit(std::shared_ptr<ActiveRequest> active) {
   auto& pool = pools_[PoolKeyOf(active->request())];
@@ -18,8 +18,8 @@ absl::Status ConnectionBudget::Submit(std::shared_ptr<ActiveRequest> active) {
   return pool->Submit(std::move(active));
 }
 
-void ConnectionBudget::Mute() {
-  for (const auto& [key, pool] : pools_) pool->Mute();
+void ConnectionBudget::SilenceStreams() {
+  for (const auto& [key, pool] : pools_) pool->SilenceStreams();
 }
 
 void ConnectionBudget::Probe() {
@@ -37,12 +37,12 @@ void ConnectionBudget::AddTo(HttpStats& stats) const {
   for (const auto& [key, pool] : pools_) pool->AddTo(stats);
 }
 
-void ConnectionBudget::WantsPump(ConnectionPool& pool) {
+void ConnectionBudget::ScheduleDispatch(ConnectionPool& pool) {
   wanting_.insert(&pool);
-  if (!std::exchange(pump_scheduled_, true)) schedule_pump_();
+  if (!std::exchange(dispatch_scheduled_, true)) schedule_dispatch_();
 }
 
-size_t ConnectionBudget::Grantable(const ConnectionPool& pool) const {
+size_t ConnectionBudget::AvailableConnections(const ConnectionPool& pool) const {
   size_t free = limit_ - connections_;
   for (const ConnectionPool* const ahead : queue_) {
     if (ahead == &pool || free == 0) break;
@@ -53,7 +53,7 @@ size_t ConnectionBudget::Grantable(const ConnectionPool& pool) const {
 
 bool ConnectionBudget::AcquireConnection(ConnectionPool& pool) {
   const auto at = std::find(queue_.begin(), queue_.end(), &pool);
-  if (Grantable(pool) == 0) {
+  if (AvailableConnections(pool) == 0) {
     if (at == queue_.end()) queue_.push_back(&pool);
     CloseIdleConnection(pool);
     return false;
@@ -70,7 +70,7 @@ void ConnectionBudget::ReleaseConnection() {
 
 void ConnectionBudget::PumpWaiting() {
   for (const auto& [key, pool] : pools_) {
-    if (pool->waiting() > 0) WantsPump(*pool);
+    if (pool->waiting() > 0) ScheduleDispatch(*pool);
   }
 }
 
@@ -83,13 +83,13 @@ void ConnectionBudget::CloseIdleConnection(const ConnectionPool& pool) {
   if (largest != nullptr) largest->CloseIdle();
 }
 
-void ConnectionBudget::Pump() {
-  pump_scheduled_ = false;
+void ConnectionBudget::Dispatch() {
+  dispatch_scheduled_ = false;
   const std::set<ConnectionPool*> wanting = std::exchange(wanting_, {});
   for (auto it = pools_.begin(); it != pools_.end();) {
     ConnectionPool* const pool = it->second.get();
     if (wanting.contains(pool)) {
-      pool->Pump();
+      pool->Dispatch();
       if (!pool->wants_connection() && std::erase(queue_, pool) > 0) PumpWaiting();
     }
     if (pool->empty()) {

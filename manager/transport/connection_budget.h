@@ -17,26 +17,26 @@
 
 namespace mandate {
 
-// A bound on connections and the pools that share them. A pool may have HttpOptions::share times
-// the connections that are left. Pools that want one wait in turn. An idle connection is closed in
-// favour of a pool that has fewer. Two budgets share nothing: neither waits for a connection of the
-// other. Loop thread only.
+// A bound on connections and the pools that share them. A pool may have
+// HttpOptions::component_share_factor times the connections that are left. Pools that want one wait
+// in turn. An idle connection is closed in favour of a pool that has fewer. Two budgets share
+// nothing: neither waits for a connection of the other. Loop thread only.
 class ConnectionBudget : private ConnectionPool::Host {
  public:
-  // The objects that `context` refers to outlive this. `schedule_pump` calls Pump() soon, in a task
-  // of its own.
+  // The objects that `context` refers to outlive this. `schedule_dispatch` calls Dispatch() soon,
+  // in a task of its own.
   ConnectionBudget(const ConnectionContext& context, size_t limit,
-                   std::function<void()> schedule_pump);
+                   std::function<void()> schedule_dispatch);
   ~ConnectionBudget() override = default;
 
   // kResourceExhausted: too many requests are waiting.
   absl::Status Submit(std::shared_ptr<ActiveRequest> active);
 
   // Places the requests that wait, and removes what is dead.
-  void Pump();
+  void Dispatch();
 
   // Streams get nothing more but their end.
-  void Mute();
+  void SilenceStreams();
   // Probes all connections that have been silent.
   void Probe();
   // Ends all requests and connections.
@@ -47,8 +47,8 @@ class ConnectionBudget : private ConnectionPool::Host {
 
  private:
   // ConnectionPool::Host.
-  void WantsPump(ConnectionPool& pool) override;
-  size_t Grantable(const ConnectionPool& pool) const override;
+  void ScheduleDispatch(ConnectionPool& pool) override;
+  size_t AvailableConnections(const ConnectionPool& pool) const override;
   bool AcquireConnection(ConnectionPool& pool) override;
   void ReleaseConnection() override;
   void CloseIdleConnection(const ConnectionPool& pool) override;
@@ -58,12 +58,12 @@ class ConnectionBudget : private ConnectionPool::Host {
 
   const ConnectionContext context_;
   const size_t limit_;
-  const std::function<void()> schedule_pump_;
+  const std::function<void()> schedule_dispatch_;
   std::map<std::string, std::unique_ptr<ConnectionPool>> pools_;  // by PoolKeyOf()
   std::set<ConnectionPool*> wanting_;
   std::deque<ConnectionPool*> queue_;  // pools that wait for a connection
   size_t connections_ = 0;
-  bool pump_scheduled_ = false;
+  bool dispatch_scheduled_ = false;
 };
 
 }  // namespace mandate

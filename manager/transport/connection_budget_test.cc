@@ -16,8 +16,10 @@ namespace {
 
 using ::testing::ElementsAre;
 
-const TransferResult kRefused = {
-    .status = absl::UnavailableError("refused"), .refused = true, .unserved = true, .lost = true};
+const TransferResult kRefused = {.status = absl::UnavailableError("refused"),
+                                 .refused = true,
+                                 .unprocessed = true,
+                                 .lost = true};
 
 TEST_F(ConnectionBudgetTest, ComponentsAreSpreadAndEachStaysOnItsConnection) {
   Connect(3);

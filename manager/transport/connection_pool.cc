@@ -52,19 +52,19 @@ absl::Status ConnectionPool::Submit(std::shared_ptr<ActiveRequest> active) {
 }
 
 void ConnectionPool::Enqueue(std::shared_ptr<ActiveRequest> active, bool in_front) {
-  // Pump() skips requests that have ended.
-  active->SetOnDrop([this] { host_.WantsPump(*this); });
+  // Dispatch() skips requests that have ended.
+  active->SetOnDrop([this] { host_.ScheduleDispatch(*this); });
   User& user = users_[active->request().user_agent];
   ++user.waiting;
   waiting_.insert(in_front ? waiting_.begin() : waiting_.end(), {std::move(active), &user});
-  host_.WantsPump(*this);
+  host_.ScheduleDispatch(*this);
 }
 
 void ConnectionPool::Requeue(std::shared_ptr<ActiveRequest> active) {
   Enqueue(std::move(active), /*in_front=*/true);
 }
 
-void ConnectionPool::Left(const ActiveRequest& active) {
+void ConnectionPool::OnRequestRemoved(const ActiveRequest& active) {
   --users_[active.request().user_agent].active;
 }
 
@@ -82,7 +82,7 @@ void ConnectionPool::EndWaiting(const absl::Status& status) {
   for (const auto& active : requests) active->End(status);
 }
 
-void ConnectionPool::Pump() {
+void ConnectionPool::Dispatch() {
   wants_connection_ = false;
   RemoveDead();
   RemoveOver();
@@ -178,7 +178,7 @@ size_t ConnectionPool::FreeCapacity() const {
     cap = std::max(cap, connection->cap());
   }
   if (connections_.empty()) cap = StreamCap(context_.options);
-  return places + host_.Grantable(*this) * (multiplexed_ ? cap : 1);
+  return places + host_.AvailableConnections(*this) * (multiplexed_ ? cap : 1);
 }
 
 size_t ConnectionPool::Active() const {
@@ -222,9 +222,9 @@ void ConnectionPool::Shutdown(const absl::Status& status) {
   for (const auto& [id, connection] : connections_) connection->Kill(status);
 }
 
-void ConnectionPool::Mute() {
-  for (const Waiting& one : waiting_) one.active->Mute();
-  for (const auto& [id, connection] : connections_) connection->Mute();
+void ConnectionPool::SilenceStreams() {
+  for (const Waiting& one : waiting_) one.active->SilenceIfStream();
+  for (const auto& [id, connection] : connections_) connection->SilenceStreams();
 }
 
 void ConnectionPool::Probe() {

@@ -18,20 +18,20 @@ namespace mandate {
 
 // Places each request on the open connection that its component hashes to while that has room, so
 // that a component that breaks a connection hits few others. A component (a user agent) may have
-// HttpOptions::share times the places that are left, on connections and in the queue. Its requests
-// beyond that wait, and do not delay those of others. The last places are for components that have
-// one at most. Loop thread only.
+// HttpOptions::component_share_factor times the places that are left, on connections and in the
+// queue. Its requests beyond that wait, and do not delay those of others. The last places are for
+// components that have one at most. Loop thread only.
 class ConnectionPool : private Connection::Owner {
  public:
   class Host {
    public:
     virtual ~Host() = default;
-    // Calls Pump() soon, with no libcurl frame on the stack.
-    virtual void WantsPump(ConnectionPool& pool) = 0;
+    // Calls Dispatch() soon, with no libcurl frame on the stack.
+    virtual void ScheduleDispatch(ConnectionPool& pool) = 0;
     // How many connections the pool could get now.
-    virtual size_t Grantable(const ConnectionPool& pool) const = 0;
+    virtual size_t AvailableConnections(const ConnectionPool& pool) const = 0;
     // Takes one connection from the bound that all pools share. False: the pool has its share, or
-    // others have waited longer. Pump() is called when the pool may have one.
+    // others have waited longer. Dispatch() is called when the pool may have one.
     virtual bool AcquireConnection(ConnectionPool& pool) = 0;
     virtual void ReleaseConnection() = 0;
     // Closes an idle connection of a pool that has more connections than this one.
@@ -45,11 +45,11 @@ class ConnectionPool : private Connection::Owner {
   absl::Status Submit(std::shared_ptr<ActiveRequest> active);
 
   // Places the requests that wait, and removes dead connections: no other function destroys one.
-  void Pump();
+  void Dispatch();
 
   // Ends all requests and connections.
   void Shutdown(const absl::Status& status);
-  void Mute();
+  void SilenceStreams();
   // Connection::Probe() of each connection.
   void Probe();
 
@@ -69,7 +69,7 @@ class ConnectionPool : private Connection::Owner {
   struct User {
     size_t active = 0;  // on connections
     size_t waiting = 0;
-    bool blocked = false;  // during Pump(): the component has its share
+    bool blocked = false;  // during Dispatch(): the component has its share
   };
   struct Waiting {
     std::shared_ptr<ActiveRequest> active;
@@ -77,8 +77,8 @@ class ConnectionPool : private Connection::Owner {
   };
 
   // Connection::Owner.
-  void Changed() override { host_.WantsPump(*this); }
-  void Left(const ActiveRequest& active) override;
+  void OnCapacityChanged() override { host_.ScheduleDispatch(*this); }
+  void OnRequestRemoved(const ActiveRequest& active) override;
   void Requeue(std::shared_ptr<ActiveRequest> active) override;
   void ConnectFailed(const absl::Status& status) override;
 

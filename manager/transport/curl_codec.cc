@@ -119,7 +119,7 @@ void CurlCodec::WatchSocket(curl_socket_t fd, int what) {
     watches_.emplace(fd, *std::move(watch));
     return;
   }
-  loop_.Post(weak_.Bind([this, status = watch.status()] { observer_.OnBroken(status); }));
+  loop_.Post(weak_.Bind([this, status = watch.status()] { observer_.OnConnectionError(status); }));
 }
 
 int CurlCodec::OnTimeout(CURLM*, long milliseconds, void* self_pointer) {
@@ -157,18 +157,18 @@ void CurlCodec::Settle() {
     TransferResult result = ResultOf(*transfer, code);
     over.push_back({transfer->active(), std::move(result)});
   }
-  observer_.OnSettled(std::move(over));
+  observer_.OnCompleted(std::move(over));
 }
 
 TransferResult CurlCodec::ResultOf(Transfer& transfer, CURLcode code) {
-  transfer.Conclude(code);
+  transfer.OnTransferDone(code);
   unflushed_ = unflushed_ || (transfer.sent() && code != CURLE_OK);
   stats_.limited_too_large += transfer.header_too_large();
   return {.status = code == CURLE_OK ? absl::OkStatus() : transfer.StatusOf(code),
           .sent = transfer.sent(),
           .received = transfer.received(),
           .refused = transfer.refused(),
-          .unserved = tested_ && transfer.unserved(),
+          .unprocessed = tested_ && transfer.unprocessed(),
           .lost = IsConnectionError(code)};
 }
 
@@ -192,9 +192,9 @@ void CurlCodec::OnSent(const Transfer& transfer) {
   observer_.OnSent(*transfer.active());
 }
 
-void CurlCodec::OnHead(bool multiplexed) {
+void CurlCodec::OnHeaders(bool multiplexed) {
   changed_ = true;
-  observer_.OnHead(multiplexed);
+  observer_.OnHeaders(multiplexed);
 }
 
 void CurlCodec::OnSocketOpened(curl_socket_t socket) {

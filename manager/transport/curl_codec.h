@@ -32,7 +32,7 @@ class CurlCodec : public ClientCodec, private Transfer::Observer {
   absl::Status Add(std::shared_ptr<ActiveRequest> active) override;
   bool Remove(const ActiveRequest& active) override;
   bool Flush() override;
-  bool gone() const override { return connected_ && sockets_.empty(); }
+  bool closed() const override { return connected_ && sockets_.empty(); }
 
  private:
   CurlCodec(EventLoop& loop, const HttpOptions& options, HttpStats& stats,
@@ -52,7 +52,7 @@ class CurlCodec : public ClientCodec, private Transfer::Observer {
   // Transfer::Observer.
   void OnSent(const Transfer& transfer) override;
   void OnReceived() override { observer_.OnReceived(); }
-  void OnHead(bool multiplexed) override;
+  void OnHeaders(bool multiplexed) override;
   bool MayOpenSocket() override { return !connected_; }
   void OnSocketOpened(curl_socket_t socket) override;
   void OnSocketClosing(curl_socket_t socket) override;

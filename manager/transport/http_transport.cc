@@ -103,9 +103,9 @@ class HttpTransport::Core : public std::enable_shared_from_this<Core> {
     return stats;
   }
 
-  void Mute() {
-    calls_.Mute();
-    streams_.Mute();
+  void SilenceStreams() {
+    calls_.SilenceStreams();
+    streams_.SilenceStreams();
   }
 
   void Shutdown() {
@@ -117,7 +117,7 @@ class HttpTransport::Core : public std::enable_shared_from_this<Core> {
  private:
   void Schedule(ConnectionBudget& budget) {
     loop_.Post([weak = weak_from_this(), &budget] {
-      if (const auto self = weak.lock()) budget.Pump();
+      if (const auto self = weak.lock()) budget.Dispatch();
     });
   }
 
@@ -166,7 +166,7 @@ absl::StatusOr<std::unique_ptr<HttpTransport>> HttpTransport::CreateOn(
 HttpTransport::HttpTransport(std::shared_ptr<Core> core) : core_(std::move(core)) {}
 
 HttpTransport::~HttpTransport() {
-  core_->Mute();
+  core_->SilenceStreams();
   Loop& loop = core_->loop();
   // This may run inside libcurl.
   loop.Post([core = std::move(core_)] { core->Shutdown(); });

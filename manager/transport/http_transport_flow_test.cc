@@ -72,7 +72,7 @@ class CollectingBody : public BodySink {
  public:
   explicit CollectingBody(size_t bound) : bound_(bound) {}
 
-  void OnHead(const HttpResponse& head) override {
+  void OnHeaders(const HttpResponse& head) override {
     ++heads;
     EXPECT_EQ(head.content_type, "application/json");
     body.clear();

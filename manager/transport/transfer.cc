@@ -194,8 +194,8 @@ int Transfer::AnsweredCode() const {
   return known && code >= 200 ? code : 0;
 }
 
-void Transfer::Conclude(CURLcode code) {
-  if (code == CURLE_HTTP2) unserved_ = WasRefusedUnprocessed();
+void Transfer::OnTransferDone(CURLcode code) {
+  if (code == CURLE_HTTP2) unprocessed_ = WasRefusedUnprocessed();
   if (!IsConnectionError(code) || parser_.done()) return;
   // When a head, a body and RST_STREAM come together, libcurl 7.88 drops what it has not delivered
   // yet. API servers reject a request so before they have read its body.
@@ -205,7 +205,7 @@ void Transfer::Conclude(CURLcode code) {
   if (lost_code_ < 400) return;
   HttpResponse head;
   head.code = lost_code_;
-  active_->OnHead(head);
+  active_->OnHeaders(head);
 }
 
 absl::Status Transfer::StatusOf(CURLcode code) const {
@@ -219,7 +219,7 @@ absl::Status Transfer::StatusOf(CURLcode code) const {
   const std::string server = endpoint.proxy.empty()
                                  ? endpoint.server
                                  : absl::StrCat(endpoint.server, " through ", endpoint.proxy);
-  if (unserved_) {
+  if (unprocessed_) {
     return absl::UnavailableError(
         absl::StrCat(server, " repeatedly rejects requests without processing them"));
   }
@@ -255,8 +255,8 @@ size_t Transfer::OnHeaderLine(char* data, size_t size, size_t count, void* self_
   }
   long version = 0;
   curl_easy_getinfo(self.easy(), CURLINFO_HTTP_VERSION, &version);
-  self.observer_.OnHead(version >= CURL_HTTP_VERSION_2_0);
-  return self.active_->OnHead(self.parser_.head()) ? size * count : 0;
+  self.observer_.OnHeaders(version >= CURL_HTTP_VERSION_2_0);
+  return self.active_->OnHeaders(self.parser_.head()) ? size * count : 0;
 }
 
 size_t Transfer::OnBody(char* data, size_t size, size_t count, void* self_pointer) {
@@ -270,7 +270,7 @@ size_t Transfer::OnBody(char* data, size_t size, size_t count, void* self_pointe
 int Transfer::OnBeforeRequest(void* self_pointer, char*, char*, int, int) {
   Transfer& self = *static_cast<Transfer*>(self_pointer);
   // The transport decides whether to send it again, not libcurl.
-  if (self.sent_) self.unserved_ = self.WasRefusedUnprocessed();
+  if (self.sent_) self.unprocessed_ = self.WasRefusedUnprocessed();
   if (self.sent_ || self.active_->ended()) return CURL_PREREQFUNC_ABORT;
   self.sent_ = true;
   self.observer_.OnSent(self);
@@ -281,7 +281,7 @@ curl_socket_t Transfer::OpenSocket(void* self_pointer, curlsocktype, curl_sockad
   Transfer& self = *static_cast<Transfer*>(self_pointer);
   if (!self.observer_.MayOpenSocket()) {
     self.refused_ = true;
-    self.unserved_ = self.WasRefusedUnprocessed();
+    self.unprocessed_ = self.WasRefusedUnprocessed();
     return CURL_SOCKET_BAD;
   }
   const curl_socket_t fd =

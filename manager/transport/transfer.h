@@ -28,7 +28,7 @@ class Transfer {
     // Something came from the server.
     virtual void OnReceived() = 0;
     // A head came, over HTTP/2 or not.
-    virtual void OnHead(bool multiplexed) = 0;
+    virtual void OnHeaders(bool multiplexed) = 0;
     // Whether libcurl may open a socket; then what happened to it. It is closed after its last use.
     virtual bool MayOpenSocket() = 0;
     virtual void OnSocketOpened(curl_socket_t socket) = 0;
@@ -48,11 +48,11 @@ class Transfer {
   bool sent() const { return sent_; }
   // libcurl wanted another connection for the request.
   bool refused() const { return refused_; }
-  // Takes the result; call it before unserved() and received(). If the server answered with an
+  // Takes the result; call it before unprocessed() and received(). If the server answered with an
   // error and libcurl dropped the response, the request gets a head that has the code only.
-  void Conclude(CURLcode code);
+  void OnTransferDone(CURLcode code);
   // The server certainly did not act on the request.
-  bool unserved() const { return !sent_ || unserved_; }
+  bool unprocessed() const { return !sent_ || unprocessed_; }
   // Part of the response came.
   bool received() const { return received_; }
   bool header_too_large() const { return header_too_large_; }
@@ -90,7 +90,7 @@ class Transfer {
   CurlEasy easy_;  // after what it points into
   bool sent_ = false;
   bool refused_ = false;
-  bool unserved_ = false;
+  bool unprocessed_ = false;
   bool received_ = false;
   int lost_code_ = 0;  // of a response that libcurl did not deliver
   bool header_too_large_ = false;

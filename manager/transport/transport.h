@@ -62,7 +62,7 @@ class BodySink {
   virtual ~BodySink() = default;
   // A 2xx response begins. It may not be the first: a request that is sent again gets another
   // response, and what came before is void.
-  virtual void OnHead(const HttpResponse& head) = 0;
+  virtual void OnHeaders(const HttpResponse& head) = 0;
   // Bytes, cut anywhere. An error ends the call and is its result.
   virtual absl::Status OnBody(std::string_view bytes) = 0;
 };

@@ -26,7 +26,7 @@ struct Row {
 constexpr const char* kRequests = "mandate_transport_requests_total";
 constexpr const char* kLimitReached = "mandate_transport_limit_reached_total";
 constexpr const char* kLimitHelp = "Number of times that a limit of the transport was reached";
-constexpr const char* kRuns = "mandate_event_loop_runs_total";
+constexpr const char* kRuns = "mandate_event_loop_callbacks_total";
 constexpr const char* kRunsHelp = "Tasks and callbacks that the event loop ran";
 
 const Row kCounters[] = {
@@ -48,7 +48,10 @@ const Row kCounters[] = {
      "Connections suspended after a request timed out without a response",
      {},
      Of(&HttpStats::connections_suspected)},
-    {"mandate_transport_probes_total", "Probes of idle connections", {}, Of(&HttpStats::probes)},
+    {"mandate_transport_probes_total",
+     "Probes of silent connections that have requests",
+     {},
+     Of(&HttpStats::probes)},
     {"mandate_transport_resends_total",
      "Requests sent again: rejected before the server processed them, or a GET whose connection "
      "was lost",
@@ -77,8 +80,11 @@ constexpr const char* kConnectionsHelp = "Connections, including those being est
 const Row kGauges[] = {
     {kConnections, kConnectionsHelp, {{"class", "call"}}, Of(&HttpStats::call_connections)},
     {kConnections, kConnectionsHelp, {{"class", "stream"}}, Of(&HttpStats::stream_connections)},
-    {"mandate_transport_streams", "Requests on a connection", {}, Of(&HttpStats::active)},
-    {"mandate_transport_queue", "Requests waiting for a connection", {}, Of(&HttpStats::waiting)},
+    {"mandate_transport_active_requests", "Requests on a connection", {}, Of(&HttpStats::active)},
+    {"mandate_transport_queued_requests",
+     "Requests waiting for a connection",
+     {},
+     Of(&HttpStats::waiting)},
     {"mandate_event_loop_queue_depth",
      "Tasks waiting for the event loop",
      {},
@@ -87,8 +93,8 @@ const Row kGauges[] = {
      "The largest number of tasks that waited at one time",
      {},
      Of(&EventLoop::Stats::most_tasks_queued)},
-    {"mandate_event_loop_longest_run_seconds",
-     "The longest time that one task blocked the loop",
+    {"mandate_event_loop_longest_callback_seconds",
+     "The longest time that one callback blocked the loop",
      {},
      Of(&EventLoop::Stats::longest_run)},
 };

@@ -42,7 +42,7 @@ TEST_F(TransportMetricsTest, CountsGrowAndLevelsFollow) {
   loop_.RunFor(absl::Seconds(1));
   EXPECT_EQ(Count("mandate_transport_requests_total", {{"class", "call"}}), 10);
   EXPECT_EQ(Level("mandate_transport_connections", {{"class", "call"}}), 1);
-  EXPECT_EQ(Count("mandate_event_loop_runs_total", {{"kind", "task"}}), 7);
+  EXPECT_EQ(Count("mandate_event_loop_callbacks_total", {{"kind", "task"}}), 7);
 }
 
 TEST_F(TransportMetricsTest, EachCounterHasItsOwnMetric) {
@@ -88,14 +88,14 @@ TEST_F(TransportMetricsTest, EachCounterHasItsOwnMetric) {
   EXPECT_EQ(Count(transport + "limit_reached_total", {{"limit", "share"}}), 22);
   EXPECT_EQ(Level(transport + "connections", {{"class", "call"}}), 13);
   EXPECT_EQ(Level(transport + "connections", {{"class", "stream"}}), 23);
-  EXPECT_EQ(Level(transport + "streams"), 14);
-  EXPECT_EQ(Level(transport + "queue"), 15);
-  EXPECT_EQ(Count("mandate_event_loop_runs_total", {{"kind", "task"}}), 16);
-  EXPECT_EQ(Count("mandate_event_loop_runs_total", {{"kind", "timer"}}), 17);
-  EXPECT_EQ(Count("mandate_event_loop_runs_total", {{"kind", "descriptor"}}), 18);
+  EXPECT_EQ(Level(transport + "active_requests"), 14);
+  EXPECT_EQ(Level(transport + "queued_requests"), 15);
+  EXPECT_EQ(Count("mandate_event_loop_callbacks_total", {{"kind", "task"}}), 16);
+  EXPECT_EQ(Count("mandate_event_loop_callbacks_total", {{"kind", "timer"}}), 17);
+  EXPECT_EQ(Count("mandate_event_loop_callbacks_total", {{"kind", "descriptor"}}), 18);
   EXPECT_EQ(Level("mandate_event_loop_queue_depth"), 19);
   EXPECT_EQ(Level("mandate_event_loop_queue_depth_max"), 20);
-  EXPECT_EQ(Level("mandate_event_loop_longest_run_seconds"), 0.021);
+  EXPECT_EQ(Level("mandate_event_loop_longest_callback_seconds"), 0.021);
 }
 
 }  // namespace

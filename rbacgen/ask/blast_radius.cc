@@ -9,8 +9,8 @@
 #include "manager/core/strings.h"
 #include "manager/rbac/authorizer.h"
 #include "manager/rbac/covers.h"
-#include "manager/rbac/danger.h"
 #include "manager/rbac/normalize.h"
+#include "manager/rbac/risky_rights.h"
 #include "rbacgen/world/builtin_policy.h"
 #include "rbacgen/world/words.h"
 
@@ -48,18 +48,18 @@ const std::string& Cluster() {
   return everywhere;
 }
 
-using rbac::Danger;
+using rbac::RiskyRight;
 
 struct Way {
   std::vector<std::string_view> verbs;
   std::string_view group, resource, subresource;
 };
 
-std::vector<Way> WaysThat(Danger::Becomes becomes) {
+std::vector<Way> WaysThat(RiskyRight::Becomes becomes) {
   std::vector<Way> ways;
-  for (const Danger& danger : rbac::Dangers()) {
-    if (danger.becomes != becomes) continue;
-    ways.push_back({danger.Verbs(), danger.group, danger.resource, danger.subresource});
+  for (const RiskyRight& risky : rbac::RiskyRights()) {
+    if (risky.becomes != becomes) continue;
+    ways.push_back({risky.Verbs(), risky.group, risky.resource, risky.subresource});
   }
   return ways;
 }
@@ -312,8 +312,8 @@ class Search {
     if (const Held* by = Find("impersonate", "", "users", "", Cluster(), Named(user))) return by;
     // To the pods of a namespace, and so to its ServiceAccounts; and to every pod of the cluster.
     static const auto& into_pods =
-        *new std::vector<Way>(WaysThat(Danger::Becomes::kAccountsOfNamespace));
-    static const auto& into_nodes = *new std::vector<Way>(WaysThat(Danger::Becomes::kAccounts));
+        *new std::vector<Way>(WaysThat(RiskyRight::Becomes::kAccountsOfNamespace));
+    static const auto& into_nodes = *new std::vector<Way>(WaysThat(RiskyRight::Becomes::kAccounts));
     for (const Way& way : into_pods) {
       if (const Held* by = FindAny(way, ns, kSome)) return by;
     }

@@ -17,7 +17,7 @@
 #include <string>
 #include <vector>
 
-#include "manager/rbac/danger.h"
+#include "manager/rbac/risky_rights.h"
 #include "rbacgen/world/rights.h"
 #include "rbacgen/world/world.h"
 
@@ -28,7 +28,7 @@ struct Step {
   std::string from;    // the identity that holds the right
   std::string how;     // that right, in words
   // The severity of that right; nullopt for the identities at the start.
-  std::optional<rbac::Danger::Severity> severity = std::nullopt;
+  std::optional<rbac::RiskyRight::Severity> severity = std::nullopt;
 };
 
 struct BlastRadius {

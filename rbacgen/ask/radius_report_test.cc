@@ -39,7 +39,7 @@ TEST(RadiusReport, AccountsReachedInDifferentWaysAreNotOneRow) {
 
 TEST(RadiusReport, SortsRightsBySeverity) {
   BlastRadius radius = Reached(1);
-  radius.steps[1].severity = rbac::Danger::Severity::kCritical;
+  radius.steps[1].severity = rbac::RiskyRight::Severity::kCritical;
   radius.rights[""] = {{{"get"}, {""}, {"pods"}, {}, {}}, {{"patch"}, {""}, {"pods"}, {}, {}}};
   radius.rights["shop"] = {{{"get"}, {""}, {"secrets"}, {}, {}}};
   EXPECT_EQ(RadiusText(radius),

@@ -7,7 +7,7 @@
 
 #include "manager/core/printable.h"
 #include "manager/core/strings.h"
-#include "manager/rbac/danger.h"
+#include "manager/rbac/risky_rights.h"
 #include "rbacgen/world/words.h"
 
 namespace mandate::rbacgen {
@@ -16,7 +16,7 @@ namespace {
 struct Ranked {
   std::string ns;
   rbac::Rule rule;
-  std::optional<rbac::Danger::Severity> severity;
+  std::optional<rbac::RiskyRight::Severity> severity;
 };
 
 // Sorts by severity, the most severe first, then by namespace and rule.

@@ -250,7 +250,7 @@ void Trace::CheckBase(const AuditEvent& event, const std::string& operation) {
                        event.ns == options_.ns && event.name.starts_with(options_.base_name + "-");
   if (lease || (account && options_.create_service_accounts)) return;
   Find(event, "base-write",
-       StrCat("base wrote more than its tokens and its lease: ", operation,
+       StrCat("base wrote an object other than the components' tokens and its Lease: ", operation,
               event.name.empty() ? "" : " ", event.name, event.forbidden ? " (denied)" : "",
               account
                   ? "; if the manager runs with --create-service-accounts, set this flag here too"

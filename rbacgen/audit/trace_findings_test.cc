@@ -60,7 +60,8 @@ TEST(TraceFindings, BaseMayMintItsComponentsTokensAndHoldItsLease) {
   EXPECT_THAT(found(ByBase("create", "authentication.k8s.io", "selfsubjectreviews", "")),
               IsEmpty());
 
-  const auto more = HasSubstr("base wrote more than its tokens and its lease: ");
+  const auto more =
+      HasSubstr("base wrote an object other than the components' tokens and its Lease: ");
   EXPECT_THAT(found(ByBase("create", "coordination.k8s.io", "leases", "mandate-manager")),
               ElementsAre(more));
   EXPECT_THAT(found(ByBase("update", "coordination.k8s.io", "leases", "other")), ElementsAre(more));
@@ -172,7 +173,8 @@ TEST(TraceFindings, AManagerInAnotherNamespaceIsNotThisManager) {
   Line mint_there = Mint("a", "JTI=x");
   mint_there.ns = "staging";
   EXPECT_THAT(FindingsOf({mint_there}),
-              ElementsAre(HasSubstr("base wrote more than its tokens and its lease")));
+              ElementsAre(HasSubstr(
+                  "base wrote an object other than the components' tokens and its Lease")));
 }
 
 // In every cluster, kubelets request thousands of tokens for pods.

@@ -48,7 +48,8 @@ absl::StatusOr<std::vector<std::string_view>> NoteSections(std::string_view elf)
     return absl::InvalidArgumentError("not an ELF file");
   }
   if (header->e_ident[EI_CLASS] != ELFCLASS64 || header->e_ident[EI_DATA] != kByteOrder) {
-    return absl::InvalidArgumentError("an ELF file for another architecture");
+    return absl::InvalidArgumentError(
+        "the ELF file is for another architecture; give a binary for this one");
   }
   std::vector<std::string_view> found;
   if (header->e_shoff == 0) return found;

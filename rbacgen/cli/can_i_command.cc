@@ -296,7 +296,9 @@ int WhoCan(const Flags& flags) {
   }
   const std::string own = rows.empty() && !unknown ? OwnSubjects(world, flags, request) : "";
   if (!own.empty()) {
-    PrintMessage(StrCat("no subject of the input; Kubernetes' own bindings allow it to ", own));
+    PrintMessage(StrCat(
+        "no subject in the input is allowed to do this; Kubernetes' own bindings allow it to ",
+        own));
   }
   if (flags.json) {
     Json::Value list(Json::arrayValue);

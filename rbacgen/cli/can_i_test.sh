@@ -189,7 +189,7 @@ expect 0 'nobody can' who-can get secrets --input=old
 expect 0 'nobody can, anywhere' who-can list secrets --input=old
 [ "$(cat out)" = 'no subject' ] || fail "nobody can, anywhere: $(cat out)"
 expect 0 'nobody but Kubernetes itself' who-can get /metrics --input=old
-says 'nobody but Kubernetes itself' err "no subject of the input; Kubernetes' own bindings allow it to Group system:monitoring"
+says 'nobody but Kubernetes itself' err "no subject in the input is allowed to do this; Kubernetes' own bindings allow it to Group system:monitoring"
 expect 0 'nobody can in one' who-can get secrets -n bank --input=old
 [ "$(cat out)" = 'no subject' ] || fail "nobody can in one: $(cat out)"
 expect 0 'nobody can, in JSON' who-can --json get secrets --input=old

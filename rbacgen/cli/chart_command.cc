@@ -146,9 +146,9 @@ void AddSettings(CLI::App* command, ChartSettings* settings, bool* no_fences) {
       ->delimiter(',')
       ->allow_extra_args(false);
   add("--with", &settings->with,
-      "Components without controllers to include: the value= of their markers, or '*' for all. "
-      "webhooks.enabled also includes webhooks: without a manager that serves them, the API server "
-      "denies the writes that they cover (default: none)")
+      "Components to include that run no controllers, selected by the value= of their marker; '*' "
+      "includes all (default: none). webhooks.enabled also adds the webhook configurations; the "
+      "API server then denies the writes that they cover unless a manager serves the webhooks")
       ->delimiter(',')
       ->allow_extra_args(false);
   add("--cut-off", &settings->cut_off,

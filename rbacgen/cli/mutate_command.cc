@@ -123,7 +123,8 @@ void AddMutateCommand(CLI::App& app, int* exit_code) {
       ->add_option("--component", flags->components,
                    "Try only this component's permissions; repeatable")
       ->allow_extra_args(false);
-  command->add_flag("--reads", flags->reads, "Also try get, list and watch");
+  command->add_flag("--reads", flags->reads,
+                    "Also test whether the permissions to get, list and watch are needed");
   command->add_option("--timeout", flags->timeout, "Seconds that one command may take")
       ->check(CLI::PositiveNumber)
       ->capture_default_str();

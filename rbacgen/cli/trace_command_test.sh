@@ -69,7 +69,7 @@ event e1 ResponseComplete create $account 'mandate-manager/\u001b[1A\u009b2K\u20
   '{"resource":"pods","namespace":"mandate-system","name":"x\u001b[2K\nrbacgen: ","apiVersion":"v1"}' 201 >"$dir/escapes.log"
 expect 1 'escapes' trace --check "$dir/escapes.log"
 plain 'escapes'
-says 'escapes' err 'base-write: base wrote more than its tokens and its lease: create pods x\x1b[2K\x0arbacgen: '
+says 'escapes' err 'base-write: base wrote an object other than the components'\'' tokens and its Lease: create pods x\x1b[2K\x0arbacgen: '
 expect 0 'escapes, JSON' trace --json "$dir/escapes.log"
 plain 'escapes, JSON'
 
@@ -85,7 +85,7 @@ account_json() { echo "{\"resource\":\"serviceaccounts\",\"namespace\":\"$1\",\"
 made() { { cat "$dir/good.log"; event c1 ResponseComplete "${3:-create}" $account "$agent" JTI=base "$(account_json "$1" "$2")" 201; } >"$dir/made.log"; }
 made mandate-system mandate-manager-scope
 expect 1 'a ServiceAccount' trace --check "$dir/made.log"
-says 'a ServiceAccount' err 'base-write: base wrote more than its tokens and its lease: create serviceaccounts mandate-manager-scope'
+says 'a ServiceAccount' err 'base-write: base wrote an object other than the components'\'' tokens and its Lease: create serviceaccounts mandate-manager-scope'
 says 'a ServiceAccount' err '--create-service-accounts'
 expect 0 'a ServiceAccount, of the option' trace --check --create-service-accounts "$dir/made.log"
 for other in 'other mandate-manager-scope' 'mandate-system scope' 'mandate-system mandate-manager' \

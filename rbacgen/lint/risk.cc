@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "manager/core/strings.h"
-#include "manager/rbac/danger.h"
+#include "manager/rbac/risky_rights.h"
 #include "rbacgen/markers/text.h"
 
 namespace mandate::rbacgen {
@@ -38,14 +38,14 @@ std::optional<std::string> Risk(const rbac::Rule& as_written) {
     if (resource.starts_with('*')) return StrCat("resource ", Quoted(resource));
   }
   if (std::ranges::any_of(rule.non_resource_urls, IsEveryUrl)) return "every URL";
-  if (const std::string_view consequence = rbac::DangerOfUrls(rule); !consequence.empty()) {
+  if (const std::string_view consequence = rbac::RiskOfUrls(rule); !consequence.empty()) {
     return StrCat("a URL that ", consequence);
   }
-  for (const rbac::Danger& danger : rbac::Dangers()) {
-    const std::string_view verb = danger.VerbOf(rule);
+  for (const rbac::RiskyRight& risky : rbac::RiskyRights()) {
+    const std::string_view verb = risky.VerbOf(rule);
     if (verb.empty()) continue;
-    return StrCat(verb, " on ", danger.resource, danger.subresource.empty() ? "" : "/",
-                  danger.subresource, " (", danger.consequence, ")");
+    return StrCat(verb, " on ", risky.resource, risky.subresource.empty() ? "" : "/",
+                  risky.subresource, " (", risky.consequence, ")");
   }
   return std::nullopt;
 }

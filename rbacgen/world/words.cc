@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "manager/core/strings.h"
-#include "manager/rbac/danger.h"
+#include "manager/rbac/risky_rights.h"
 
 namespace mandate::rbacgen {
 namespace {
@@ -54,7 +54,7 @@ std::string RuleWords(const rbac::Rule& rule, std::string_view ns) {
 }
 
 std::vector<std::string> Consequences(const rbac::Rule& rule) {
-  using enum rbac::Danger::Severity;
+  using enum rbac::RiskyRight::Severity;
   std::vector<std::string> words;
   if (Has(rule.verbs, "*") && Has(rule.resources, "*") && Has(rule.api_groups, "*")) {
     return {"does anything"};
@@ -63,11 +63,11 @@ std::vector<std::string> Consequences(const rbac::Rule& rule) {
     if (!text.empty() && !Has(words, text)) words.emplace_back(text);
   };
   for (const auto severity : {kCritical, kHigh, kMedium}) {
-    for (const rbac::Danger& danger : rbac::Dangers()) {
-      if (danger.severity == severity && !danger.VerbOf(rule).empty()) add(danger.consequence);
+    for (const rbac::RiskyRight& risky : rbac::RiskyRights()) {
+      if (risky.severity == severity && !risky.VerbOf(rule).empty()) add(risky.consequence);
     }
   }
-  add(rbac::DangerOfUrls(rule));
+  add(rbac::RiskOfUrls(rule));
   return words;
 }
 

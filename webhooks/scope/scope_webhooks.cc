@@ -50,8 +50,8 @@ absl::Status CheckAuthor(
   if (const auto all = grants(options); all.ok() && all->empty()) return absl::OkStatus();
   if (options.stop.stop_requested()) return absl::DeadlineExceededError("the deadline passed");
   const auto ask = [&](std::vector<AccessQuestion> questions) {
-    return CanUserAll(call.context(), checker.component.client, call.user(), std::move(questions),
-                      kAtOnce);
+    return ReviewUserAccess(call.context(), checker.component.client, call.user(),
+                            std::move(questions), kAtOnce);
   };
   // Administrators need two reviews, whatever the size of the object.
   ASSIGN_OR_RETURN(const auto may, ask({EscalateAll(), BindAll()}));

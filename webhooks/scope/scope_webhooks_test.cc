@@ -69,7 +69,7 @@ class ScopeWebhooksTest : public testing::Test {
       if (webhook.path == path) webhook.handler(call);
     }
     warnings_.assign(call.response().warnings().begin(), call.response().warnings().end());
-    if (!call.unanswered().ok()) return StrCat("unanswered: ", call.unanswered().message());
+    if (!call.check_error().ok()) return StrCat("check error: ", call.check_error().message());
     if (call.response().allowed()) return "allowed";
     return StrCat(call.response().status().code(), " ", call.response().status().message());
   }
@@ -200,7 +200,7 @@ TEST_F(ScopeWebhooksTest, ChecksTwoLargeObjectsOfAUserAtOnce) {
   for (const char* user : {"ann", "ann", "ann", "bob"}) send(user, large);
   send("eve", small);
   loop_.RunFor(absl::Minutes(1));
-  const std::string denied = "unanswered: checking it needs 60 access ";
+  const std::string denied = "check error: checking it needs 60 access";
   EXPECT_EQ(answers["ann"], (std::multiset<std::string>{denied, "allowed", "allowed"}));
   EXPECT_EQ(answers["bob"], (std::multiset<std::string>{"allowed"}));
   EXPECT_EQ(answers["eve"], (std::multiset<std::string>{"allowed"}));
@@ -287,7 +287,7 @@ TEST_F(ScopeWebhooksTest, EndsAtTheDeadline) {
   late.request_stop();
   AdmissionCall call({loop_.clock().TimeNow(), late.get_token()}, request);
   webhooks_.hooks.front().handler(call);
-  EXPECT_TRUE(absl::IsDeadlineExceeded(call.unanswered())) << call.unanswered();
+  EXPECT_TRUE(absl::IsDeadlineExceeded(call.check_error())) << call.check_error();
   EXPECT_TRUE(client_.requests().empty());
 }
 

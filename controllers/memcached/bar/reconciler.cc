@@ -81,8 +81,8 @@ absl::StatusOr<v1::BarRead> BarReconciler::Read(const CallContext& context,
 
 absl::StatusOr<std::unique_ptr<Controller>> MakeController(const Component& component) {
   ASSIGN_OR_RETURN(auto client, Client<kBar>::Create(component.client));
-  auto demands = std::make_shared<DemandSet>(component.runtime);
-  return ControllerBuilder<kBar>(component.runtime)
+  auto demands = std::make_shared<DemandSet>(component.controller_context);
+  return ControllerBuilder<kBar>(component.controller_context)
       .For<Bar>()
       .WithDemands(demands)
       .Complete(std::make_unique<BarReconciler>(component, std::move(client), demands));

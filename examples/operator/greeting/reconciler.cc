@@ -54,7 +54,7 @@ absl::StatusOr<mandate::Result> GreetingReconciler::Reconcile(const mandate::Cal
 absl::StatusOr<std::unique_ptr<mandate::Controller>> MakeController(
     const mandate::Component& component) {
   ASSIGN_OR_RETURN(auto client, mandate::Client<mandate::kGreeting>::Create(component.client));
-  return mandate::ControllerBuilder<mandate::kGreeting>(component.runtime)
+  return mandate::ControllerBuilder<mandate::kGreeting>(component.controller_context)
       .Named("greeting")
       .For<v1alpha1::Greeting>()
       // ConfigMaps are watched by name, not by owner: the deletion of a foreign ConfigMap frees the

@@ -145,12 +145,13 @@ absl::Status EmptyReconciles(int keys, int workers) {
   Metrics metrics;
   auto owned = std::make_unique<Counting>(keys);
   Counting& counting = *owned;
-  ASSIGN_OR_RETURN(auto controller,
-                   Controller::Create({.name = "bench",
-                                       .runtime = {"bench", *loop, pool, view, metrics, {}, 1},
-                                       .sources = {{{kConfigMaps, "", ""}, EnqueueObject(), {}}},
-                                       .reconciler = std::move(owned),
-                                       .controller = {.max_concurrent_reconciles = workers}}));
+  ASSIGN_OR_RETURN(
+      auto controller,
+      Controller::Create({.name = "bench",
+                          .controller_context = {"bench", *loop, pool, view, metrics, {}, 1},
+                          .sources = {{{kConfigMaps, "", ""}, EnqueueObject(), {}}},
+                          .reconciler = std::move(owned),
+                          .controller = {.max_concurrent_reconciles = workers}}));
   const double before = CpuSeconds();
   const auto start = SteadyClock::now();
   controller->Start();

@@ -31,7 +31,7 @@ class SayingSo : public Reconciler {
 };
 
 absl::StatusOr<Controllers> MakeController(const Component& component) {
-  ASSIGN_OR_RETURN(auto controller, UncheckedControllerBuilder(component.runtime)
+  ASSIGN_OR_RETURN(auto controller, UncheckedControllerBuilder(component.controller_context)
                                         .Named("bench")
                                         .For({kConfigMaps, "", ""}, {})
                                         .Complete(std::make_unique<SayingSo>()));

@@ -148,13 +148,14 @@ absl::Status Latency(const Rig::Options& options, int objects, int events) {
     if (age) arrivals.push_back(*age);
     return enqueue(event, requests);
   };
-  ASSIGN_OR_RETURN(auto controller,
-                   Controller::Create({.name = "bench",
-                                       .runtime = {"bench-0", rig->loop(), pool, rig->view(0),
-                                                   rig->metrics(), Logger(), 1},
-                                       .sources = {{Demanded(), arrive, {}}},
-                                       .reconciler = std::move(owned),
-                                       .controller = {}}));
+  ASSIGN_OR_RETURN(
+      auto controller,
+      Controller::Create({.name = "bench",
+                          .controller_context = {"bench-0", rig->loop(), pool, rig->view(0),
+                                                 rig->metrics(), Logger(), 1},
+                          .sources = {{Demanded(), arrive, {}}},
+                          .reconciler = std::move(owned),
+                          .controller = {}}));
   controller->Start();
   aging.ready.Wait();
   const double before = CpuSeconds();

@@ -74,7 +74,7 @@ class FakeCacheView::Registry : public WatchRegistry,
       if (member == watch.feeds.end()) return;
       if (change == DemandChange::kLeave) return void(watch.feeds.erase(member));
       if (change == DemandChange::kPause) return feed->Pause(watch.store->Snapshot());
-      feed->EndPause();
+      feed->Resume();
       self->Show(watch, *member->second, *feed);
     });
   }

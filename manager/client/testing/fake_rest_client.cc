@@ -16,7 +16,7 @@ absl::StatusOr<HttpResponse> DeliverBody(absl::StatusOr<HttpResponse> response, 
   constexpr size_t kPiece = 61;
   if (sink == nullptr || !response.ok() || response->code / 100 != 2) return response;
   const std::string body = std::exchange(response->body, "");
-  sink->OnHead(*response);
+  sink->OnHeaders(*response);
   for (std::string_view rest = body; !rest.empty();) {
     const std::string_view piece = rest.substr(0, kPiece);
     if (absl::Status status = sink->OnBody(piece); !status.ok()) return status;

@@ -51,7 +51,7 @@ class ControllerTest : public testing::Test {
   }
   Controller::Options OptionsOf(std::vector<Source> sources) {
     return {.name = "scope",
-            .runtime = Runtime(),
+            .controller_context = Runtime(),
             .sources = std::move(sources),
             .reconciler = Recorder(),
             .controller = controller_options_};

@@ -92,12 +92,12 @@ class EventMapperTest : public testing::Test {
     AddAll(names);
     RunSlices();
   }
-  void ReplayAndRun() {
-    (void)mapper_->Replay();
+  void ResyncAndRun() {
+    (void)mapper_->Resync();
     RunSlices();
   }
   void RefillAndRun() {
-    (void)mapper_->Refill();
+    (void)mapper_->OnQueueHasRoom();
     RunSlices();
   }
   Names TakeMapped() { return std::exchange(mapped_, {}); }

@@ -22,10 +22,10 @@ class NotingRequest : public ActiveRequest {
  public:
   NotingRequest(HttpRequest request, std::map<std::string, absl::Status>& ends)
       : ActiveRequest(std::move(request)), ends_(ends) {}
-  bool OnHead(const HttpResponse&) override { return true; }
+  bool OnHeaders(const HttpResponse&) override { return true; }
   bool OnBody(std::string_view) override { return true; }
   void Cancel() { EndEarly(absl::CancelledError("nobody waits for it")); }
-  void RunOutOfTime() { EndOverdue(absl::DeadlineExceededError("too late")); }
+  void RunOutOfTime() { EndTimedOut(absl::DeadlineExceededError("too late")); }
 
  private:
   void OnEnd(absl::Status status) override { ends_[request().target] = std::move(status); }
@@ -42,7 +42,7 @@ class ConnectionBudgetTest : public testing::Test {
     if (budget_.has_value()) budget_->Shutdown(absl::CancelledError("the end"));
     loop_.RunReady();
     budget_.emplace(ConnectionContext{loop_, options_, stats_, new_codec_, std::move(in_doubt)},
-                    connections, [this] { loop_.Post([this] { budget_->Pump(); }); });
+                    connections, [this] { loop_.Post([this] { budget_->Dispatch(); }); });
   }
 
   // Submits a request; the budget acts on it in a later task.

@@ -58,7 +58,7 @@ class FakeNetwork::FakeCodec : public ClientCodec {
     return CountSent() > 0;
   }
 
-  bool gone() const override { return state_ == State::kGone && connected_; }
+  bool closed() const override { return state_ == State::kGone && connected_; }
 
   size_t HangingSince(absl::Time time) const {
     const bool probable = multiplexed_ && !going_away_ && CountSent() < Limit();
@@ -164,7 +164,7 @@ class FakeNetwork::FakeCodec : public ClientCodec {
     if (target != "/livez") {
       if (network_.Happens(faults.refused_stream)) {
         ++counts.resets;
-        return End(id, Unserved(id));
+        return End(id, Unprocessed(id));
       }
       if (network_.Happens(faults.never)) return;
       ++network_.served_[target];
@@ -209,11 +209,11 @@ class FakeNetwork::FakeCodec : public ClientCodec {
     bool wanted = false;
     Inside([&] {
       observer_.OnReceived();
-      observer_.OnHead(multiplexed_);
-      wanted = at->second.active->OnHead(head);
+      observer_.OnHeaders(multiplexed_);
+      wanted = at->second.active->OnHeaders(head);
     });
     if (wanted) {
-      observer_.OnSettled({});
+      observer_.OnCompleted({});
     } else {
       Fail(id);
     }
@@ -253,10 +253,10 @@ class FakeNetwork::FakeCodec : public ClientCodec {
         ++it;
         continue;
       }
-      over.push_back({it->second.active, Unserved(it->first)});
+      over.push_back({it->second.active, Unprocessed(it->first)});
       it = requests_.erase(it);
     }
-    observer_.OnSettled(std::move(over));
+    observer_.OnCompleted(std::move(over));
   }
 
   void Close() {
@@ -276,11 +276,11 @@ class FakeNetwork::FakeCodec : public ClientCodec {
                        .lost = true}});
       it = requests_.erase(it);
     }
-    observer_.OnSettled(std::move(over));
+    observer_.OnCompleted(std::move(over));
   }
 
   // Requests after the last one that the server took were not served, except those with a response.
-  TransferResult Unserved(uint64_t id) {
+  TransferResult Unprocessed(uint64_t id) {
     const Request& request = requests_.at(id);
     // When libcurl would send it again by itself, it does not use the connection any more.
     const bool refused = network_.Happens(50);
@@ -289,7 +289,7 @@ class FakeNetwork::FakeCodec : public ClientCodec {
             .sent = true,
             .received = request.received,
             .refused = refused,
-            .unserved = !request.received,
+            .unprocessed = !request.received,
             .lost = true};
   }
 
@@ -306,7 +306,7 @@ class FakeNetwork::FakeCodec : public ClientCodec {
   void End(uint64_t id, TransferResult result) {
     auto node = requests_.extract(id);
     if (node.empty()) return;
-    observer_.OnSettled({{std::move(node.mapped().active), std::move(result)}});
+    observer_.OnCompleted({{std::move(node.mapped().active), std::move(result)}});
   }
 
   void Inside(const std::function<void()>& work) {

@@ -65,7 +65,7 @@ void FakeStream::Send(std::string bytes) {
 
 bool FakeStream::DeliverHead(const HttpResponse& head) {
   opened_ = true;
-  return active_->OnHead(head);
+  return active_->OnHeaders(head);
 }
 
 void FakeStream::Close(absl::Status status) {
@@ -85,7 +85,7 @@ void FakeStream::Deliver(absl::AnyInvocable<bool(ActiveStream&)> event) {
 void FakeStream::Drop() {
   if (std::exchange(ending_, true)) return;
   // The server sees a stream that had no head in time cancelled too.
-  cancelled_ = !active_->overdue();
+  cancelled_ = !active_->timed_out();
   loop_.Post([self = shared_from_this()] {
     if (const auto callback = std::exchange(self->on_cancelled_, nullptr)) callback();
   });

@@ -87,7 +87,7 @@ void FakeTransport::Finish(uint64_t id, absl::StatusOr<HttpResponse> result) {
   ActiveCall& active = *node.mapped().active;
   if (!result.ok()) return active.End(std::move(result).status());
   const std::string body = std::exchange(result->body, "");
-  bool wanted = active.OnHead(*result);
+  bool wanted = active.OnHeaders(*result);
   // In pieces of an odd size.
   for (std::string_view rest = body; wanted && !rest.empty();) {
     const std::string_view piece = rest.substr(0, 61);

@@ -35,7 +35,7 @@ class ScriptedCodec : public ClientCodec {
     return sent_[active.request().target];
   }
   bool Flush() override { return true; }
-  bool gone() const override { return gone_; }
+  bool closed() const override { return closed_; }
 
   // The request goes out.
   void Send(const std::string& target) {
@@ -45,11 +45,11 @@ class ScriptedCodec : public ClientCodec {
   // The request goes out, and the head of its response comes.
   void Answer(const std::string& target, bool multiplexed = true) {
     Send(target);
-    observer_.OnHead(multiplexed);
+    observer_.OnHeaders(multiplexed);
     HttpResponse head;
     head.code = 200;
-    Find(target)->OnHead(head);
-    observer_.OnSettled({});
+    Find(target)->OnHeaders(head);
+    observer_.OnCompleted({});
   }
   // Something comes that belongs to none of the requests.
   void Hear() { observer_.OnReceived(); }
@@ -58,12 +58,12 @@ class ScriptedCodec : public ClientCodec {
     std::shared_ptr<ActiveRequest> active = Find(target);
     std::erase(active_, active);
     result.sent = sent_[target];
-    observer_.OnSettled({{std::move(active), std::move(result)}});
+    observer_.OnCompleted({{std::move(active), std::move(result)}});
   }
   // The server closed the connection, and nothing else has happened yet.
   void Vanish() {
-    gone_ = true;
-    observer_.OnSettled({});
+    closed_ = true;
+    observer_.OnCompleted({});
   }
 
   // The requests that were added, in order, and whether this one is still there.
@@ -84,7 +84,7 @@ class ScriptedCodec : public ClientCodec {
   std::vector<std::shared_ptr<ActiveRequest>> active_;
   std::vector<std::string> added_;
   std::map<std::string, bool> sent_;
-  bool gone_ = false;
+  bool closed_ = false;
 };
 
 // The connections, in the order in which they were made.

@@ -86,9 +86,9 @@ void CheckTransitions(const SchemaNode& node, bool known, const Place& above,
     if (known || rule["rule"].text().find("oldSelf") == std::string::npos) continue;
     diagnostics->Error(
         place,
-        "immutable and rules with oldSelf are not supported here: the API server finds no old "
-        "value of a list's items, unless the list is listType: \"map\", or of a field below "
-        "mapType: \"atomic\"");
+        "immutable and rules with oldSelf are not supported here: the API server has no old "
+        "value for fields under mapType \"atomic\", or for list items unless the list has listType "
+        "\"map\"");
   }
   const bool fields_known = known && !Says(node, "x-kubernetes-map-type", "atomic");
   const bool items_known = known && Says(node, "x-kubernetes-list-type", "map");

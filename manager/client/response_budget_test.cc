@@ -1,4 +1,4 @@
-#include "manager/client/answer_budget.h"
+#include "manager/client/response_budget.h"
 
 #include <gtest/gtest.h>
 
@@ -8,18 +8,19 @@
 namespace mandate {
 namespace {
 
-struct AnswerBudgetTest : testing::Test {
-  std::shared_ptr<AnswerBudget> budget = AnswerBudget::Create({.max_bytes = 10, .max_answer = 20});
-  std::shared_ptr<AnswerBudget::Answer> first = budget->Begin(true);
-  std::shared_ptr<AnswerBudget::Answer> second = budget->Begin(true);
-  std::shared_ptr<AnswerBudget::Answer> third = budget->Begin(true);
+struct ResponseBudgetTest : testing::Test {
+  std::shared_ptr<ResponseBudget> budget =
+      ResponseBudget::Create({.max_bytes = 10, .max_response_bytes = 20});
+  std::shared_ptr<ResponseBudget::Response> first = budget->Begin(true);
+  std::shared_ptr<ResponseBudget::Response> second = budget->Begin(true);
+  std::shared_ptr<ResponseBudget::Response> third = budget->Begin(true);
 
-  static bool Bring(AnswerBudget::Answer& answer, size_t bytes) {
-    return answer.OnBody(std::string(bytes, 'x')).ok();
+  static bool Bring(ResponseBudget::Response& response, size_t bytes) {
+    return response.OnBody(std::string(bytes, 'x')).ok();
   }
 };
 
-TEST_F(AnswerBudgetTest, CountsPendingBytes) {
+TEST_F(ResponseBudgetTest, CountsPendingBytes) {
   EXPECT_TRUE(Bring(*first, 4));
   EXPECT_TRUE(Bring(*second, 6));
   EXPECT_EQ(budget->held(), 10u);
@@ -29,7 +30,7 @@ TEST_F(AnswerBudgetTest, CountsPendingBytes) {
   EXPECT_EQ(budget->held(), 0u);
 }
 
-TEST_F(AnswerBudgetTest, PostponesTheNewestAnswer) {
+TEST_F(ResponseBudgetTest, PostponesTheNewestResponse) {
   EXPECT_TRUE(Bring(*first, 4));
   EXPECT_TRUE(Bring(*second, 3));
   EXPECT_TRUE(Bring(*third, 3));
@@ -45,8 +46,8 @@ TEST_F(AnswerBudgetTest, PostponesTheNewestAnswer) {
   EXPECT_EQ(budget->held(), 5u);
 }
 
-TEST_F(AnswerBudgetTest, TheOldestAloneMayExceedTheBudgetUpToItsOwnBound) {
-  EXPECT_TRUE(Bring(*second, 15)) << "an answer that has no bytes is no older";
+TEST_F(ResponseBudgetTest, TheOldestAloneMayExceedTheBudgetUpToItsOwnBound) {
+  EXPECT_TRUE(Bring(*second, 15)) << "a response that has no bytes is no older";
   EXPECT_TRUE(Bring(*second, 5));
   EXPECT_FALSE(second->too_large());
   const absl::Status status = second->OnBody("x");
@@ -55,7 +56,7 @@ TEST_F(AnswerBudgetTest, TheOldestAloneMayExceedTheBudgetUpToItsOwnBound) {
   EXPECT_FALSE(second->postponed());
 }
 
-TEST_F(AnswerBudgetTest, NeverPostponesWhatCannotBeRequestedAgain) {
+TEST_F(ResponseBudgetTest, NeverPostponesWhatCannotBeRequestedAgain) {
   auto write = budget->Begin(/*repeatable=*/false);
   EXPECT_TRUE(Bring(*first, 5));
   EXPECT_TRUE(Bring(*third, 5));
@@ -66,9 +67,9 @@ TEST_F(AnswerBudgetTest, NeverPostponesWhatCannotBeRequestedAgain) {
   EXPECT_EQ(budget->held(), 15u);
 }
 
-TEST_F(AnswerBudgetTest, AnEndlessAnswerToAWriteOrAnErrorEndsEarly) {
-  const auto small =
-      AnswerBudget::Create({.max_bytes = 100, .max_answer = 50, .max_small_answer = 7});
+TEST_F(ResponseBudgetTest, AnEndlessResponseToAWriteOrAnErrorEndsEarly) {
+  const auto small = ResponseBudget::Create(
+      {.max_bytes = 100, .max_response_bytes = 50, .max_small_response_bytes = 7});
   const auto write = small->Begin(/*repeatable=*/false);
   EXPECT_TRUE(Bring(*write, 7));
   const absl::Status status = write->OnBody("x");
@@ -80,24 +81,24 @@ TEST_F(AnswerBudgetTest, AnEndlessAnswerToAWriteOrAnErrorEndsEarly) {
   const auto read = small->Begin(/*repeatable=*/true);
   HttpResponse error;
   error.code = 403;
-  read->OnHead(error);
+  read->OnHeaders(error);
   EXPECT_TRUE(Bring(*read, 7));
   EXPECT_EQ(read->OnBody("x").message(),
             "the response is larger than 7 bytes, the limit of error responses");
   error.code = 200;
-  read->OnHead(error);
+  read->OnHeaders(error);
   EXPECT_TRUE(Bring(*read, 50)) << "the next attempt succeeds";
 }
 
-TEST_F(AnswerBudgetTest, ARestartedAnswerCountsFromZero) {
+TEST_F(ResponseBudgetTest, ARestartedResponseCountsFromZero) {
   EXPECT_TRUE(Bring(*first, 5));
-  first->OnHead({});
+  first->OnHeaders({});
   EXPECT_EQ(budget->held(), 0u);
   EXPECT_TRUE(Bring(*first, 2));
   EXPECT_EQ(first->TakeBody(), "xx");
 }
 
-TEST_F(AnswerBudgetTest, RoomIsHalfOfTheBudgetAtMost) {
+TEST_F(ResponseBudgetTest, RoomIsHalfOfTheBudgetAtMost) {
   EXPECT_TRUE(budget->HasCapacityFor(100)) << "nothing else is under way";
   EXPECT_TRUE(Bring(*first, 5));
   EXPECT_TRUE(budget->HasCapacityFor(100));

@@ -12,10 +12,10 @@
 
 namespace mandate::rbac {
 
-struct Danger {
+struct RiskyRight {
   // The identities that the holder of the right can become; blast-radius follows these.
   enum class Becomes {
-    kNobody,
+    kNone,
     kAccountsOfNamespace,  // every ServiceAccount of the namespace, by a pod that uses it
     kAccounts,             // every ServiceAccount of the cluster
   };
@@ -34,7 +34,7 @@ struct Danger {
   std::string_view subresource;
   std::string_view consequence;  // "reads credentials"
   Severity severity;
-  Becomes becomes = Becomes::kNobody;
+  Becomes becomes = Becomes::kNone;
   // If not empty, a rule counts only if its resourceNames have this name.
   std::string_view name = {};
 
@@ -43,15 +43,15 @@ struct Danger {
   std::string_view VerbOf(const Rule& rule) const;
 };
 
-std::span<const Danger> Dangers();
+std::span<const RiskyRight> RiskyRights();
 
 // The consequence of a rule's URLs: "reads the API server's memory"; "" if it has none.
-std::string_view DangerOfUrls(const Rule& rule);
+std::string_view RiskOfUrls(const Rule& rule);
 
 // The highest severity of the rule's consequences; nullopt if it has none.
-std::optional<Danger::Severity> SeverityOf(const Rule& rule);
+std::optional<RiskyRight::Severity> SeverityOf(const Rule& rule);
 
 // "critical", "high", "medium".
-std::string_view SeverityName(Danger::Severity severity);
+std::string_view SeverityName(RiskyRight::Severity severity);
 
 }  // namespace mandate::rbac

@@ -6,7 +6,7 @@
 namespace mandate {
 namespace {
 
-TEST_F(EventMapperTest, AReplayMapsEveryObjectOfEverySource) {
+TEST_F(EventMapperTest, AResyncMapsEveryObjectOfEverySource) {
   Source one = Of(kOther);
   one.demand.ns = "default";
   one.demand.name = "y";
@@ -17,39 +17,39 @@ TEST_F(EventMapperTest, AReplayMapsEveryObjectOfEverySource) {
   Put(kOther, {"x", "y", "z"});
   cache_.Put(kThing, RawWith(R"("namespace":"elsewhere","name":"q","resourceVersion":"1")"));
   (void)mapper_->OnEvent(0, Added(Thing("news")));
-  ReplayAndRun();
+  ResyncAndRun();
   EXPECT_EQ(TakeMapped(), (Names{"news", "a", "b", "y"}));
   EXPECT_EQ(TakeQueued(), (Names{"news", "a", "b", "y"}));
   RunSlices();
   EXPECT_EQ(TakeMapped(), Names{}) << "once";
 }
 
-TEST_F(EventMapperTest, AnotherReplayBeginsAnew) {
+TEST_F(EventMapperTest, AnotherResyncBeginsAnew) {
   Create({Of(kThing, [this, again = false](const ObjectEvent& event) mutable {
-    if (event.object->name() == "b" && !std::exchange(again, true)) (void)mapper_->Replay();
+    if (event.object->name() == "b" && !std::exchange(again, true)) (void)mapper_->Resync();
   })});
   Put(kThing, {"a", "b", "c"});
-  ReplayAndRun();
+  ResyncAndRun();
   EXPECT_EQ(TakeMapped(), (Names{"a", "b", "a", "b", "c"}));
 }
 
-TEST_F(EventMapperTest, ANewEventGoesBeforeTheRestOfAReplay) {
+TEST_F(EventMapperTest, ANewEventGoesBeforeTheRestOfAResync) {
   Create({Of(kThing, [this](const ObjectEvent& event) {
     if (event.object->name() == "a") (void)mapper_->OnEvent(0, Added(Thing("news")));
   })});
   Put(kThing, {"a", "b"});
-  ReplayAndRun();
+  ResyncAndRun();
   EXPECT_EQ(TakeMapped(), (Names{"a", "news", "b"}));
-  EXPECT_EQ(TakeQueued(), (Names{"news", "a", "b"})) << "a replay has the low priority";
+  EXPECT_EQ(TakeQueued(), (Names{"news", "a", "b"})) << "a resync has the low priority";
 }
 
-// The controller calls Refill() when the queue has room again.
+// The controller calls OnQueueHasRoom() when the queue has room again.
 TEST_F(EventMapperTest, ARefusedRequestIsQueuedWhenThereIsRoom) {
   Create({Of(kThing)}, /*max_requests=*/8);
   Names all;
   for (int i = 0; i < 30; ++i) all.push_back(StrCat("a", 10 + i));
   Put(kThing, all);
-  EXPECT_TRUE(mapper_->Refill());
+  EXPECT_TRUE(mapper_->OnQueueHasRoom());
   RunSlices();
   EXPECT_EQ(TakeMapped(), Names{}) << "nothing was refused";
   AddAllAndRun(all);
@@ -79,12 +79,12 @@ TEST_F(EventMapperTest, TheRequestsOfOneEventWaitForRoomToo) {
   EXPECT_EQ(TakeRefilled(), std::set<std::string>(all.begin(), all.end()));
 }
 
-// The controller calls Refill() by a timer, and may not know yet that the pass has filled the
-// queue.
+// The controller calls OnQueueHasRoom() by a timer, and may not know yet that the pass has filled
+// the queue.
 TEST_F(EventMapperTest, APassWaitsForRoomAtEachRefusal) {
   Create({Of(kThing,
              [this](const ObjectEvent&) {
-               if (mapper_->refilling()) (void)mapper_->Refill();
+               if (mapper_->refilling()) (void)mapper_->OnQueueHasRoom();
              })},
          /*max_requests=*/2);
   const Names all = {"a", "b", "c", "d"};
@@ -94,16 +94,16 @@ TEST_F(EventMapperTest, APassWaitsForRoomAtEachRefusal) {
   EXPECT_TRUE(mapper_->refilling());
 }
 
-TEST_F(EventMapperTest, AReplayDoesNotRestartAPassThatWaitsForRoom) {
+TEST_F(EventMapperTest, AResyncDoesNotRestartAPassThatWaitsForRoom) {
   Create({Of(kThing)}, /*max_requests=*/2);
   Put(kThing, {"a", "b", "c"});
   AddAllAndRun({"a", "b", "c"});
   BeginRefill();
-  ReplayAndRun();
+  ResyncAndRun();
   EXPECT_EQ(TakeMapped(), Names{});
   EXPECT_EQ(TakeQueued(), (Names{"a", "b"}));
   RefillAndRun();
-  EXPECT_EQ(TakeMapped(), (Names{"a", "b"})) << "the replay, after the pass";
+  EXPECT_EQ(TakeMapped(), (Names{"a", "b"})) << "the resync, after the pass";
   EXPECT_EQ(TakeQueued(), (Names{"c", "a"}));
   EXPECT_TRUE(mapper_->refilling()) << "b is refused";
 }
@@ -112,7 +112,7 @@ TEST_F(EventMapperTest, AReplayDoesNotRestartAPassThatWaitsForRoom) {
 TEST_F(EventMapperTest, AnEventThatIsRefusedDuringAPassIsFollowedByAnother) {
   Create({Of(kThing)}, /*max_requests=*/2);
   Put(kThing, {"a", "b", "c"});
-  ReplayAndRun();
+  ResyncAndRun();
   EXPECT_EQ(TakeMapped(), (Names{"a", "b", "c"})) << "c is refused";
   Put(kThing, {"0"});
   AddAllAndRun({"0"});

@@ -1,4 +1,4 @@
-#include "manager/rbac/danger.h"
+#include "manager/rbac/risky_rights.h"
 
 #include <algorithm>
 #include <string>
@@ -26,10 +26,10 @@ constexpr std::string_view kChanges = "changes the writes of all users";
 constexpr std::string_view kRefuses = "reads and denies the writes of all users";
 constexpr std::string_view kSigns = "makes certificates for any user";
 
-using enum Danger::Becomes;
-using enum Danger::Severity;
+using enum RiskyRight::Becomes;
+using enum RiskyRight::Severity;
 
-constexpr Danger kDangers[] = {
+constexpr RiskyRight kRiskyRights[] = {
     // Acting as other identities.
     {"create", "", "serviceaccounts", "token", kActs, kCritical},
     {"impersonate", "", "serviceaccounts", "", kActs, kCritical},
@@ -79,9 +79,9 @@ constexpr Danger kDangers[] = {
     {"update patch", kCertificates, "certificatesigningrequests", "approval", kSigns, kCritical},
     {"update patch", kCertificates, "certificatesigningrequests", "status", kSigns, kCritical},
     {"approve sign", kCertificates, "signers", "", kSigns, kCritical},
-    {kMakes, "", "configmaps", "", "decides the permissions of AWS users", kCritical, kNobody,
+    {kMakes, "", "configmaps", "", "decides the permissions of AWS users", kCritical, kNone,
      "aws-auth"},
-    {kMakes, "", "configmaps", "", "decides how DNS names resolve", kHigh, kNobody, "coredns"},
+    {kMakes, "", "configmaps", "", "decides how DNS names resolve", kHigh, kNone, "coredns"},
     // Changing the writes of other users, or the kinds that the server has.
     {kWrites, kAdmission, "mutatingwebhookconfigurations", "", kChanges, kHigh},
     {kWrites, kAdmission, "mutatingadmissionpolicies", "", kChanges, kHigh},
@@ -100,7 +100,7 @@ constexpr Danger kDangers[] = {
 
 }  // namespace
 
-std::vector<std::string_view> Danger::Verbs() const {
+std::vector<std::string_view> RiskyRight::Verbs() const {
   std::vector<std::string_view> all;
   for (size_t at = 0; at < verbs.size();) {
     const size_t end = std::min(verbs.find(' ', at), verbs.size());
@@ -110,7 +110,7 @@ std::vector<std::string_view> Danger::Verbs() const {
   return all;
 }
 
-std::string_view Danger::VerbOf(const Rule& rule) const {
+std::string_view RiskyRight::VerbOf(const Rule& rule) const {
   if (!GroupMatches(rule, group) || !ResourceMatches(rule, resource, subresource)) {
     return "";
   }
@@ -122,9 +122,9 @@ std::string_view Danger::VerbOf(const Rule& rule) const {
   return found == any.end() ? "" : *found;
 }
 
-std::span<const Danger> Dangers() { return kDangers; }
+std::span<const RiskyRight> RiskyRights() { return kRiskyRights; }
 
-std::string_view DangerOfUrls(const Rule& rule) {
+std::string_view RiskOfUrls(const Rule& rule) {
   constexpr std::pair<std::string_view, std::string_view> kPaths[] = {
       {"/debug/pprof", "reads the API server's memory"},
       {"/logs/", "reads the logs of the API server's host"}};
@@ -136,17 +136,17 @@ std::string_view DangerOfUrls(const Rule& rule) {
   return "";
 }
 
-std::optional<Danger::Severity> SeverityOf(const Rule& rule) {
-  std::optional<Danger::Severity> severity;
-  if (!DangerOfUrls(rule).empty()) severity = kMedium;
-  for (const Danger& danger : Dangers()) {
+std::optional<RiskyRight::Severity> SeverityOf(const Rule& rule) {
+  std::optional<RiskyRight::Severity> severity;
+  if (!RiskOfUrls(rule).empty()) severity = kMedium;
+  for (const RiskyRight& risky : RiskyRights()) {
     // An empty optional is less than any severity.
-    if (!danger.VerbOf(rule).empty()) severity = std::max(severity, std::optional(danger.severity));
+    if (!risky.VerbOf(rule).empty()) severity = std::max(severity, std::optional(risky.severity));
   }
   return severity;
 }
 
-std::string_view SeverityName(Danger::Severity severity) {
+std::string_view SeverityName(RiskyRight::Severity severity) {
   switch (severity) {
     case kMedium:
       return "medium";

@@ -1,4 +1,4 @@
-#include "manager/rbac/danger.h"
+#include "manager/rbac/risky_rights.h"
 
 #include <set>
 #include <string>
@@ -9,49 +9,49 @@
 namespace mandate::rbacgen {
 namespace {
 
-std::string Full(const rbac::Danger& danger) {
-  return std::string(danger.resource) + (danger.subresource.empty() ? "" : "/") +
-         std::string(danger.subresource);
+std::string Full(const rbac::RiskyRight& risky) {
+  return std::string(risky.resource) + (risky.subresource.empty() ? "" : "/") +
+         std::string(risky.subresource);
 }
 
-rbac::Rule Allows(const rbac::Danger& danger, const std::string& verb) {
-  rbac::Rule rule = {{verb}, {std::string(danger.group)}, {Full(danger)}, {}, {}};
-  if (!danger.name.empty()) rule.resource_names.emplace_back(danger.name);
+rbac::Rule Allows(const rbac::RiskyRight& risky, const std::string& verb) {
+  rbac::Rule rule = {{verb}, {std::string(risky.group)}, {Full(risky)}, {}, {}};
+  if (!risky.name.empty()) rule.resource_names.emplace_back(risky.name);
   return rule;
 }
 
-// The first Danger that applies to the rule, as "verb consequence".
-std::string DangerOf(const rbac::Rule& rule) {
-  for (const rbac::Danger& danger : rbac::Dangers()) {
-    const std::string_view verb = danger.VerbOf(rule);
-    if (!verb.empty()) return std::string(verb) + " " + std::string(danger.consequence);
+// The first RiskyRight that applies to the rule, as "verb consequence".
+std::string RiskOf(const rbac::Rule& rule) {
+  for (const rbac::RiskyRight& risky : rbac::RiskyRights()) {
+    const std::string_view verb = risky.VerbOf(rule);
+    if (!verb.empty()) return std::string(verb) + " " + std::string(risky.consequence);
   }
   return "";
 }
 
-TEST(Dangers, NameOnlyVerbsAndResourcesOfTheServer) {
+TEST(RiskyRights, NameOnlyVerbsAndResourcesOfTheServer) {
   std::set<std::string> seen;
-  for (const rbac::Danger& danger : rbac::Dangers()) {
-    SCOPED_TRACE(Full(danger));
-    const BuiltinResource* resource = FindBuiltin(danger.group, Full(danger));
+  for (const rbac::RiskyRight& risky : rbac::RiskyRights()) {
+    SCOPED_TRACE(Full(risky));
+    const BuiltinResource* resource = FindBuiltin(risky.group, Full(risky));
     ASSERT_NE(resource, nullptr);
-    EXPECT_FALSE(danger.consequence.empty());
-    for (const std::string_view each : danger.Verbs()) {
+    EXPECT_FALSE(risky.consequence.empty());
+    for (const std::string_view each : risky.Verbs()) {
       const std::string verb(each);
       // The API server authorizes these verbs while it handles a request with another verb.
       const bool is_asked_besides = verb == "bind" || verb == "escalate" || verb == "impersonate";
       EXPECT_TRUE(is_asked_besides || KnowsVerb(*resource, verb)) << verb;
-      EXPECT_EQ(danger.VerbOf(Allows(danger, verb)), verb);
-      EXPECT_TRUE(seen.insert(verb + " " + Full(danger) + "." + std::string(danger.group) + " " +
-                              std::string(danger.name))
+      EXPECT_EQ(risky.VerbOf(Allows(risky, verb)), verb);
+      EXPECT_TRUE(seen.insert(verb + " " + Full(risky) + "." + std::string(risky.group) + " " +
+                              std::string(risky.name))
                       .second)
           << verb << " is there twice";
     }
-    EXPECT_EQ(danger.VerbOf(Allows(danger, "nothing")), "");
+    EXPECT_EQ(risky.VerbOf(Allows(risky, "nothing")), "");
   }
 }
 
-TEST(Dangers, CoverTheRisksOfRbacScanners) {
+TEST(RiskyRights, CoverTheRisksOfRbacScanners) {
   const struct {
     rbac::Rule rule;
     const char* want;
@@ -72,16 +72,16 @@ TEST(Dangers, CoverTheRisksOfRbacScanners) {
       {{{"create"}, {"g.io"}, {"pods"}, {}, {}}, ""},
       {{{"update"}, {"*"}, {"*/status"}, {}, {}}, "update decides which pods a node gets"},
   };
-  for (const auto& row : rows) EXPECT_EQ(DangerOf(row.rule), row.want);
+  for (const auto& row : rows) EXPECT_EQ(RiskOf(row.rule), row.want);
 }
 
 // The comment next to each rule names the grade's source: a rbac-police policy, KubiScan or krane.
 TEST(SeverityOf, IsTheGradeOfTheScanners) {
-  using enum rbac::Danger::Severity;
+  using enum rbac::RiskyRight::Severity;
   constexpr char kRbac[] = "rbac.authorization.k8s.io";
   const struct {
     rbac::Rule rule;
-    std::optional<rbac::Danger::Severity> want;
+    std::optional<rbac::RiskyRight::Severity> want;
   } rows[] = {
       {{{"create"}, {""}, {"serviceaccounts/token"}, {}, {}}, kCritical},  // token_request
       {{{"impersonate"}, {""}, {"groups"}, {}, {}}, kCritical},            // impersonate; all three
@@ -118,9 +118,9 @@ TEST(SeverityOf, IsTheGradeOfTheScanners) {
   EXPECT_EQ(rbac::SeverityName(kMedium), "medium");
 }
 
-TEST(DangerOfUrls, ReportsProfilesAndLogs) {
+TEST(RiskOfUrls, ReportsProfilesAndLogs) {
   const auto of = [](const std::string& url) {
-    return std::string(rbac::DangerOfUrls({{"get"}, {}, {}, {}, {url}}));
+    return std::string(rbac::RiskOfUrls({{"get"}, {}, {}, {}, {url}}));
   };
   EXPECT_EQ(of("/debug/pprof/heap"), "reads the API server's memory");
   EXPECT_EQ(of("/debug/*"), "reads the API server's memory");

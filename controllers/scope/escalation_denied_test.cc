@@ -14,7 +14,7 @@ using testing::HasSubstr;
 using testing::IsEmpty;
 using testing::StartsWith;
 
-class NotHeldTest : public ScopedTest {
+class EscalationDeniedTest : public ScopedTest {
  protected:
   void EditTemplate(std::string_view roles) {
     EXPECT_EQ(cluster_.Merge(kTemplates, "foo", StrCat(R"({"spec":{"clusterRoles":)", roles, "}}")),
@@ -24,7 +24,7 @@ class NotHeldTest : public ScopedTest {
 };
 
 // The server accepts a role without rules, but not one that only has fewer rules.
-TEST_F(NotHeldTest, RemovesAllRulesWithoutEscalate) {
+TEST_F(EscalationDeniedTest, RemovesAllRulesWithoutEscalate) {
   Begin(R"("namespaces": ["foo"])", kNodes);
   cluster_.TakeRule("scope-template", "escalate");
   EditTemplate(kAnn);
@@ -40,7 +40,7 @@ TEST_F(NotHeldTest, RemovesAllRulesWithoutEscalate) {
   ExpectConvergedAndQuiet();
 }
 
-TEST_F(NotHeldTest, WithoutEscalateARoleThatOnlyGainsStays) {
+TEST_F(EscalationDeniedTest, WithoutEscalateARoleThatOnlyGainsStays) {
   Begin(R"("namespaces": ["foo"])", kAnn);
   cluster_.TakeRule("scope-template", "escalate");
   EditTemplate(kNodes);
@@ -48,7 +48,7 @@ TEST_F(NotHeldTest, WithoutEscalateARoleThatOnlyGainsStays) {
 }
 
 // The server accepts a deletion, but not a binding that only has fewer subjects.
-TEST_F(NotHeldTest, DeletesBindingWithoutBind) {
+TEST_F(EscalationDeniedTest, DeletesBindingWithoutBind) {
   Begin(R"("namespaces": ["foo"])", kAnnAndEve);
   cluster_.TakeRule("scope-instance", "bind");
   EditTemplate(kAnn);
@@ -64,7 +64,7 @@ TEST_F(NotHeldTest, DeletesBindingWithoutBind) {
   ExpectConvergedAndQuiet();
 }
 
-TEST_F(NotHeldTest, WithoutBindABindingThatOnlyGainsStays) {
+TEST_F(EscalationDeniedTest, WithoutBindABindingThatOnlyGainsStays) {
   Begin(R"("namespaces": ["foo"])", kAnn);
   cluster_.TakeRule("scope-instance", "bind");
   EditTemplate(kAnnAndEve);

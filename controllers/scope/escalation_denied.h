@@ -12,7 +12,7 @@ namespace mandate::scope {
 // Whether the server denied a write because its author has neither all permissions that the written
 // object grants, nor `escalate` or `bind`. The server checks the whole object even if the write
 // only removes something. It does not check a role without rules, or a deletion.
-inline bool IsNotHeld(const absl::Status& status) {
+inline bool IsEscalationDenied(const absl::Status& status) {
   constexpr std::string_view kNotHeld = "attempting to grant RBAC permissions not currently held";
   return IsForbidden(status) && AsStd(status.message()).find(kNotHeld) != std::string_view::npos;
 }

@@ -1,4 +1,4 @@
-// Bounds the calls and the answers of a component's client.
+// Bounds the calls and the responses of a component's client.
 #pragma once
 
 #include <cstddef>
@@ -6,25 +6,26 @@
 #include <memory>
 
 #include "absl/status/statusor.h"
-#include "manager/client/answer_budget.h"
 #include "manager/client/client_call.h"
 #include "manager/client/client_metrics.h"
 #include "manager/client/client_options.h"
+#include "manager/client/response_budget.h"
 
 namespace mandate {
 
-// A call waits for a place before its first attempt, and keeps it until End(). A call whose answer
-// exceeds the budget leaves its place, and its attempt is repeated when there is room. Loop thread
-// only.
-class AdmissionLayer : public CallLayer {
+// A call waits for a place before its first attempt, and keeps it until End(). A call whose
+// response exceeds the budget leaves its place, and its attempt is repeated when there is room.
+// Loop thread only.
+class InFlightLimitLayer : public CallLayer {
  public:
   // The three outlive this.
-  AdmissionLayer(const ClientOptions& options, ClientMetrics& metrics, CallLayer& next)
+  InFlightLimitLayer(const ClientOptions& options, ClientMetrics& metrics, CallLayer& next)
       : options_(options),
         metrics_(metrics),
         next_(next),
-        answers_(AnswerBudget::Create(options.answers, metrics.answer_bytes())) {}
-  ~AdmissionLayer() override { answers_->DropGauge(); }
+        response_budget_(
+            ResponseBudget::Create(options.response_budget, metrics.response_bytes())) {}
+  ~InFlightLimitLayer() override { response_budget_->DropGauge(); }
 
   // kResourceExhausted when too many calls wait.
   void Send(const ClientCallPtr& call, Done done) override;
@@ -47,7 +48,7 @@ class AdmissionLayer : public CallLayer {
   std::deque<Waiting> queue_;
   std::deque<Waiting> postponed_;
   size_t in_flight_ = 0;
-  const std::shared_ptr<AnswerBudget> answers_;
+  const std::shared_ptr<ResponseBudget> response_budget_;
 };
 
 }  // namespace mandate

@@ -13,7 +13,7 @@ using testing::ElementsAre;
 using testing::IsEmpty;
 
 // A role concerns the leases whose holder has its name.
-class ControllerReplayTest : public ControllerTest {
+class ControllerResyncTest : public ControllerTest {
  protected:
   std::vector<Source> LeasesAndTheirRoles() { return {Of(kLease), RolesOfHolders()}; }
   void StartSettled() {
@@ -35,7 +35,7 @@ class ControllerReplayTest : public ControllerTest {
   }
 };
 
-TEST_F(ControllerReplayTest, ReplaysEventsWhoseMapCouldNotRead) {
+TEST_F(ControllerResyncTest, ResyncsEventsWhoseMapCouldNotRead) {
   for (const DemandState lost :
        {DemandState::kForbidden, DemandState::kKindAbsent, DemandState::kPending}) {
     SCOPED_TRACE(ToString(lost));
@@ -54,7 +54,7 @@ TEST_F(ControllerReplayTest, ReplaysEventsWhoseMapCouldNotRead) {
 }
 
 // The deleted object is gone when the map can read again.
-TEST_F(ControllerReplayTest, ReplaysDeletionsWhoseMapCouldNotRead) {
+TEST_F(ControllerResyncTest, ResyncsDeletionsWhoseMapCouldNotRead) {
   PutLease("a", "r");
   PutRole("r");
   StartSettled();
@@ -66,7 +66,7 @@ TEST_F(ControllerReplayTest, ReplaysDeletionsWhoseMapCouldNotRead) {
 }
 
 // This includes the objects of sources that could always be read.
-TEST_F(ControllerReplayTest, ReplaysEverySource) {
+TEST_F(ControllerResyncTest, ResyncsEverySource) {
   Source leases = Of(kLease);
   leases.handler = [](const ObjectEvent&, std::vector<Request>&) { return absl::OkStatus(); };
   std::vector<Source> sources = LeasesAndTheirRoles();
@@ -81,7 +81,7 @@ TEST_F(ControllerReplayTest, ReplaysEverySource) {
   EXPECT_THAT(SettleAndTake(), ElementsAre("a"));
 }
 
-TEST_F(ControllerReplayTest, ReplaysOnceAfterAnOutageOfAllSources) {
+TEST_F(ControllerResyncTest, ResyncsOnceAfterAnOutageOfAllSources) {
   PutLease("a", "r");
   PutRole("r");
   StartSettled();
@@ -97,7 +97,7 @@ TEST_F(ControllerReplayTest, ReplaysOnceAfterAnOutageOfAllSources) {
   EXPECT_EQ(log_->Count("Mapping all objects again"), 1);
 }
 
-TEST_F(ControllerReplayTest, ReplaysSoonAlthoughASourceStaysAway) {
+TEST_F(ControllerResyncTest, ResyncsSoonAlthoughASourceStaysAway) {
   PutLease("a", "r");
   StartSettled();
   for (int outage = 1; outage <= 2; ++outage) {
@@ -108,10 +108,10 @@ TEST_F(ControllerReplayTest, ReplaysSoonAlthoughASourceStaysAway) {
 }
 
 // Its last known objects can be read, and missed changes come as events.
-TEST_F(ControllerReplayTest, AStaleSourceIsNotReplayed) {
+TEST_F(ControllerResyncTest, AStaleSourceIsNotResynced) {
   PutLease("a", "r");
   StartSettled();
-  // It is not replayed after a time in which it could not be read, either.
+  // It is not resynced after a time in which it could not be read, either.
   Deny(kLease);
   cache_.SetState(kLease, DemandState::kSynced);
   Settle();
@@ -124,7 +124,7 @@ TEST_F(ControllerReplayTest, AStaleSourceIsNotReplayed) {
 }
 
 // Whether or not another demand covers all objects of the kind.
-TEST_F(ControllerReplayTest, ReplaysADemandForOneObject) {
+TEST_F(ControllerResyncTest, ResyncsADemandForOneObject) {
   for (const bool with_all : {false, true}) {
     SCOPED_TRACE(with_all);
     PutLease("a");
@@ -142,7 +142,7 @@ TEST_F(ControllerReplayTest, ReplaysADemandForOneObject) {
   }
 }
 
-TEST_F(ControllerReplayTest, AStoppedControllerReplaysNothing) {
+TEST_F(ControllerResyncTest, AStoppedControllerResyncsNothing) {
   PutLease("a", "r");
   StartSettled();
   LoseBothAndRegainLeases();

@@ -1,4 +1,4 @@
-#include "manager/client/admission_layer.h"
+#include "manager/client/in_flight_limit_layer.h"
 
 #include <string>
 #include <utility>
@@ -7,25 +7,25 @@
 
 namespace mandate {
 
-void AdmissionLayer::Send(const ClientCallPtr& call, Done done) {
+void InFlightLimitLayer::Send(const ClientCallPtr& call, Done done) {
   if (call->in_flight) return Start(call, std::move(done));
   if (in_flight_ >= options_.max_in_flight) {
     if (queued() >= options_.max_queued) {
-      metrics_.Met(ClientMetrics::Bound::kQueue);
+      metrics_.CountLimitReached(ClientMetrics::Limit::kQueue);
       return std::move(done)(absl::ResourceExhaustedError(
           StrCat("component ", options_.identity->name(), " has ", options_.max_in_flight,
                  " requests in flight and ", options_.max_queued, " waiting")));
     }
-    metrics_.Met(ClientMetrics::Bound::kInFlight);
+    metrics_.CountLimitReached(ClientMetrics::Limit::kInFlight);
   }
   queue_.push_back({call, std::move(done)});
   StartQueued();
 }
 
-void AdmissionLayer::StartQueued() {
+void InFlightLimitLayer::StartQueued() {
   while (in_flight_ < options_.max_in_flight) {
-    const bool again =
-        !postponed_.empty() && answers_->HasCapacityFor(postponed_.front().call->answer_bytes);
+    const bool again = !postponed_.empty() &&
+                       response_budget_->HasCapacityFor(postponed_.front().call->response_bytes);
     std::deque<Waiting>& queue = again ? postponed_ : queue_;
     if (queue.empty()) break;
     Waiting next = std::move(queue.front());
@@ -34,13 +34,13 @@ void AdmissionLayer::StartQueued() {
     ++in_flight_;
     Start(next.call, std::move(next.done));
   }
-  metrics_.Set(ClientMetrics::Level::kInFlight, in_flight_);
-  metrics_.Set(ClientMetrics::Level::kQueued, queued());
+  metrics_.Set(ClientMetrics::Gauge::kInFlight, in_flight_);
+  metrics_.Set(ClientMetrics::Gauge::kQueued, queued());
 }
 
-void AdmissionLayer::Start(const ClientCallPtr& call, Done done) {
+void InFlightLimitLayer::Start(const ClientCallPtr& call, Done done) {
   if (call->request.body_sink == nullptr) {
-    call->answer = answers_->Begin(/*repeatable=*/call->request.method == "GET");
+    call->response = response_budget_->Begin(/*repeatable=*/call->request.method == "GET");
   }
   next_.Send(call,
              [this, call, done = std::move(done)](absl::StatusOr<HttpResponse> result) mutable {
@@ -48,17 +48,17 @@ void AdmissionLayer::Start(const ClientCallPtr& call, Done done) {
              });
 }
 
-void AdmissionLayer::OnResult(const ClientCallPtr& call, Done done,
-                              absl::StatusOr<HttpResponse> result) {
+void InFlightLimitLayer::OnResult(const ClientCallPtr& call, Done done,
+                                  absl::StatusOr<HttpResponse> result) {
   const bool postponed = call->postponed();
-  if (const auto answer = std::exchange(call->answer, nullptr)) {
-    call->answer_bytes = answer->postponed_bytes();
-    if (answer->too_large()) metrics_.Met(ClientMetrics::Bound::kAnswer);
-    std::string body = answer->TakeBody();
+  if (const auto response = std::exchange(call->response, nullptr)) {
+    call->response_bytes = response->postponed_bytes();
+    if (response->too_large()) metrics_.CountLimitReached(ClientMetrics::Limit::kResponse);
+    std::string body = response->TakeBody();
     if (result.ok()) result->body = std::move(body);
   }
   if (postponed) {
-    metrics_.Met(ClientMetrics::Bound::kAnswerBytes);
+    metrics_.CountLimitReached(ClientMetrics::Limit::kResponseBytes);
     call->in_flight = call->awaiting = false;
     --in_flight_;
     postponed_.push_back({call, std::move(done)});
@@ -68,8 +68,8 @@ void AdmissionLayer::OnResult(const ClientCallPtr& call, Done done,
   if (!postponed) std::move(done)(std::move(result));
 }
 
-void AdmissionLayer::End(const ClientCallPtr& call) {
-  if (call->answer != nullptr) call->answer->Abandon();
+void InFlightLimitLayer::End(const ClientCallPtr& call) {
+  if (call->response != nullptr) call->response->Abandon();
   if (call->in_flight) --in_flight_;
   for (std::deque<Waiting>* queue : {&queue_, &postponed_}) {
     std::erase_if(*queue, [&](const Waiting& waiting) { return waiting.call == call; });

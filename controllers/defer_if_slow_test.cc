@@ -1,4 +1,4 @@
-#include "controllers/put_off.h"
+#include "controllers/defer_if_slow.h"
 
 #include <gtest/gtest.h>
 
@@ -14,21 +14,21 @@ namespace {
 
 using Turn = SlowObjects::Turn;
 
-class PutOffTest : public testing::Test {
+class DeferIfSlowTest : public testing::Test {
  protected:
-  PutOffTest() {
+  DeferIfSlowTest() {
     for (const ObjectKey* key : {&a_, &b_}) Turn(objects_, *key, clock_.TimeNow()).End(true);
   }
   // Whether the reconcile ends here. Each report takes the time `takes_`.
   bool Ends(Turn& turn, bool writes) {
-    return PutOff({}, clock_, {}, turn, writes ? Planned::kGrants : Planned::kNothing,
-                  [this](const CallContext& context) {
-                    ++reports_;
-                    const absl::Time end = clock_.TimeNow() + takes_;
-                    clock_.AdvanceTo(std::min(end, context.deadline));
-                    return end > context.deadline ? absl::DeadlineExceededError("late")
-                                                  : absl::OkStatus();
-                  });
+    return DeferIfSlow({}, clock_, {}, turn, writes ? WriteKind::kGrants : WriteKind::kNothing,
+                       [this](const CallContext& context) {
+                         ++reports_;
+                         const absl::Time end = clock_.TimeNow() + takes_;
+                         clock_.AdvanceTo(std::min(end, context.deadline));
+                         return end > context.deadline ? absl::DeadlineExceededError("late")
+                                                       : absl::OkStatus();
+                       });
   }
 
   const ObjectKey a_{"", "a"}, b_{"", "b"}, quick_{"", "c"};
@@ -38,13 +38,13 @@ class PutOffTest : public testing::Test {
   int reports_ = 0;
 };
 
-TEST_F(PutOffTest, AQuickObjectGoesOnAndSaysNothing) {
+TEST_F(DeferIfSlowTest, AQuickObjectGoesOnAndSaysNothing) {
   Turn turn(objects_, quick_, clock_.TimeNow());
   EXPECT_FALSE(Ends(turn, true));
   EXPECT_EQ(reports_, 0);
 }
 
-TEST_F(PutOffTest, ASlowOneSaysSoBeforeItWritesAndBeforeItWaits) {
+TEST_F(DeferIfSlowTest, ASlowOneSaysSoBeforeItWritesAndBeforeItWaits) {
   Turn at_work(objects_, a_, clock_.TimeNow());
   EXPECT_FALSE(Ends(at_work, true));
   EXPECT_EQ(reports_, 1);
@@ -53,29 +53,29 @@ TEST_F(PutOffTest, ASlowOneSaysSoBeforeItWritesAndBeforeItWaits) {
   EXPECT_EQ(reports_, 2);
 }
 
-TEST_F(PutOffTest, WhoHasNothingToWriteNeedsNoTurn) {
+TEST_F(DeferIfSlowTest, WhoHasNothingToWriteNeedsNoTurn) {
   const Turn at_work(objects_, a_, clock_.TimeNow());
   Turn other(objects_, b_, clock_.TimeNow());
   EXPECT_FALSE(Ends(other, false));
   EXPECT_EQ(reports_, 0);
 }
 
-TEST_F(PutOffTest, WhoRevokesIsFirst) {
+TEST_F(DeferIfSlowTest, WhoRevokesIsFirst) {
   const ObjectKey d{"", "d"};
   Turn(objects_, d, clock_.TimeNow()).End(true);
-  const auto put_off = [&](const ObjectKey& key, Planned planned) {
+  const auto defer_if_slow = [&](const ObjectKey& key, WriteKind planned) {
     Turn turn(objects_, key, clock_.TimeNow());
-    const bool is =
-        PutOff({}, clock_, {}, turn, planned, [](const CallContext&) { return absl::OkStatus(); });
-    if (is) turn.Later();
+    const bool is = DeferIfSlow({}, clock_, {}, turn, planned,
+                                [](const CallContext&) { return absl::OkStatus(); });
+    if (is) turn.RequeueLater();
     return is;
   };
   std::optional<Turn> at_work(std::in_place, objects_, a_, clock_.TimeNow());
-  EXPECT_TRUE(put_off(b_, Planned::kGrants));
-  EXPECT_TRUE(put_off(d, Planned::kRevocations));
+  EXPECT_TRUE(defer_if_slow(b_, WriteKind::kGrants));
+  EXPECT_TRUE(defer_if_slow(d, WriteKind::kRevocations));
   at_work.reset();
-  EXPECT_TRUE(put_off(b_, Planned::kGrants));
-  EXPECT_FALSE(put_off(d, Planned::kRevocations));
+  EXPECT_TRUE(defer_if_slow(b_, WriteKind::kGrants));
+  EXPECT_FALSE(defer_if_slow(d, WriteKind::kRevocations));
 }
 
 TEST(PlannedTest, TheFirstOfWhatThereIsToWrite) {
@@ -85,12 +85,12 @@ TEST(PlannedTest, TheFirstOfWhatThereIsToWrite) {
     size_t writes() const { return count; }
     bool revokes() const { return revoking; }
   };
-  EXPECT_EQ(PlannedBy(Plan{0, false}), Planned::kNothing);
-  EXPECT_EQ(PlannedBy(Plan{1, false}), Planned::kGrants);
-  EXPECT_EQ(PlannedBy(Plan{2, true}), Planned::kRevocations);
+  EXPECT_EQ(WriteKindOf(Plan{0, false}), WriteKind::kNothing);
+  EXPECT_EQ(WriteKindOf(Plan{1, false}), WriteKind::kGrants);
+  EXPECT_EQ(WriteKindOf(Plan{2, true}), WriteKind::kRevocations);
 }
 
-TEST_F(PutOffTest, AStatusThatIsSlowToWriteIsWaitedForBrieflyAndNotAgain) {
+TEST_F(DeferIfSlowTest, AStatusThatIsSlowToWriteIsWaitedForBrieflyAndNotAgain) {
   takes_ = absl::Minutes(1);
   const absl::Time begun = clock_.TimeNow();
   const Turn at_work(objects_, a_, begun);
