@@ -10,6 +10,7 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
+#include "manager/access_hints.h"
 #include "manager/admission/webhook.h"
 #include "manager/client/rest_client.h"
 #include "manager/controller/controller.h"
@@ -26,7 +27,8 @@ struct Component {
   EventRecorder& events;
   // The view of the cache, the loop, the workers, logs and metrics.
   ControllerContext controller_context;
-  std::string_view ns = {};  // the manager's namespace
+  std::string_view ns = {};             // the manager's namespace
+  AccessHints* access_hints = nullptr;  // always set by the Manager
 
   std::string_view name() const { return mandate.component; }
   CacheView& cache() const { return controller_context.cache; }

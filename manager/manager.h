@@ -78,7 +78,7 @@ struct ManagerOptions {
   // A turn of the event loop that takes longer is reported with its cause, because leases, tokens
   // and every watch wait for it.
   absl::Duration loop_block_warning_after = absl::Seconds(1);
-  // The limit of the encoded objects of all watches together (cache/cache.h), and so of one kind,
+  // The limit of the stored objects of all watches together (cache/cache.h), and so of one kind,
   // too. By default a quarter of the container's memory.
   size_t max_watch_bytes = DefaultMaxWatchBytes(MemoryLimit());
   uint64_t seed = 0;  // of jitter and ids; a different one for each process

@@ -134,6 +134,12 @@ absl::Status Manager::Parts::BuildIdentities(const std::vector<ComponentSpec>& s
                                          .seed = random(),
                                          .max_watch_bytes = options.max_watch_bytes,
                                          .reflector = reflector}));
+  hints = std::make_unique<ComponentHints>(*cache);
+  for (const auto& client : clients) {
+    ASSIGN_OR_RETURN(const ComponentIdentity* identity,
+                     identities->Component(kHome, client->component()));
+    hints->Add(client->component(), identity->username());
+  }
   return absl::OkStatus();
 }
 
@@ -161,7 +167,7 @@ absl::StatusOr<std::unique_ptr<ComponentClient>> Manager::Parts::NewClient(
       // A component may have granted or revoked what another one reads.
       .on_rbac_write =
           [this](std::string_view ns) {
-            if (cache != nullptr) cache->RecheckAccessInNamespace(ns);
+            if (cache != nullptr) cache->RecheckAccess("", ns);
           },
   });
 }
@@ -186,6 +192,7 @@ absl::Status Manager::Parts::BuildComponents(const std::vector<ComponentSpec>& s
                                     .log = options.log,
                                     .seed = random(),
                                     .ns = options.ns,
+                                    .access_hints = hints.get(),
                                     .webhook_limits = options.webhook_limits,
                                     .has_token = options.identity_mode == IdentityMode::kToken}));
     workers.back()->AddThreads(component->concurrency());

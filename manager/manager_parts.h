@@ -15,6 +15,7 @@
 #include "manager/base_user_check.h"
 #include "manager/cache/cache.h"
 #include "manager/client/component_client.h"
+#include "manager/component_hints.h"
 #include "manager/controller/rest_event_recorder.h"
 #include "manager/core/loop_watchdog.h"
 #include "manager/core/thread_pool.h"
@@ -94,6 +95,7 @@ struct Manager::Parts {
   std::vector<std::unique_ptr<RestEventRecorder>> recorders;
   DiscardingEventRecorder no_events;
   std::unique_ptr<Cache> cache;
+  std::unique_ptr<ComponentHints> hints;
   std::string base_user;
   std::unique_ptr<BaseUserCheck> base_user_check;
   std::unique_ptr<LeaderElector> elector;

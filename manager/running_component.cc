@@ -21,7 +21,8 @@ absl::StatusOr<std::unique_ptr<RunningComponent>> RunningComponent::Create(
       options.seed,
       std::make_shared<Strand>(Strand::Options{options.workers, options.client.loop().clock()})};
   std::unique_ptr<RunningComponent> running(new RunningComponent(
-      {*spec.mandate, options.client, options.events, std::move(controller_context), options.ns},
+      {*spec.mandate, options.client, options.events, std::move(controller_context), options.ns,
+       options.access_hints},
       options.cache, options.log.With("component", name),
       options.has_token ? absl::UnavailableError("no token yet") : absl::OkStatus()));
   running->ready_ = spec.ready;

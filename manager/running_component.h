@@ -34,6 +34,7 @@ class RunningComponent {
     Logger log;
     uint64_t seed = 0;
     std::string_view ns = {};  // the manager's namespace; outlives this
+    AccessHints* access_hints = nullptr;
     WebhookLimits webhook_limits = {};
     // Whether it needs a token before it is ready.
     bool has_token = true;

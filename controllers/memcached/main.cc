@@ -9,6 +9,7 @@
 #include <string>
 #include <thread>
 
+#include "controllers/access_observer/access_observer.h"
 #include "controllers/memcached/bar/reconciler.h"
 #include "controllers/memcached/base_mandate.h"
 #include "controllers/memcached/reconciler.h"
@@ -53,10 +54,12 @@ absl::Status Run(Flags flags, std::stop_token stop) {
   options.base_mandate = &kBase;
   options.seed = std::random_device()();
   options.log = Logger(StderrLogSink(LogFormat::kText, flags.verbosity), Clock::Real());
-  ASSIGN_OR_RETURN(const std::unique_ptr<Manager> manager,
-                   Manager::Create(std::move(options),
-                                   {{&kMemcached, MakeOnlyController<memcached::MakeController>},
-                                    {&kBar, MakeOnlyController<bar::MakeController>}}));
+  ASSIGN_OR_RETURN(
+      const std::unique_ptr<Manager> manager,
+      Manager::Create(std::move(options),
+                      {{&kMemcached, MakeOnlyController<memcached::MakeController>},
+                       {&kBar, MakeOnlyController<bar::MakeController>},
+                       {&kAccessObserver, MakeOnlyController<access::MakeController>}}));
   return manager->Run(stop);
 }
 

@@ -36,7 +36,7 @@ class World:
     program = "//cmd/mandate-manager"
     # Pathspecs of the components' sources, and of the .proto files of their kinds. The operator of hack/demo/scoped is not
     # part of the product.
-    sources: tuple[str, ...] = ("controllers", "webhooks", "manager", ":!controllers/memcached")
+    sources: tuple[str, ...] = ("controllers", "webhooks", "manager", ":!controllers/access_observer", ":!controllers/memcached")
     protos = "api/*.proto"
     enabled = "metrics.enabled"  # the components of plain manifests that have no controllers
 

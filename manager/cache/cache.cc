@@ -78,19 +78,14 @@ class Cache::Registry : public WatchRegistry, public std::enable_shared_from_thi
     });
   }
 
-  void RecheckAccess(std::string component) {
-    Post([component = std::move(component)](Registry& self) {
-      self.RetrySlice(component, self.watches_.begin());
-    });
-  }
-
-  void RecheckAccessInNamespace(std::string ns) {
-    Post([ns = std::move(ns)](Registry& self) {
+  void RecheckAccess(std::string component, std::string ns) {
+    Post([component = std::move(component), ns = std::move(ns)](Registry& self) {
+      if (ns.empty()) return self.RetrySlice(component, self.watches_.begin());
       for (const auto& [kind, store] : self.stores_) {
         const DemandSpec first = {kind.kind, ns, ""};
         for (auto it = self.watches_.lower_bound(first);
              it != self.watches_.end() && it->first.kind == kind.kind && it->first.ns == ns; ++it) {
-          it->second->RecheckAccess("");
+          it->second->RecheckAccess(component);
         }
       }
     });
@@ -201,12 +196,8 @@ CacheView& Cache::AddComponent(RestClient& client, const rbac::Mandate& mandate)
   return *views_.back();
 }
 
-void Cache::RecheckAccess(std::string_view component) {
-  registry_->RecheckAccess(std::string(component));
-}
-
-void Cache::RecheckAccessInNamespace(std::string_view ns) {
-  registry_->RecheckAccessInNamespace(std::string(ns));
+void Cache::RecheckAccess(std::string_view component, std::string_view ns) {
+  registry_->RecheckAccess(std::string(component), std::string(ns));
 }
 
 void Cache::OnCredentialLost(std::string_view component, absl::Status why) {

@@ -29,7 +29,7 @@
 
 namespace mandate {
 
-// AddComponent(), RecheckAccess(), RecheckAccessInNamespace() and OnCredentialLost() are
+// AddComponent(), RecheckAccess() and OnCredentialLost() are
 // thread-safe. Destroy it on the loop, or after the loop has stopped; handles may outlive it,
 // threads that use its views may not.
 class Cache {
@@ -77,11 +77,10 @@ class Cache {
   // outlives the cache, and `mandate` is a constant.
   CacheView& AddComponent(RestClient& client, const rbac::Mandate& mandate);
 
-  // A hint that RBAC has changed for a component (empty: for all), or that a kind is now served:
-  // the cache proves access again, and repeats denied requests, as the budgets of probes allow.
-  void RecheckAccess(std::string_view component = "");
-  // A hint that RBAC has changed for all components in this namespace.
-  void RecheckAccessInNamespace(std::string_view ns);
+  // A hint that RBAC has changed for a component (empty: for all) in a namespace (empty:
+  // everywhere), or that a kind is now served: the cache proves access again, and repeats denied
+  // requests, as the budgets of probes allow.
+  void RecheckAccess(std::string_view component = "", std::string_view ns = "");
   // The server no longer accepts the component's credential: from the loop's next turn on its reads
   // are kUnavailable, until its access is proved again, which RecheckAccess() hastens. The watches
   // and reads of other components continue.

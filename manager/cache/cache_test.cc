@@ -226,7 +226,7 @@ TEST_F(CacheTest, AHintForANamespaceIsFollowedThere) {
   ASSERT_EQ(foo.state(), DemandState::kForbidden);
   server_.Grant("a", "foo");
   server_.Grant("a", "bar");
-  cache_->RecheckAccessInNamespace("foo");
+  cache_->RecheckAccess("", "foo");
   loop_.RunFor(absl::Seconds(1));
   EXPECT_EQ(foo.state(), DemandState::kSynced);
   EXPECT_EQ(bar.state(), DemandState::kForbidden);
@@ -236,10 +236,32 @@ TEST_F(CacheTest, AHintForANamespaceIsFollowedThere) {
   // A revocation is noticed by the hint, although the watch stays open.
   server_.Revoke("a", "foo");
   server_.Revoke("a", "bar");
-  cache_->RecheckAccessInNamespace("foo");
+  cache_->RecheckAccess("", "foo");
   loop_.RunFor(absl::Seconds(1));
   EXPECT_EQ(foo.state(), DemandState::kForbidden);
   EXPECT_EQ(bar.state(), DemandState::kSynced);
+}
+
+// The hint for one component in one namespace costs the others nothing.
+TEST_F(CacheTest, AHintForAComponentInANamespaceConcernsNoOther) {
+  CacheView& a = Add(a_);
+  CacheView& b = Add(b_);
+  server_.Grant("a", "foo");
+  server_.Grant("b", "foo");
+  server_.Grant("a", "bar");
+  Demanded a_foo = DemandAndSettle(a, "foo"), a_bar = DemandAndSettle(a, "bar");
+  Demanded b_foo = DemandAndSettle(b, "foo");
+  loop_.RunFor(absl::Minutes(1));
+  server_.Revoke("a", "foo");
+  server_.Revoke("a", "bar");
+  const size_t requests = b_.requests().size();
+  cache_->RecheckAccess("a", "foo");
+  loop_.RunFor(absl::Milliseconds(300));
+  EXPECT_EQ(a_foo.state(), DemandState::kForbidden);
+  EXPECT_EQ(a_bar.state(), DemandState::kSynced);
+  loop_.RunFor(absl::Seconds(1));
+  EXPECT_EQ(b_foo.state(), DemandState::kSynced);
+  EXPECT_LE(b_.requests().size(), requests + 1) << "it may have become the sponsor";
 }
 
 TEST_F(CacheTest, TheLastDemandClosesTheWatch) {

@@ -46,7 +46,7 @@ struct ReflectorOptions {
   // as long as before, up to this limit, until one gets an answer.
   absl::Duration max_answer_grace = absl::Minutes(2);
 
-  // The limit of the encoded objects that it holds, and separately of the list or initial events
+  // The limit of the stored objects that it holds, and separately of the list or initial events
   // that will replace them, so that it may use twice this while it lists again. If it is exceeded,
   // reads of the kind are kResourceExhausted, and the kind is listed again after a wait.
   size_t max_bytes = size_t{1} << 30;

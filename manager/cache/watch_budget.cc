@@ -11,7 +11,7 @@ WatchBudget::WatchBudget(size_t max_bytes, Metrics& metrics)
     : max_bytes_(max_bytes), metrics_(metrics) {
   metrics_
       .Gauge("mandate_cache_budget_limit_bytes",
-             "Limit of the encoded objects that all watches may hold, in bytes", {})
+             "Limit of the stored objects that all watches may hold, in bytes", {})
       .Set(static_cast<double>(max_bytes));
 }
 

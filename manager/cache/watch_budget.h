@@ -11,7 +11,7 @@
 
 namespace mandate {
 
-// A budget in bytes of encoded objects. One half is split into equal shares, one for each
+// A budget in bytes of stored objects. One half is split into equal shares, one for each
 // component, which no other component can use; the other half goes to the components that need
 // more, first come, first served. A watch counts for the component under whose identity it runs.
 // While it lists again it counts once, with the larger one of its content and the new list. Loop

@@ -24,7 +24,7 @@ from mandate_dev.demo import story
 from mandate_dev.world import BASE, NAMESPACE, PATIENCE
 
 SOURCES = ["webhooks", "manager/telemetry"]
-OTHER_PROGRAMS = ["controllers/memcached"]
+OTHER_PROGRAMS = ["controllers/access_observer", "controllers/memcached"]
 
 
 class LeastPrivilegeFixture(WorldFixture):

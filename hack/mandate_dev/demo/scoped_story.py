@@ -5,17 +5,20 @@ from collections.abc import Callable
 from typing import Any
 
 from mandate_dev.demo import audit, audit_log, scoped_bar
-from mandate_dev.demo.scoped_world import SETUP, USER, ScopedWorld, binding, memcached, name_in
+from mandate_dev.demo.scoped_world import OBSERVER, OBSERVER_USER, SETUP, USER, ScopedWorld, binding, memcached, name_in
 from mandate_dev.report import Report, StepFailed, table
+from mandate_dev.world import BASE
 
 # Seconds: a proof of access lasts five minutes.
 REVOCATION = 400
 # When the cache asks again (docs/cache.md).
 DENIAL = "asks again after 1 s, doubling to 60 s"
 PROOF = "renews each proof of access within 5 min"
+HINT = "is told by access-observer"
 DENIED = ('Not permitted to get Deployment: deployments.apps "memcached-sample-denied" is forbidden: '
           "Not permitted based on RBAC")
 OWN = "memcacheds in the cluster"
+RBAC = [f"{resource} in the cluster" for resource in ("clusterrolebindings", "clusterroles", "rolebindings", "roles")]
 
 
 def needs(namespace: str) -> list[str]:
@@ -81,12 +84,12 @@ class Story:
         """The operator watches its own kind in the cluster, Deployments and Pods in these namespaces, and nothing else."""
         self.watches(USER, [OWN, *(scope for namespace in namespaces for scope in needs(namespace))])
 
-    def watches(self, user: str, wanted: list[str]) -> None:
+    def watches(self, user: str, wanted: list[str], patience: float = 60) -> None:
         """These are the open watches of the user, each once."""
         def look() -> tuple[Any, Any]:
             scopes = audit_log.scopes(self.world.streams(user))
             return scopes == sorted(wanted), scopes
-        self.world.eventually(f"open watches of {user.rsplit('-', 1)[1]}: {len(wanted)}", look, 60)
+        self.world.eventually(f"open watches of {user.rsplit(f'{BASE}-', 1)[1]}: {len(wanted)}", look, patience)
         for scope in sorted(wanted):
             self.report.say(f"      {scope}")
 
@@ -121,6 +124,7 @@ def play(world: ScopedWorld, report: Report) -> None:
     denied(story)
     granted(story)
     revoked(story)
+    observed(story)
     deleted(story)
     scoped_bar.play(story)
     audit.check(world, report)
@@ -228,6 +232,24 @@ def revoked(story: Story) -> None:
     story.succeeds("denied")
     story.measure("grant after a silent revocation, to status Succeeded (9d)", DENIAL, "patch", "memcacheds", "denied", "status",
                   last=True)
+    story.streams_are("allowed-one", "allowed-two", "denied")
+
+
+def observed(story: Story) -> None:
+    """Step 9 again, with a component that watches RBAC."""
+    story.report.section("Step 9 with access-observer")
+    story.act("an administrator lets access-observer watch RBAC", lambda: story.world.kubectl("apply", "-f", OBSERVER))
+    # It has been denied for minutes, and asks once a minute.
+    story.watches(OBSERVER_USER, RBAC, 120)
+    nodes = story.nodes("denied")
+    story.act("the RoleBinding is deleted, and nothing else happens", lambda: revoke(story))
+    story.state_is("denied", "Failed", DENIED)
+    story.measure("revocation to status Failed, with access-observer (9c)", HINT, "patch", "memcacheds", "denied", "status")
+    story.report.expect("status.nodes stays as it was", story.nodes("denied") == nodes, story.nodes("denied"))
+    story.streams_are("allowed-one", "allowed-two")
+    story.act("a RoleBinding again; nobody edits the Memcached", lambda: story.apply(binding("denied")))
+    story.succeeds("denied")
+    story.measure("grant to status Succeeded, with access-observer (9d)", HINT, "patch", "memcacheds", "denied", "status", last=True)
     story.streams_are("allowed-one", "allowed-two", "denied")
 
 

@@ -16,7 +16,9 @@ ACCOUNT = f"{BASE}-memcached"
 USER = f"system:serviceaccount:{NAMESPACE}:{ACCOUNT}"
 BAR_ACCOUNT = f"{BASE}-bar"
 BAR_USER = f"system:serviceaccount:{NAMESPACE}:{BAR_ACCOUNT}"
+OBSERVER_USER = f"system:serviceaccount:{NAMESPACE}:{BASE}-access-observer"
 SETUP = os.path.join(TOOLS, "demo", "scoped_setup.yaml")
+OBSERVER = os.path.join(TOOLS, "demo", "scoped_observer.yaml")
 
 
 def binding(namespace: str) -> dict[str, Any]:
@@ -41,7 +43,7 @@ class ScopedWorld(World):
 
     namespace = NAMESPACE
     program = "//controllers/memcached:memcached-operator"
-    sources = ("controllers/memcached",)
+    sources = ("controllers/access_observer", "controllers/memcached")
     protos = "controllers/memcached/*.proto"
     enabled = ""
 

@@ -1,0 +1,137 @@
+#include "controllers/access_observer/access_observer.h"
+
+#include <string>
+#include <string_view>
+#include <utility>
+
+#include "manager/cache/index.h"
+#include "manager/controller/controller_builder.h"
+#include "manager/core/status_macros.h"
+#include "manager/core/strings.h"
+#include "manager/object/kinds/rbac_v1.h"
+#include "manager/rbac/policy_proto.h"
+
+namespace mandate::access {
+namespace {
+
+constexpr absl::Duration kDelay = absl::Milliseconds(100);
+constexpr absl::Duration kRepeat = absl::Seconds(1);
+constexpr std::string_view kRoleRef = "roleRef";
+
+template <class Binding>
+std::string RoleRefOf(const Binding& binding) {
+  return StrCat(binding.roleref().kind(), "/", binding.roleref().name());
+}
+
+template <class Binding>
+std::vector<std::string> RoleRefs(const Binding& binding) {
+  return {RoleRefOf(binding)};
+}
+
+// The requests of events. It lives as long as the controller, whose maps hold it.
+class Maps {
+ public:
+  Maps(const Component& component, AccessObserver& observer)
+      : cache_(component.cache()), hints_(*component.access_hints), observer_(observer) {}
+
+  template <class Binding>
+  std::vector<Request> OfBinding(const ObjectEvent& event) const {
+    std::vector<Request> requests;
+    if (event.initial) return requests;
+    for (const auto& object : {event.object, event.old}) {
+      if (object != nullptr) AddBinding<Binding>(*object, requests);
+    }
+    return Noted(std::move(requests));
+  }
+
+  // The bindings to the role tell whom it concerns.
+  std::vector<Request> OfRole(const ObjectEvent& event, std::string_view kind) const {
+    std::vector<Request> requests;
+    if (event.initial) return requests;
+    const std::string role = StrCat(kind, "/", event.object->name());
+    const IndexQuery query = {.field = kRoleRef, .value = role, .ns = event.object->ns()};
+    for (const auto& binding :
+         cache_.ListLastKnownByIndex(KindOf<rbacv1::RoleBinding>::value, query)) {
+      AddBinding<rbacv1::RoleBinding>(*binding, requests);
+    }
+    if (!event.object->ns().empty()) return Noted(std::move(requests));
+    for (const auto& binding :
+         cache_.ListLastKnownByIndex(KindOf<rbacv1::ClusterRoleBinding>::value, query)) {
+      AddBinding<rbacv1::ClusterRoleBinding>(*binding, requests);
+    }
+    return Noted(std::move(requests));
+  }
+
+ private:
+  template <class Binding>
+  void AddBinding(const RawObject& object, std::vector<Request>& requests) const {
+    // One that cannot be decoded concerns nobody that is known; the authorizer reads it as we do.
+    const auto binding = object.Decode<Binding>();
+    if (!binding.ok()) return;
+    for (std::string& component :
+         hints_.ComponentsOf(rbac::FromProto(*binding).subjects, object.ns())) {
+      requests.push_back({{std::string(object.ns()), std::move(component)}});
+    }
+  }
+
+  std::vector<Request> Noted(std::vector<Request> requests) const {
+    for (const Request& request : requests) observer_.Note(request);
+    return requests;
+  }
+
+  const CacheView& cache_;
+  const AccessHints& hints_;
+  AccessObserver& observer_;
+};
+
+}  // namespace
+
+void AccessObserver::Note(const Request& request) {
+  MutexLock lock(mutex_);
+  Stage& stage = stages_.try_emplace(request, Stage::kNoted).first->second;
+  // A hint that has been given may have come too early for this change.
+  if (stage == Stage::kHinted) stage = Stage::kNoted;
+}
+
+absl::StatusOr<Result> AccessObserver::Reconcile(const CallContext&, const Request& request) {
+  Stage stage;
+  {
+    MutexLock lock(mutex_);
+    const auto it = stages_.find(request);
+    if (it == stages_.end()) return Result{};
+    stage = it->second;
+    if (stage == Stage::kHinted) {
+      stages_.erase(it);
+    } else {
+      it->second = stage == Stage::kNoted ? Stage::kWaiting : Stage::kHinted;
+    }
+  }
+  if (stage == Stage::kNoted) return Result{.requeue_after = kDelay};
+  hints_.RecheckAccess(request.key.name, request.key.ns);
+  return stage == Stage::kWaiting ? Result{.requeue_after = kRepeat} : Result{};
+}
+
+absl::StatusOr<std::unique_ptr<Controller>> MakeController(const Component& component) {
+  if (component.access_hints == nullptr) {
+    return absl::FailedPreconditionError("access-observer has nobody to give its hints to");
+  }
+  using rbacv1::ClusterRoleBinding, rbacv1::RoleBinding;
+  CacheView& cache = component.cache();
+  RETURN_IF_ERROR(cache.IndexField<RoleBinding>(kRoleRef, RoleRefs<RoleBinding>));
+  RETURN_IF_ERROR(cache.IndexField<ClusterRoleBinding>(kRoleRef, RoleRefs<ClusterRoleBinding>));
+  auto observer = std::make_unique<AccessObserver>(*component.access_hints);
+  const auto maps = std::make_shared<const Maps>(component, *observer);
+  return ControllerBuilder<kAccessObserver>(component.controller_context)
+      .Named("access-observer")
+      .Watches<RoleBinding>(
+          [maps](const ObjectEvent& event) { return maps->OfBinding<RoleBinding>(event); })
+      .Watches<ClusterRoleBinding>(
+          [maps](const ObjectEvent& event) { return maps->OfBinding<ClusterRoleBinding>(event); })
+      .Watches<rbacv1::Role>(
+          [maps](const ObjectEvent& event) { return maps->OfRole(event, "Role"); })
+      .Watches<rbacv1::ClusterRole>(
+          [maps](const ObjectEvent& event) { return maps->OfRole(event, "ClusterRole"); })
+      .Complete(std::move(observer));
+}
+
+}  // namespace mandate::access

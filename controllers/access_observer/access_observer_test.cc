@@ -1,0 +1,185 @@
+#include "controllers/access_observer/access_observer.h"
+
+#include <map>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "absl/strings/str_join.h"
+#include "gtest/gtest.h"
+#include "manager/client/testing/fake_rest_client.h"
+#include "manager/controller/testing/controller_fixture.h"
+#include "manager/controller/testing/fake_event_recorder.h"
+#include "manager/core/strings.h"
+#include "manager/rbac/authorizer.h"
+
+namespace mandate::access {
+namespace {
+
+using rbacv1::ClusterRole;
+using rbacv1::ClusterRoleBinding;
+using rbacv1::Role;
+using rbacv1::RoleBinding;
+
+// The users of two components, and the hints for them.
+class FakeHints : public AccessHints {
+ public:
+  explicit FakeHints(const Clock& clock) : clock_(clock), start_(clock.TimeNow()) {}
+
+  std::vector<std::string> ComponentsOf(const std::vector<rbac::Subject>& subjects,
+                                        std::string_view ns) const override {
+    std::vector<std::string> components;
+    for (const char* name : {"memcached", "bar"}) {
+      const rbac::UserInfo user = rbac::ServiceAccountInfo("system", name);
+      for (const rbac::Subject& subject : subjects) {
+        if (!rbac::SubjectMatches(subject, user, ns)) continue;
+        components.push_back(name);
+        break;
+      }
+    }
+    return components;
+  }
+  void RecheckAccess(std::string_view component, std::string_view ns) override {
+    const int64_t ms = absl::ToInt64Milliseconds(clock_.TimeNow() - start_);
+    times_[StrCat(component, "@", ns.empty() ? "*" : ns)].push_back(ms / 10 * 10);
+  }
+
+  // Counts the time from now on.
+  void Restart() { start_ = clock_.TimeNow(); }
+  // "COMPONENT@NAMESPACE:MILLISECONDS,…", since the last call.
+  std::string Take() {
+    std::string text;
+    for (const auto& [whom, times] : std::exchange(times_, {})) {
+      text += StrCat(text.empty() ? "" : " ", whom, ":", absl::StrJoin(times, ","));
+    }
+    return text;
+  }
+  const std::vector<int64_t>& times(const std::string& whom) { return times_[whom]; }
+
+ private:
+  const Clock& clock_;
+  absl::Time start_;
+  std::map<std::string, std::vector<int64_t>> times_;
+};
+
+template <class Binding>
+Binding Bind(const std::string& ns, const std::string& name, const std::string& role,
+             const std::string& account, const std::string& role_kind = "ClusterRole") {
+  Binding binding;
+  if (!ns.empty()) binding.mutable_metadata()->set_namespace_(ns);
+  binding.mutable_metadata()->set_name(name);
+  binding.mutable_roleref()->set_kind(role_kind);
+  binding.mutable_roleref()->set_name(role);
+  auto& subject = *binding.add_subjects();
+  subject.set_kind("ServiceAccount");
+  subject.set_namespace_("system");
+  subject.set_name(account);
+  return binding;
+}
+
+template <class T>
+T Named(const std::string& ns, const std::string& name) {
+  T object;
+  if (!ns.empty()) object.mutable_metadata()->set_namespace_(ns);
+  object.mutable_metadata()->set_name(name);
+  object.add_rules()->add_verbs("get");
+  return object;
+}
+
+class AccessObserverTest : public ControllerTest {
+ protected:
+  AccessObserverTest() : client_(loop_, "access-observer"), hints_(loop_.clock()) {}
+
+  void StartObserver() {
+    Start(MakeController(component_));
+    loop_.RunFor(absl::Minutes(1));
+    hints_.Restart();
+  }
+  std::string Hints() {
+    loop_.RunFor(absl::Minutes(1));
+    hints_.Restart();
+    return hints_.Take();
+  }
+
+  FakeRestClient client_;
+  FakeEventRecorder events_;
+  FakeHints hints_;
+  Component component_{kAccessObserver, client_, events_, Runtime(), "system", &hints_};
+};
+
+TEST_F(AccessObserverTest, HintsWhomABindingConcernsAndWhere) {
+  StartObserver();
+  cache_.Put(Bind<RoleBinding>("a", "b", "r", "memcached"));
+  EXPECT_EQ(Hints(), "memcached@a:100,1100");
+  cache_.Put(Bind<RoleBinding>("a", "strangers", "r", "somebody"));
+  EXPECT_EQ(Hints(), "");
+  cache_.Put(Bind<ClusterRoleBinding>("", "b", "r", "bar"));
+  EXPECT_EQ(Hints(), "bar@*:100,1100");
+  cache_.Put(Bind<RoleBinding>("a", "b", "r", "bar"));
+  EXPECT_EQ(Hints(), "bar@a:100,1100 memcached@a:100,1100") << "one gets it, one loses it";
+  cache_.Remove(KindOf<RoleBinding>::value, {"a", "b"});
+  EXPECT_EQ(Hints(), "bar@a:100,1100");
+}
+
+TEST_F(AccessObserverTest, AGroupConcernsAllInIt) {
+  StartObserver();
+  RoleBinding binding = Bind<RoleBinding>("a", "b", "r", "somebody");
+  binding.mutable_subjects(0)->set_kind("Group");
+  binding.mutable_subjects(0)->set_name("system:serviceaccounts:system");
+  cache_.Put(binding);
+  EXPECT_EQ(Hints(), "bar@a:100,1100 memcached@a:100,1100");
+}
+
+// The role's bindings say whom it concerns.
+TEST_F(AccessObserverTest, ARoleConcernsThoseWhomItIsBoundTo) {
+  cache_.Put(Bind<RoleBinding>("a", "one", "reader", "memcached"));
+  cache_.Put(Bind<RoleBinding>("b", "one", "reader", "memcached", "Role"));
+  cache_.Put(Bind<RoleBinding>("b", "other", "writer", "bar", "Role"));
+  cache_.Put(Bind<ClusterRoleBinding>("", "one", "reader", "bar"));
+  StartObserver();
+  EXPECT_EQ(hints_.Take(), "") << "what was there before is no change";
+  cache_.Put(Named<Role>("b", "reader"));
+  EXPECT_EQ(Hints(), "memcached@b:100,1100");
+  cache_.Put(Named<Role>("a", "reader"));
+  EXPECT_EQ(Hints(), "") << "it is bound to a ClusterRole of that name there";
+  cache_.Put(Named<ClusterRole>("", "reader"));
+  EXPECT_EQ(Hints(), "bar@*:100,1100 memcached@a:100,1100");
+  cache_.Remove(KindOf<ClusterRole>::value, {"", "reader"});
+  EXPECT_EQ(Hints(), "bar@*:100,1100 memcached@a:100,1100");
+  cache_.Put(Named<ClusterRole>("", "unbound"));
+  EXPECT_EQ(Hints(), "");
+}
+
+// The last hint is always given a second after the last change, and changes do not put it off.
+TEST_F(AccessObserverTest, ManyChangesAreFewHints) {
+  StartObserver();
+  for (int i = 0; i < 40; ++i) {
+    cache_.Put(Bind<RoleBinding>("a", StrCat("b", i), "r", "memcached"));
+    loop_.RunFor(absl::Milliseconds(10));
+  }
+  loop_.RunFor(absl::Minutes(1));
+  const std::vector<int64_t> times = hints_.times("memcached@a");
+  ASSERT_GE(times.size(), 2u);
+  EXPECT_LE(times.size(), 41u);
+  EXPECT_LE(times.front(), 100);
+  EXPECT_GE(times.back(), 390 + 1000);
+  EXPECT_LE(times.back(), 400 + 1100);
+}
+
+// Kinds that it may not read do not stop the hints of the others.
+TEST_F(AccessObserverTest, WatchesWhatItMay) {
+  Deny(KindOf<ClusterRoleBinding>::value);
+  Deny(KindOf<ClusterRole>::value);
+  Deny(KindOf<Role>::value);
+  StartObserver();
+  cache_.Put(Bind<RoleBinding>("a", "b", "r", "memcached"));
+  EXPECT_EQ(Hints(), "memcached@a:100,1100");
+}
+
+TEST_F(AccessObserverTest, NeedsSomebodyToHint) {
+  component_.access_hints = nullptr;
+  EXPECT_EQ(MakeController(component_).status().code(), absl::StatusCode::kFailedPrecondition);
+}
+
+}  // namespace
+}  // namespace mandate::access
