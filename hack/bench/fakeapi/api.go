@@ -27,8 +27,12 @@ type api struct {
 
 func (a *api) mux() http.Handler {
 	m := http.NewServeMux()
-	m.HandleFunc("/api/v1/configmaps", a.configMaps)
-	m.HandleFunc("/api/v1/namespaces/bench/configmaps", a.configMaps)
+	if a.world.kind == "Pod" {
+		m.HandleFunc("/api/v1/pods", a.objects)
+	} else {
+		m.HandleFunc("/api/v1/configmaps", a.objects)
+		m.HandleFunc("/api/v1/namespaces/bench/configmaps", a.objects)
+	}
 	m.HandleFunc("POST /api/v1/namespaces/{ns}/serviceaccounts/{name}/token", a.token)
 	m.HandleFunc("POST /apis/authorization.k8s.io/v1/selfsubjectaccessreviews", a.accessReview)
 	m.HandleFunc("POST /apis/authorization.k8s.io/v1/selfsubjectrulesreviews", a.rulesReview)
@@ -42,7 +46,7 @@ func (a *api) mux() http.Handler {
 	m.HandleFunc("/livez", text("ok"))
 	m.HandleFunc("/api", text(`{"kind":"APIVersions","versions":["v1"],"serverAddressByClientCIDRs":[]}`))
 	m.HandleFunc("/apis", text(`{"kind":"APIGroupList","apiVersion":"v1","groups":[]}`))
-	m.HandleFunc("/api/v1", text(`{"kind":"APIResourceList","groupVersion":"v1","resources":[{"name":"configmaps","singularName":"configmap","namespaced":true,"kind":"ConfigMap","verbs":["get","list","watch"]}]}`))
+	m.HandleFunc("/api/v1", text(`{"kind":"APIResourceList","groupVersion":"v1","resources":[{"name":"configmaps","singularName":"configmap","namespaced":true,"kind":"ConfigMap","verbs":["get","list","watch"]},{"name":"pods","singularName":"pod","namespaced":true,"kind":"Pod","verbs":["get","list","watch"]}]}`))
 	m.HandleFunc("/bench/burst", func(w http.ResponseWriter, r *http.Request) {
 		a.world.burst(number(r, "n"), number(r, "rate"))
 		answer(w, http.StatusOK, "{}")
@@ -84,14 +88,19 @@ func (a *api) stats(w http.ResponseWriter, _ *http.Request) {
 	out, _ := json.Marshal(map[string]int64{
 		"connections": c.connections.Load(), "lists": c.lists.Load(), "watches": c.watches.Load(),
 		"reviews": c.reviews.Load(), "bytes": c.bytes.Load(), "open": int64(open),
+		"object bytes": a.world.objectBytes(),
 	})
 	answer(w, http.StatusOK, string(out))
 }
 
-// configMaps is list and watch; selectors are not known here.
-func (a *api) configMaps(w http.ResponseWriter, r *http.Request) {
+// objects is list and watch; selectors are not known here.
+func (a *api) objects(w http.ResponseWriter, r *http.Request) {
 	q := r.URL.Query()
 	asJSON := !strings.Contains(r.Header.Get("Accept"), pbType)
+	if asJSON && a.world.kind == "Pod" {
+		answer(w, http.StatusNotAcceptable, `{"kind":"Status","apiVersion":"v1","status":"Failure","reason":"NotAcceptable","code":406}`)
+		return
+	}
 	if watch, _ := strconv.ParseBool(q.Get("watch")); watch {
 		a.watch(w, r, asJSON)
 		return

@@ -1,5 +1,5 @@
 // fakeapi is the API server that every client is measured against: ConfigMaps, list and watch, in protobuf and JSON,
-// over TLS and HTTP/2. All bodies are encoded beforehand, so that it costs little beside its clients.
+// over TLS and HTTP/2; with -pods Pods, in protobuf. All bodies are encoded beforehand, so that it costs little beside its clients.
 //
 // It prints one line, the path of a kubeconfig, once it serves, and ends when its standard input does. As "fakeapi
 // reviews" it is the API server's other side: it calls a webhook.
@@ -14,6 +14,7 @@ import (
 	"net/http"
 	"os"
 	"path/filepath"
+	"strings"
 	"sync/atomic"
 )
 
@@ -22,8 +23,9 @@ func main() {
 		reviews(os.Args[2:])
 		return
 	}
-	objects := flag.Int("objects", 1000, "ConfigMaps that exist")
+	objects := flag.Int("objects", 1000, "ConfigMaps or synthetic Pods that exist")
 	payload := flag.Int("payload", 602, "bytes of data in each")
+	pods := flag.String("pods", "", `serve Pods instead: "synthetic", or the paths of recordings, separated by commas, whose Pods are all served`)
 	dir := flag.String("dir", "", "folder for ca.crt, tls.crt, tls.key and kubeconfig")
 	flag.Parse()
 	if *dir == "" {
@@ -36,7 +38,17 @@ func main() {
 	check(err)
 	check(writeAccess(*dir, "https://"+listener.Addr().String(), pems))
 
-	api := &api{world: newWorld(*objects, *payload)}
+	var served *world
+	switch *pods {
+	case "":
+		served = newWorld(*objects, *payload)
+	case "synthetic":
+		served = syntheticPods(*objects)
+	default:
+		served, err = recordedPods(strings.Split(*pods, ","))
+		check(err)
+	}
+	api := &api{world: served}
 	server := &http.Server{
 		Handler:   api.mux(),
 		TLSConfig: tls,

@@ -40,12 +40,17 @@ func (w *watcher) frame(kind string, i, version int, stamp int64) {
 	if w.asJSON {
 		w.buffer = append(w.buffer, `{"type":"`...)
 		w.buffer = append(w.buffer, kind...)
-		w.buffer = append(w.buffer, `","object":{"kind":"ConfigMap","apiVersion":"v1",`...)
+		w.buffer = append(w.buffer, `","object":{"kind":"`...)
+		w.buffer = append(w.buffer, w.world.kind...)
+		w.buffer = append(w.buffer, `","apiVersion":"v1",`...)
 		at = len(w.buffer) - 1
 		w.buffer = append(w.buffer, object[1:]...)
 		w.buffer = append(w.buffer, "}\n"...)
 	} else {
-		at = w.protobuf(kind, "ConfigMap", object)
+		at = w.protobuf(kind, w.world.kind, object)
+	}
+	if len(e.version) == 0 {
+		return
 	}
 	strconv.AppendInt(w.buffer[at+e.version[i]:at+e.version[i]], int64(version), 10)
 	if stamp != 0 {
@@ -88,7 +93,7 @@ func uvarintLen(n int) int {
 func (w *watcher) bookmark(version int, initialEnd bool) {
 	v := strconv.Itoa(version)
 	if w.asJSON {
-		w.buffer = append(w.buffer, `{"type":"BOOKMARK","object":{"kind":"ConfigMap","apiVersion":"v1","metadata":{"resourceVersion":"`+v+`"`...)
+		w.buffer = append(w.buffer, `{"type":"BOOKMARK","object":{"kind":"`+w.world.kind+`","apiVersion":"v1","metadata":{"resourceVersion":"`+v+`"`...)
 		if initialEnd {
 			w.buffer = append(w.buffer, `,"annotations":{"k8s.io/initial-events-end":"true"}`...)
 		}
@@ -99,7 +104,7 @@ func (w *watcher) bookmark(version int, initialEnd bool) {
 	if initialEnd {
 		meta = meta.entry(12, "k8s.io/initial-events-end", "true")
 	}
-	w.protobuf("BOOKMARK", "ConfigMap", message{}.bytes(1, meta))
+	w.protobuf("BOOKMARK", w.world.kind, message{}.bytes(1, meta))
 }
 
 // flush writes what is gathered when that is enough, or all of it.

@@ -33,7 +33,7 @@ type encoded struct {
 	list []byte
 	// Of each object in list, without what separates them.
 	start, end []int
-	// Of each object, from its start.
+	// Of each object, from its start; empty for objects that have no events.
 	version, stamp []int
 }
 
@@ -42,6 +42,7 @@ func (e *encoded) object(i int) []byte { return e.list[e.start[i]:e.end[i]] }
 // world is the objects, and how many events there were: event k (from 1) modifies object (k-1) mod n and makes its
 // version the server's. There is no log, so a watch may start anywhere.
 type world struct {
+	kind     string // ConfigMap or Pod
 	n        int
 	json, pb encoded
 
@@ -51,9 +52,15 @@ type world struct {
 	watchers  map[*watcher]struct{}
 }
 
-func newWorld(n, payload int) *world {
-	w := &world{n: n, watchers: map[*watcher]struct{}{}}
+func emptyWorld(kind string) *world {
+	w := &world{kind: kind, watchers: map[*watcher]struct{}{}}
 	w.changed = sync.NewCond(&w.mu)
+	return w
+}
+
+func newWorld(n, payload int) *world {
+	w := emptyWorld("ConfigMap")
+	w.n = n
 	random := rand.New(rand.NewSource(1))
 	for i := range n {
 		o := newObject(i, payload, random)
@@ -74,9 +81,23 @@ func (e *encoded) add(object []byte, version int) {
 	strconv.AppendInt(object[v:v], int64(version), 10)
 	copy(object[s:], noStamp)
 	e.version, e.stamp = append(e.version, v), append(e.stamp, s)
+	e.append(object)
+}
+
+// append appends one object as it is.
+func (e *encoded) append(object []byte) {
 	e.start = append(e.start, len(e.list))
 	e.list = append(e.list, object...)
 	e.end = append(e.end, len(e.list))
+}
+
+// objectBytes is the mean size of an object in protobuf.
+func (w *world) objectBytes() int64 {
+	total := 0
+	for i := range w.n {
+		total += w.pb.end[i] - w.pb.start[i]
+	}
+	return int64(total / w.n)
 }
 
 // page is the list of objects [from, to), with a continue token when more follow.
@@ -93,7 +114,7 @@ func (w *world) page(e *encoded, asJSON bool, from, to int) []byte {
 			meta["continue"], meta["remainingItemCount"] = next, w.n-to
 		}
 		m, _ := json.Marshal(meta)
-		head := `{"kind":"ConfigMapList","apiVersion":"v1","metadata":` + string(m) + `,"items":[`
+		head := `{"kind":"` + w.kind + `List","apiVersion":"v1","metadata":` + string(m) + `,"items":[`
 		return slices.Concat([]byte(head), items, []byte("]}\n"))
 	}
 	meta := message{}.string(1, "").string(2, version).string(3, next)
@@ -102,7 +123,7 @@ func (w *world) page(e *encoded, asJSON bool, from, to int) []byte {
 	}
 	list := message{}.bytes(1, meta)
 	list = append(list, itemHead(e.object(from))...)
-	return envelope("v1", "ConfigMapList", append(list, items...))
+	return envelope("v1", w.kind+"List", append(list, items...))
 }
 
 // itemHead is the tag and length that precede an object in a list.
@@ -140,11 +161,15 @@ func (o object) json() []byte {
 }
 
 func (o object) protobuf() []byte {
+	return message{}.bytes(1, o.meta()).entry(2, "payload", o.data)
+}
+
+// meta is the metadata in protobuf.
+func (o object) meta() message {
 	at := message{}.varint(1, created).varint(2, 0)
 	managed := message{}.string(1, "bench").string(2, "Update").string(3, "v1").bytes(4, at).string(6, "FieldsV1").
 		bytes(7, message{}.string(1, fieldsV1)).string(8, "")
-	meta := message{}.string(1, o.name).string(2, "").string(3, namespace).string(4, "").string(5, o.uid).
+	return message{}.string(1, o.name).string(2, "").string(3, namespace).string(4, "").string(5, o.uid).
 		string(6, versionMark).varint(7, 0).bytes(8, at).entry(11, "app", "bench").entry(12, stampKey, stampMark).
 		bytes(17, managed)
-	return message{}.bytes(1, meta).entry(2, "payload", o.data)
 }
