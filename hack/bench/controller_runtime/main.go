@@ -9,6 +9,7 @@ import (
 	"os"
 	"runtime"
 	"runtime/debug"
+	"slices"
 	"strconv"
 	"strings"
 	"syscall"
@@ -26,6 +27,8 @@ type options struct {
 	identities         int
 	objects, events    int
 	keys, workers      int
+	reads              int
+	strip              bool
 }
 
 func main() {
@@ -43,6 +46,8 @@ func main() {
 	f.IntVar(&o.events, "events", 1000, "")
 	f.IntVar(&o.keys, "keys", 1_000_000, "")
 	f.IntVar(&o.workers, "workers", 8, "")
+	f.IntVar(&o.reads, "reads", 100_000, "")
+	f.BoolVar(&o.strip, "strip-managed-fields", false, "before an object is in the cache")
 	check(f.Parse(os.Args[2:]))
 	if o.list {
 		check(os.Setenv("KUBE_FEATURE_WatchListClient", "false"))
@@ -50,7 +55,7 @@ func main() {
 	ctrl.SetLogger(logr.Discard())
 	tasks := map[string]func(options){
 		"queue": queue, "reconciles": reconciles, "sync": sync, "storm": storm, "latency": latency,
-		"identities": identities,
+		"identities": identities, "pods": pods,
 	}
 	task := tasks[os.Args[1]]
 	if task == nil {
@@ -105,6 +110,15 @@ func live() float64 {
 
 func report(metric string, value float64, unit string) {
 	check(json.NewEncoder(os.Stdout).Encode(map[string]any{"metric": metric, "value": value, "unit": unit}))
+}
+
+// reportAges reports percentiles of ages in microseconds; suffix follows their names.
+func reportAges(ages []float64, suffix string) {
+	slices.Sort(ages)
+	at := func(share float64) float64 { return ages[int(share*float64(len(ages)-1))] }
+	report("p50"+suffix, at(0.5), "us")
+	report("p99"+suffix, at(0.99), "us")
+	report("p99.9"+suffix, at(0.999), "us")
 }
 
 // sayReady tells the driver that what it does from now on is measured.

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"log"
 	"runtime"
-	"slices"
 	"strconv"
 	"sync/atomic"
 	"time"
@@ -15,6 +14,7 @@ import (
 	toolscache "k8s.io/client-go/tools/cache"
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/cache"
+	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/cluster"
 	"sigs.k8s.io/controller-runtime/pkg/metrics/server"
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
@@ -39,9 +39,9 @@ type watched struct {
 }
 
 // watch adds the informer to a cache that starts afterwards.
-func watch(c cache.Cache, updates int) *watched {
+func watch(c cache.Cache, kind client.Object, updates int) *watched {
 	w := &watched{cache: c, updates: updates, updated: make(chan struct{})}
-	informer, err := c.GetInformer(context.Background(), &corev1.ConfigMap{}, cache.BlockUntilSynced(false))
+	informer, err := c.GetInformer(context.Background(), kind, cache.BlockUntilSynced(false))
 	check(err)
 	registration, err := informer.AddEventHandler(toolscache.ResourceEventHandlerFuncs{
 		AddFunc: func(any) { w.adds.Add(1) },
@@ -76,7 +76,7 @@ func start(c cache.Cache) { check(c.Start(context.Background())) }
 // sync is B3 and B4.
 func sync(o options) {
 	heap, anonymous := live(), memory("RssAnon")
-	w := watch(newCache(o), 0)
+	w := watch(newCache(o), &corev1.ConfigMap{}, 0)
 	go start(w.cache)
 	w.wait(o.objects)
 	report("cpu", cpuSeconds(), "s")
@@ -89,7 +89,7 @@ func sync(o options) {
 
 // storm is B5.
 func storm(o options) {
-	w := watch(newCache(o), o.events)
+	w := watch(newCache(o), &corev1.ConfigMap{}, o.events)
 	go start(w.cache)
 	w.wait(o.objects)
 	before, begin := cpuSeconds(), time.Now()
@@ -134,11 +134,7 @@ func latency(o options) {
 	sayReady()
 	<-done
 	used := cpuSeconds() - before
-	slices.Sort(ages)
-	at := func(share float64) float64 { return ages[int(share*float64(len(ages)-1))] }
-	report("p50", at(0.5), "us")
-	report("p99", at(0.99), "us")
-	report("p99.9", at(0.999), "us")
+	reportAges(ages, "")
 	report("cpu per event", used*1e6/float64(o.events), "us")
 }
 
@@ -150,7 +146,7 @@ func identities(o options) {
 		c.BearerToken = fmt.Sprint("bench-", i)
 		cl, err := cluster.New(c, func(co *cluster.Options) { inNamespace(&co.Cache) })
 		check(err)
-		all = append(all, watch(cl.GetCache(), 0))
+		all = append(all, watch(cl.GetCache(), &corev1.ConfigMap{}, 0))
 		go func() { check(cl.Start(context.Background())) }()
 	}
 	for _, w := range all {

@@ -8,6 +8,7 @@
 
 #include "absl/strings/numbers.h"
 #include "hack/bench/ours/floor.h"
+#include "hack/bench/ours/pods.h"
 #include "hack/bench/ours/queueing.h"
 #include "hack/bench/ours/watching.h"
 #include "manager/core/status_macros.h"
@@ -22,6 +23,7 @@ struct Options {
   int events = 1000;
   int keys = 1'000'000;
   int workers = 8;
+  int reads = 100'000;
 };
 
 absl::Status Parse(std::string_view argument, Options& options) {
@@ -32,7 +34,8 @@ absl::Status Parse(std::string_view argument, Options& options) {
                                                {"--objects", &options.objects},
                                                {"--events", &options.events},
                                                {"--keys", &options.keys},
-                                               {"--workers", &options.workers}};
+                                               {"--workers", &options.workers},
+                                               {"--reads", &options.reads}};
   if (const auto number = numbers.find(name); number != numbers.end()) {
     if (absl::SimpleAtoi(value, number->second)) return absl::OkStatus();
   } else if (name == "--kubeconfig") {
@@ -43,6 +46,9 @@ absl::Status Parse(std::string_view argument, Options& options) {
     return absl::OkStatus();
   } else if (argument == "--list") {
     options.rig.list = true;
+    return absl::OkStatus();
+  } else if (argument == "--uncompressed") {
+    options.rig.uncompressed = true;
     return absl::OkStatus();
   }
   return absl::InvalidArgumentError(StrCat("unknown flag ", argument));
@@ -58,6 +64,7 @@ absl::Status Run(int argc, char** argv) {
       {"storm", [&] { return Storm(options.rig, options.objects, options.events); }},
       {"latency", [&] { return Latency(options.rig, options.objects, options.events); }},
       {"floor", [&] { return Floor(options.rig.kubeconfig, options.events); }},
+      {"pods", [&] { return Pods(options.rig, options.objects, options.reads); }},
       {"identities", [&] { return Identities(options.rig, options.objects); }},
   };
   const auto task = tasks.find(argc > 1 ? argv[1] : "");

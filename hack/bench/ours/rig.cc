@@ -1,5 +1,6 @@
 #include "hack/bench/ours/rig.h"
 
+#include <cstdint>
 #include <utility>
 
 #include "manager/core/status_macros.h"
@@ -8,6 +9,20 @@
 #include "manager/loop_call.h"
 
 namespace mandate::bench {
+namespace {
+
+// B14's Pods exceed the default.
+constexpr size_t kMaxWatchBytes = size_t{4} << 30;
+
+// A cache without the option `packing` compresses no object.
+template <class Options>
+void SwitchCompressionOff(Options& cache) {
+  if constexpr (requires { cache.packing.min_object_bytes; }) {
+    cache.packing.min_object_bytes = SIZE_MAX;
+  }
+}
+
+}  // namespace
 
 absl::StatusOr<std::unique_ptr<Rig>> Rig::Create(const Options& options) {
   auto rig = std::unique_ptr<Rig>(new Rig());
@@ -33,6 +48,8 @@ absl::Status Rig::Build(const Options& options) {
   Cache::Options cache{.loop = *loop_, .metrics = metrics_};
   cache.reflector.protobuf = !options.json;
   cache.reflector.watch_list = !options.list;
+  cache.max_watch_bytes = kMaxWatchBytes;
+  if (options.uncompressed) SwitchCompressionOff(cache);
   ASSIGN_OR_RETURN(cache_, Cache::Create(std::move(cache)));
   for (size_t i = 0; i < names_.size(); ++i) {
     ASSIGN_OR_RETURN(ComponentIdentity * identity, identities_->Component(cluster.name, names_[i]));

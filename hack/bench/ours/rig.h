@@ -28,10 +28,10 @@ inline constexpr std::string_view kNamespace = "bench";
 
 inline constexpr std::array<std::string_view, 2> kReadVerbs = {"list", "watch"};
 inline constexpr std::array<std::string_view, 1> kCoreGroup = {""};
-inline constexpr std::array<std::string_view, 1> kConfigMapsOnly = {"configmaps"};
-// The rules to read the ConfigMaps of every namespace.
+inline constexpr std::array<std::string_view, 2> kResources = {"configmaps", "pods"};
+// The rules to read the ConfigMaps and Pods of every namespace.
 inline constexpr std::array<rbac::MandateRule, 1> kReadRules = {
-    {{{kReadVerbs, kCoreGroup, kConfigMapsOnly, {}, {}}, "", false}}};
+    {{{kReadVerbs, kCoreGroup, kResources, {}, {}}, "", false}}};
 
 // Only as thread-safe as its parts.
 class Rig {
@@ -39,8 +39,9 @@ class Rig {
   struct Options {
     std::string kubeconfig;
     int components = 1;
-    bool json = false;  // instead of protobuf
-    bool list = false;  // instead of a watch that begins with the initial state
+    bool json = false;          // instead of protobuf
+    bool list = false;          // instead of a watch that begins with the initial state
+    bool uncompressed = false;  // the objects in the cache
   };
 
   static absl::StatusOr<std::unique_ptr<Rig>> Create(const Options& options);
