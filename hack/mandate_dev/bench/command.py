@@ -5,6 +5,7 @@ Builds everything first, then prints one table: each figure is the median of the
 figure divided by ours. CPU seconds are user and system time of the measured program alone. docs/benchmarks.md describes each task.
 """
 import argparse
+import dataclasses
 import json
 import os
 import platform
@@ -20,18 +21,26 @@ import urllib.request
 from collections.abc import Sequence
 from typing import Any
 
-from mandate_dev.bench import peers, tasks
+from mandate_dev import go
+from mandate_dev.bench import peers, pods, tasks
+from mandate_dev.controlplane import build as controlplane
 
 TIMEOUT = 600  # seconds, of one run
 
 
 class Server:
-    """The process of fakeapi, with this number of objects."""
+    """The process of fakeapi, with this number of objects.
 
-    def __init__(self, binary: Any, objects: Any) -> None:
-        self.binary, self.objects = binary, objects
+    pods: as in Task. Recorded Pods are made if they are not in the cache folder.
+    """
+
+    def __init__(self, binary: Any, objects: Any, which: str = "") -> None:
+        self.binary, self.objects, self.pods = binary, objects, which
+        command = [binary, "-objects", str(objects)]
+        if which:
+            command += ["-pods", ",".join(pods.recorded(objects)) if which == "recorded" else which]
         self.folder = tempfile.TemporaryDirectory(prefix="mandate-bench-")
-        self.process = subprocess.Popen([binary, "-dir", self.folder.name, "-objects", str(objects)], text=True,
+        self.process = subprocess.Popen([*command, "-dir", self.folder.name], text=True,
                                         stdin=subprocess.PIPE, stdout=subprocess.PIPE)
         assert self.process.stdin is not None and self.process.stdout is not None
         self.stdin = self.process.stdin
@@ -138,8 +147,12 @@ def run_program(binary: Any, task: Any, peer: Any, server: Any) -> Any:
         watchdog.cancel()
         process.kill()
     if server:
-        figures.update({k: v for k, v in server.ask("stats").items() if k in ("watches", "lists", "connections")})
+        stats = server.ask("stats")
+        figures.update({k: v for k, v in stats.items() if k in ("watches", "lists", "connections")})
         figures["connections"] -= 1  # without the reset's connection
+        if task.pods:
+            figures["wire bytes per object"] = stats["object bytes"]
+            figures["resident to wire"] = figures["resident bytes per object"] / stats["object bytes"]
     return figures
 
 
@@ -155,7 +168,8 @@ UNITS = {"rss": "MiB", "peak rss": "MiB", "anonymous": "MiB", "binary": "MiB", "
          "first reconcile": "ms", "items per second": "/s", "bytes per object": "B", "resident bytes per object": "B",
          "cpu per item": "µs", "wall per item": "µs", "p50": "µs", "p99": "µs", "p99.9": "µs", "max": "µs", "cpu per event": "µs",
          "cpu per review": "µs", "reviews per second": "/s",
-         "p50 at the loop": "µs", "p99 at the loop": "µs"}
+         "p50 at the loop": "µs", "p99 at the loop": "µs", "wire bytes per object": "B", "wall": "s",
+         "p50 of a read": "µs", "p99 of a read": "µs", "p50 of a typed read": "µs", "p99 of a typed read": "µs"}
 
 
 def show(metric: Any, value: Any) -> str:
@@ -181,7 +195,7 @@ def verdict(task: Any, figures: Any, base: Any, peer: Any) -> Any:
         if target is None or metric not in figures:
             continue
         value = figures[metric]
-        relative = bool(task.relative_to) and metric != "watches"
+        relative = metric in task.relative
         if relative:
             value /= base[metric]
         if value < target if metric in task.at_least else value > target:
@@ -246,12 +260,16 @@ def main(argv: Sequence[str]) -> int:
     parser.add_argument("--runs", type=int, metavar="N", help="how often each task runs (default: 3; 1 with --quick)")
     parser.add_argument("--json", metavar="FILE", default=os.path.join(peers.CACHE, "results.json"),
                         help="write all figures of all runs to this file (default: %(default)s)")
+    parser.add_argument("--pods", type=int, metavar="N",
+                        help="the number of Pods of B14 (default: 100000); hack/bench/pods records them, once")
     args = parser.parse_args(argv)
     unknown = [t for t in args.tasks if t not in known]
     if unknown:
         print(f"hack/bench/run: {unknown[0]!r} must be one of {', '.join(known)}", file=sys.stderr)
         return 2
     chosen = [t.sized(args.quick) for t in tasks.TASKS if not args.tasks or set(t.id.split("/")) & set(args.tasks)]
+    if args.pods:
+        chosen = [dataclasses.replace(t, objects=args.pods) if t.pods else t for t in chosen]
     runs = args.runs or (1 if args.quick else 3)
 
     print("==> building the server", flush=True)
@@ -261,12 +279,17 @@ def main(argv: Sequence[str]) -> int:
     results, server, failures = [], None, 0
     try:
         # Sorted by size, so that one server serves several rows.
-        for task in sorted(chosen, key=lambda t: int(t.objects)):
-            if server and server.objects != task.objects:
+        for task in sorted(chosen, key=lambda t: (t.pods, t.objects)):
+            if server and (server.objects, server.pods) != (task.objects, task.pods):
                 server.close()
                 server = None
             if not server and task.objects:
-                server = Server(fakeapi, task.objects)
+                try:
+                    server = Server(fakeapi, task.objects, task.pods)
+                except (pods.Failure, controlplane.Failure, go.Failure, subprocess.CalledProcessError, RuntimeError) as error:
+                    failures += 1
+                    print(f"==> {task.id} {task.what}\n    failed: {error}", flush=True)
+                    continue
             for peer in task.peers:
                 if peer not in binaries:
                     continue

@@ -15,6 +15,7 @@ class Task:
     peers: tuple[str, ...] = (OURS, GO)
     content: str = ""  # "protobuf", "json": the flag --json
     objects: int = 0  # of the server; 0: none is needed
+    pods: str = ""  # Pods instead of ConfigMaps: "recorded" (pods.py) or "synthetic"
     events: int = 0  # released once a program is ready
     events_of: dict[str, int] = dataclasses.field(default_factory=dict)  # of a peer, where it is slow
     rate: int = 0  # of the events or reviews, a second; 0: at once
@@ -23,7 +24,8 @@ class Task:
     flags: tuple[str, ...] = ()
     at_least: tuple[str, ...] = ()  # metrics whose target is a least
     quick: dict[str, Any] = dataclasses.field(default_factory=dict)  # fields of a quick run
-    relative_to: str = ""  # figures also as a multiple of those of the row with this `what`, which limits apply to
+    relative_to: str = ""  # the `what` of another row
+    relative: tuple[str, ...] = ()  # metrics whose target is a multiple of that row's figure
     shares: dict[str, float] = dataclasses.field(default_factory=dict)  # metric: the most, as a share of controller-runtime's
 
     def sized(self, quick: Any) -> Any:
@@ -32,6 +34,11 @@ class Task:
 
 SYNC = {"objects": 10_000}
 STORM = {"events": 20_000}
+PODS: dict[str, float | None] = dict.fromkeys((
+    "p99 of a read", "p50 of a typed read", "p99 of a typed read", "wall", "bytes per object", "resident bytes per object",
+    "wire bytes per object", "rss", "peak rss"))
+RECORDED: dict[str, Any] = {"content": "protobuf", "objects": 100_000, "pods": "recorded",
+                            "quick": {"objects": 300, "pods": "synthetic"}}
 
 TASKS = [
     Task("B1", "add, get, done; 1 thread each", "queue", {"cpu per item": 0.2, "wall per item": 0.2},
@@ -68,7 +75,7 @@ TASKS = [
          content="protobuf", objects=10_000, flags=("--identities=1",), quick={"objects": 1000}),
     Task("B10", "50 identities", "identities", {"cpu": 1.5, "rss": 1.3, "watches": 1, "connections": None},
          content="protobuf", objects=10_000, flags=("--identities=50",), quick={"objects": 1000},
-         relative_to="1 identity"),
+         relative_to="1 identity", relative=("cpu", "rss")),
     Task("B11", "exec to first reconcile, then idle", "start",
          {"first reconcile": 50, "cpu": None, "rss": 24 * 2**20, "anonymous": 6 * 2**20, "threads": None,
           "binary": None},
@@ -78,4 +85,10 @@ TASKS = [
     Task("B13", "reviews, 16 in flight", "webhook",
          {"cpu per review": None, "reviews per second": None, "p50": None, "p99": None, "max": None},
          content="json", objects=1, in_flight=16, quick={"seconds": 1}, shares={"cpu per review": 0.2}),
+    Task("B14", "Pods", "pods", {"resident to wire": 0.35, "p50 of a read": 10, "cpu": 1.5, **PODS},
+         relative_to="Pods, uncompressed", relative=("cpu",), **RECORDED),
+    Task("B14", "Pods, uncompressed", "pods", {"resident to wire": None, "p50 of a read": None, "cpu": None, **PODS},
+         peers=(OURS,), flags=("--uncompressed",), **RECORDED),
+    Task("B14", "Pods, without managedFields", "pods", {"resident to wire": None, "p50 of a read": None, "cpu": None, **PODS},
+         peers=(GO,), flags=("--strip-managed-fields",), **RECORDED),
 ]

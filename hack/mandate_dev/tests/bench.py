@@ -5,6 +5,7 @@ from mandate_dev.bench.command import verdict
 from mandate_dev.bench.tasks import Task
 
 REVIEWS = Task("B13", "reviews", "webhook", {"cpu per review": None, "p99": 5000}, shares={"cpu per review": 0.2})
+PACKED = Task("B14", "Pods", "pods", {"resident to wire": 0.35, "cpu": 1.5}, relative_to="uncompressed", relative=("cpu",))
 RATE = Task("B2", "reconciles", "reconciles", {"items per second": 100}, at_least=("items per second",))
 
 
@@ -27,3 +28,9 @@ class Verdict(unittest.TestCase):
     def test_a_least_is_missed_below_it(self) -> None:
         self.assertEqual(verdict(RATE, {"items per second": 100}, None, None), "met")
         self.assertEqual(verdict(RATE, {"items per second": 90}, None, None), "missed: items per second ≥ 100 /s")
+
+    def test_only_the_relative_metrics_are_compared_with_the_other_row(self) -> None:
+        base = {"resident to wire": 1.1, "cpu": 2.0}
+        self.assertEqual(verdict(PACKED, {"resident to wire": 0.35, "cpu": 3.0}, base, None), "met")
+        self.assertEqual(verdict(PACKED, {"resident to wire": 0.4, "cpu": 4.0}, base, None),
+                         "missed: resident to wire ≤ 0.35; cpu ≤ ×1.5, is ×2.00")
