@@ -14,14 +14,6 @@ namespace {
 // B14's Pods exceed the default.
 constexpr size_t kMaxWatchBytes = size_t{4} << 30;
 
-// A cache without the option `packing` compresses no object.
-template <class Options>
-void SwitchCompressionOff(Options& cache) {
-  if constexpr (requires { cache.packing.min_object_bytes; }) {
-    cache.packing.min_object_bytes = SIZE_MAX;
-  }
-}
-
 }  // namespace
 
 absl::StatusOr<std::unique_ptr<Rig>> Rig::Create(const Options& options) {
@@ -49,7 +41,7 @@ absl::Status Rig::Build(const Options& options) {
   cache.reflector.protobuf = !options.json;
   cache.reflector.watch_list = !options.list;
   cache.max_watch_bytes = kMaxWatchBytes;
-  if (options.uncompressed) SwitchCompressionOff(cache);
+  if (options.uncompressed) cache.packing.min_object_bytes = SIZE_MAX;
   ASSIGN_OR_RETURN(cache_, Cache::Create(std::move(cache)));
   for (size_t i = 0; i < names_.size(); ++i) {
     ASSIGN_OR_RETURN(ComponentIdentity * identity, identities_->Component(cluster.name, names_[i]));
