@@ -156,6 +156,19 @@ class NamedRole {
   SubjectSet known_;                       // of subjects_
 };
 
+size_t SubjectBytes(const std::vector<RoleTemplate>& roles) {
+  std::map<const SubjectList*, size_t> bytes_of;  // roles share lists
+  size_t sum = 0;
+  for (const RoleTemplate& role : roles) {
+    const auto [it, is_new] = bytes_of.try_emplace(role.subjects.get());
+    if (is_new) {
+      for (const rbacv1::Subject& subject : *role.subjects) it->second += subject.ByteSizeLong();
+    }
+    sum += it->second;
+  }
+  return sum;
+}
+
 }  // namespace
 
 TemplateRoles ExpandTemplate(const operatorsv1alpha1::ScopeTemplate& scope_template) {
@@ -206,6 +219,11 @@ TemplateRoles ExpandTemplate(const operatorsv1alpha1::ScopeTemplate& scope_templ
         field + ".generateName",
         StrCat("\"", role.generate_name, "\" is already the name of ", other->second.field()));
     other->second.Merge(role, expanded.roles[other->second.index()]);
+  }
+  if (SubjectBytes(expanded.roles) > kMaxSubjectBytes) {
+    problems.Add("spec.clusterRoles",
+                 StrCat("the subjects of all roles together have more than ", kMaxSubjectBytes,
+                        " bytes; use groups as subjects, or several ScopeTemplates"));
   }
   expanded.invalid = problems.ToStatus();
   return expanded;

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <algorithm>
+#include <cstddef>
 #include <memory>
 #include <set>
 #include <string>
@@ -33,6 +34,11 @@ struct TemplateRoles {
   // with valid names. Existing grants of these are kept, and nothing new is granted.
   absl::Status invalid;
 };
+
+// The maximum of the subjects of all roles together, encoded: each place in which an instance binds
+// the template stores so much, in the API server and in every cache. A subject that roles share
+// counts for each role. More is an error of the template.
+inline constexpr size_t kMaxSubjectBytes = size_t{256} << 10;
 
 // In time and memory that are linear in the template, but for the sorting of subjects.
 TemplateRoles ExpandTemplate(const operatorsv1alpha1::ScopeTemplate& scope_template);

@@ -142,5 +142,25 @@ TEST(RoleTemplateTest, InvalidTemplateKeepsItsValidParts) {
   }
 }
 
+// Each place in which an instance binds the template stores them all.
+TEST(ExpandTemplate, BoundsTheSubjectsOfAllRolesTogether) {
+  ScopeTemplate of;
+  of.mutable_metadata()->set_uid("u");
+  auto& spec = *of.mutable_spec();
+  auto& subject = *spec.mutable_bindingtemplate()->add_subjects();
+  subject.set_kind("User");
+  subject.set_name(std::string(kMaxSubjectBytes / 2 - 100, 'a'));
+  spec.add_clusterroles()->set_generatename("a-");
+  spec.add_clusterroles()->set_generatename("b-");
+  EXPECT_EQ(ExpandTemplate(of).invalid, absl::OkStatus());
+  spec.add_clusterroles()->set_generatename("c-");
+  const TemplateRoles expanded = ExpandTemplate(of);
+  EXPECT_EQ(expanded.invalid,
+            absl::InvalidArgumentError(
+                "spec.clusterRoles: the subjects of all roles together have more than 262144 "
+                "bytes; use groups as subjects, or several ScopeTemplates"));
+  EXPECT_EQ(expanded.roles.size(), 3u) << "what was granted is kept";
+}
+
 }  // namespace
 }  // namespace mandate::scope
