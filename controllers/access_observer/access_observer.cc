@@ -123,6 +123,7 @@ absl::StatusOr<std::unique_ptr<Controller>> MakeController(const Component& comp
   const auto maps = std::make_shared<const Maps>(component, *observer);
   return ControllerBuilder<kAccessObserver>(component.controller_context)
       .Named("access-observer")
+      .WithOptions({.forbidden_sources_are_ready = true})
       .Watches<RoleBinding>(
           [maps](const ObjectEvent& event) { return maps->OfBinding<RoleBinding>(event); })
       .Watches<ClusterRoleBinding>(

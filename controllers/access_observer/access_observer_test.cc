@@ -172,6 +172,7 @@ TEST_F(AccessObserverTest, WatchesWhatItMay) {
   Deny(KindOf<ClusterRole>::value);
   Deny(KindOf<Role>::value);
   StartObserver();
+  EXPECT_EQ(controller_->Ready(), absl::OkStatus());
   cache_.Put(Bind<RoleBinding>("a", "b", "r", "memcached"));
   EXPECT_EQ(Hints(), "memcached@a:100,1100");
 }

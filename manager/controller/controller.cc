@@ -197,8 +197,10 @@ absl::Status Controller::Core::Ready() const {
     MutexLock lock(mutex_);
     for (size_t i = 0; i < watched_.size(); ++i) {
       if (watched_[i].handle == nullptr) continue;
-      readiness.AddSource(mapper_.sources()[i].demand.ToString(), watched_[i].handle->status(),
-                          watched_[i].listed);
+      const DemandStatus status = watched_[i].handle->status();
+      const bool forbidden = status.state == DemandState::kForbidden;
+      if (forbidden && options_.forbidden_sources_are_ready) continue;
+      readiness.AddSource(mapper_.sources()[i].demand.ToString(), status, watched_[i].listed);
     }
   }
   if (phase == Phase::kWaiting) {

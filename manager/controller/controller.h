@@ -34,6 +34,8 @@ struct ControllerOptions {
   // wait for the reconciled kind. They never wait for another source that is forbidden or whose
   // kind is absent.
   absl::Duration initial_sync_timeout = absl::Seconds(10);
+  // The controller is ready although a source is forbidden, because it works without it, too.
+  bool forbidden_sources_are_ready = false;
 };
 
 // Workers start when the initial list of each source has been mapped. A source other than the

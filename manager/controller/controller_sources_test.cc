@@ -226,6 +226,16 @@ TEST_F(ControllerSourcesTest, ReportsWhyASourceIsForbidden) {
   EXPECT_TRUE(controller_->Ready().ok());
 }
 
+TEST_F(ControllerSourcesTest, AForbiddenSourceMayBeOptional) {
+  controller_options_.forbidden_sources_are_ready = true;
+  cache_.SetState(kRole, DemandState::kForbidden, absl::PermissionDeniedError("no"));
+  Start({Of(kLease), Of(kRole)});
+  loop_.RunFor(absl::Hours(1));
+  EXPECT_EQ(controller_->Ready(), absl::OkStatus());
+  cache_.SetState(kRole, DemandState::kPending, absl::UnavailableError("connection refused"));
+  EXPECT_THAT(NotReady(), HasSubstr("connection refused")) << "that is another reason";
+}
+
 TEST_F(ControllerSourcesTest, ALostSourceDegradesReadinessAndWorkGoesOn) {
   PutLease("a");
   StartAndSettle({Of(kLease), Of(kRole)});
