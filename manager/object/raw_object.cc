@@ -65,18 +65,23 @@ struct RawObject::IdentitySink final : MetadataSink {
   Identity identity;
 };
 
-RawObject::RawObject(char* const& room, const Content& content, const Identity& identity)
+RawObject::RawObject(char* const& room, Content content, const Identity& identity)
     : room_(room),
-      dictionary_(content.dictionary),
-      stored_(static_cast<uint32_t>(content.stored.size())),
       size_(static_cast<uint32_t>(content.size)),
-      encoding_(content.encoding) {
+      encoding_(content.encoding),
+      is_compressed_(content.dictionary != nullptr) {
   const std::string_view stored = content.stored;
-  std::memcpy(room, stored.data(), stored.size());
-  uint32_t end = stored_;
+  uint32_t end = 0;
+  if (is_compressed_) {
+    new (room) Dictionary(std::move(content.dictionary));
+    end = sizeof(Dictionary);
+  }
+  std::memcpy(room + end, stored.data(), stored.size());
+  end += static_cast<uint32_t>(stored.size());
   const auto place = [&](std::string_view part) -> Span {
     const auto size = static_cast<uint32_t>(part.size());
-    if (IsWithin(part, stored)) return {static_cast<uint32_t>(part.data() - stored.data()), size};
+    const bool shown = !is_compressed_ && IsWithin(part, stored);
+    if (shown) return {static_cast<uint32_t>(part.data() - stored.data()), size};
     if (size > 0) std::memcpy(room + end, part.data(), size);
     end += size;
     return {end - size, size};
@@ -87,41 +92,45 @@ RawObject::RawObject(char* const& room, const Content& content, const Identity& 
   resource_version_ = place(identity.resource_version);
 }
 
-absl::StatusOr<std::shared_ptr<const RawObject>> RawObject::Make(const Content& content,
+RawObject::~RawObject() {
+  if (is_compressed_) dictionary().~Dictionary();
+}
+
+absl::StatusOr<std::shared_ptr<const RawObject>> RawObject::Make(Content content,
                                                                  const Identity& identity) {
   if (identity.name.empty()) {
     return absl::InvalidArgumentError("metadata.name: missing; this is not a Kubernetes object");
   }
-  size_t size = content.stored.size();
+  const bool compressed = content.dictionary != nullptr;
+  size_t size = (compressed ? sizeof(Dictionary) : 0) + content.stored.size();
   for (std::string_view part :
        {identity.ns, identity.name, identity.uid, identity.resource_version}) {
-    if (!IsWithin(part, content.stored)) size += part.size();
+    if (compressed || !IsWithin(part, content.stored)) size += part.size();
   }
   if (size > UINT32_MAX) {
     return absl::InvalidArgumentError(StrCat("an object of ", size, " bytes is too large"));
   }
   char* room = nullptr;
-  return std::allocate_shared<RawObject>(RoomyAllocator<RawObject>(size, &room), room, content,
-                                         identity);
+  return std::allocate_shared<RawObject>(RoomyAllocator<RawObject>(size, &room), room,
+                                         std::move(content), identity);
 }
 
-std::shared_ptr<const RawObject> RawObject::Compressed(
-    std::shared_ptr<const ByteDictionary> dictionary) const {
-  if (dictionary_ != nullptr) return nullptr;
-  const std::string compressed = dictionary->Compress({room_, stored_});
+std::shared_ptr<const RawObject> RawObject::Compressed(Dictionary dictionary) const {
+  if (is_compressed_) return nullptr;
+  const std::string compressed = dictionary->Compress(stored());
   const size_t identity = ns_.size + name_.size + uid_.size + resource_version_.size;
-  if (compressed.size() + identity > stored_ / 4 * 3) return nullptr;
+  if (sizeof(Dictionary) + compressed.size() + identity > size_ / 4 * 3) return nullptr;
   return *Make({compressed, size_, encoding_, std::move(dictionary)},
                {ns(), name(), uid(), resource_version()});
 }
 
 absl::Status RawObject::Read(absl::FunctionRef<void(std::string_view)> read) const {
-  if (dictionary_ == nullptr) {
-    read({room_, size_});
+  if (!is_compressed_) {
+    read(stored());
     return absl::OkStatus();
   }
   const auto bytes = std::make_unique_for_overwrite<char[]>(size_);
-  RETURN_IF_ERROR(dictionary_->Decompress({room_, stored_}, bytes.get(), size_));
+  RETURN_IF_ERROR(dictionary()->Decompress(stored(), bytes.get(), size_));
   read({bytes.get(), size_});
   return absl::OkStatus();
 }

@@ -32,12 +32,13 @@ class RawObject {
     std::string_view stored;  // the bytes, or what the dictionary made of them
     size_t size;              // of the bytes
     Encoding encoding;
-    std::shared_ptr<const ByteDictionary> dictionary = nullptr;
+    std::shared_ptr<const ByteDictionary> dictionary = nullptr;  // null: not compressed
   };
 
  public:
   // Only functions of this room have an Identity, and so can call it.
-  RawObject(char* const& room, const Content& content, const Identity& identity);
+  RawObject(char* const& room, Content content, const Identity& identity);
+  ~RawObject();
   RawObject(const RawObject&) = delete;
   RawObject& operator=(const RawObject&) = delete;
 
@@ -55,7 +56,7 @@ class RawObject {
   Encoding encoding() const { return encoding_; }
   // How many bytes it has, and how many it takes in memory.
   size_t size() const { return size_; }
-  size_t stored_size() const { return stored_; }
+  size_t stored_size() const { return is_compressed_ ? ns_.at - sizeof(Dictionary) : size_; }
 
   template <Object T>
   absl::StatusOr<T> Decode() const {
@@ -75,7 +76,7 @@ class RawObject {
                                                                          Encoding encoding);
   friend absl::StatusOr<std::shared_ptr<const RawObject>> ReadRawObject(JsonCursor& json);
   struct IdentitySink;
-  static absl::StatusOr<std::shared_ptr<const RawObject>> Make(const Content& content,
+  static absl::StatusOr<std::shared_ptr<const RawObject>> Make(Content content,
                                                                const Identity& identity);
   // Calls `read` with the bytes, unless they cannot be decompressed (kInternal).
   absl::Status Read(absl::FunctionRef<void(std::string_view)> read) const;
@@ -86,13 +87,19 @@ class RawObject {
   };
   std::string_view At(Span span) const { return {room_ + span.at, span.size}; }
 
-  // In the same allocation: what is stored of the bytes, then the parts of the identity that it
-  // does not show: all if it is compressed, else those that are escaped (rare).
+  using Dictionary = std::shared_ptr<const ByteDictionary>;
+  // Of a compressed object.
+  const Dictionary& dictionary() const { return *reinterpret_cast<const Dictionary*>(room_); }
+  std::string_view stored() const {
+    return {room_ + (is_compressed_ ? sizeof(Dictionary) : 0), stored_size()};
+  }
+
+  // In the same allocation: the bytes, then the parts of the identity that are escaped in them
+  // (rare). If it is compressed: the dictionary, the compressed bytes, then the identity.
   const char* const room_;
-  const std::shared_ptr<const ByteDictionary> dictionary_;  // null: it is not compressed
-  const uint32_t stored_;                                   // its size
   const uint32_t size_;
-  const Encoding encoding_;
+  const Encoding encoding_ : 31;
+  const bool is_compressed_ : 1;
   Span ns_;
   Span name_;
   Span uid_;

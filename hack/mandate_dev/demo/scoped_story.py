@@ -14,7 +14,7 @@ REVOCATION = 400
 # When the cache asks again (docs/cache.md).
 DENIAL = "asks again after 1 s, doubling to 60 s"
 PROOF = "renews each proof of access within 5 min"
-HINT = "is told by access-observer"
+HINT = "gets a hint from access-observer"
 DENIED = ('Not permitted to get Deployment: deployments.apps "memcached-sample-denied" is forbidden: '
           "Not permitted based on RBAC")
 OWN = "memcacheds in the cluster"
