@@ -19,13 +19,8 @@ constexpr absl::Duration kRepeat = absl::Seconds(1);
 constexpr std::string_view kRoleRef = "roleRef";
 
 template <class Binding>
-std::string RoleRefOf(const Binding& binding) {
-  return StrCat(binding.roleref().kind(), "/", binding.roleref().name());
-}
-
-template <class Binding>
 std::vector<std::string> RoleRefs(const Binding& binding) {
-  return {RoleRefOf(binding)};
+  return {StrCat(binding.roleref().kind(), "/", binding.roleref().name())};
 }
 
 // The requests of events. It lives as long as the controller, whose maps hold it.

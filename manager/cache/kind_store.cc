@@ -40,9 +40,7 @@ bool KindStore::Known::IsGone(const RawObject& object) const {
 }
 
 KindStore::KindStore(const KindInfo& kind, const ObjectPacker::Options& packing)
-    : packing_(IsSecret(kind) ? NoPacking() : packing),
-      packer_(packing_),
-      mutex_(std::make_shared<Mutex>()) {}
+    : packer_(IsSecret(kind) ? NoPacking() : packing), mutex_(std::make_shared<Mutex>()) {}
 
 std::unique_ptr<KindStore::Stream> KindStore::Open(const DemandSpec& scope, Listener& listener,
                                                    size_t most_events) {
@@ -112,7 +110,7 @@ void KindStore::ForEachOverlapping(const Known& self, absl::FunctionRef<void(Kno
 }
 
 ObjectPtr KindStore::Stream::Pack(ObjectPtr object) {
-  if (object->size() < kind_.packing_.min_object_bytes) return object;
+  if (!kind_.packer_.IsLarge(*object)) return object;
   ObjectPtr held = store()->Get(object->ns(), object->name());
   if (held != nullptr && SameVersion(*held, *object)) return held;
   return kind_.packer_.Pack(std::move(object));

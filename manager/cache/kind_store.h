@@ -90,7 +90,6 @@ class KindStore {
   // Forgets the closed stores with which all others have caught up.
   void Sweep();
 
-  const ObjectPacker::Options packing_;
   ObjectPacker packer_;
   const std::shared_ptr<Mutex> mutex_;  // of all stores
   std::map<Scope, Known*, ScopeLess> watched_;

@@ -1,5 +1,6 @@
 #include "manager/cache/list_pager.h"
 
+#include <algorithm>
 #include <functional>
 #include <optional>
 #include <utility>
@@ -51,6 +52,11 @@ void ListPager::Start(Done done) {
   SendPage();
 }
 
+// A copy that is kept may be larger than what has arrived: it may have another encoding.
+size_t ListPager::Left() const {
+  return options_.max_list_bytes - std::min(bytes_, options_.max_list_bytes);
+}
+
 void ListPager::SendPage() {
   ++pages_;
   const CallContext context{client_.loop().clock().TimeNow() + options_.page_timeout,
@@ -58,10 +64,10 @@ void ListPager::SendPage() {
   Page::Admit admit =
       weak_.BindOr([this](size_t bytes) { return options_.admit(bytes_ + bytes); },
                    [](size_t) { return absl::CancelledError("the list is no longer wanted"); });
-  page_ = std::make_shared<Page>(ListReader::Options{.json = {},
-                                                     .max_item_bytes = options_.max_item_bytes,
-                                                     .max_bytes = options_.max_list_bytes - bytes_},
-                                 std::move(admit));
+  page_ = std::make_shared<Page>(
+      ListReader::Options{
+          .json = {}, .max_item_bytes = options_.max_item_bytes, .max_bytes = Left()},
+      std::move(admit));
   RestRequest request = ListRequest(spec_, options_.encoding, query_);
   request.body_sink = page_;
   client_.Send(

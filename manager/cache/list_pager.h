@@ -53,6 +53,8 @@ class ListPager {
  private:
   class Page;
 
+  // The bytes that further pages may have.
+  size_t Left() const;
   void SendPage();
   void OnPage(absl::StatusOr<HttpResponse> response);
   void Finish(absl::StatusOr<Result> result);

@@ -52,6 +52,20 @@ TEST_F(ReflectorBoundsTest, PagesAreAdmittedTogether) {
   EXPECT_EQ(admitted.back(), Widget("a/a", 1)->stored_size() + second.size());
 }
 
+// The copy that is kept of an object may be larger than the object that has arrived.
+TEST_F(ReflectorBoundsTest, PagesAreBoundedByWhatIsKept) {
+  AddList(200, ListJson("10", {WidgetJson("a/a", 1)}, "more"));
+  AddList(200, ListJson("10", {WidgetJson("a/b", 2)}));
+  std::string large = WidgetJson("a/a", 1);
+  large.insert(large.size() - 1, R"(,"data":")" + std::string(1000, 'x') + "\"");
+  const ObjectPtr kept = *ParseRawObject(large, Encoding::kJson);
+  ListPager pager(client_, spec_, {.max_list_bytes = 500, .pack = [&](ObjectPtr) { return kept; }});
+  absl::Status ended;
+  pager.Start([&](absl::StatusOr<ListPager::Result> result) { ended = result.status(); });
+  loop_.RunReady();
+  EXPECT_EQ(ended.code(), absl::StatusCode::kResourceExhausted) << ended;
+}
+
 // Blanks never become an item.
 TEST_F(ReflectorBoundsTest, APageIsAdmittedAsItComes) {
   std::shared_ptr<BodySink> body;

@@ -38,7 +38,7 @@ class ClientMetrics {
   ClientMetrics(const ClientMetrics&) = delete;
   ClientMetrics& operator=(const ClientMetrics&) = delete;
 
-  // `code`: of the response, or "<error>" when there was none.
+  // `code`: the response's HTTP status, or "<error>" without a response.
   void CountResponse(const std::string& code, const std::string& method);
   // From sending to the complete response, or to the end without one.
   void ObserveDuration(const std::string& method, absl::Duration duration);

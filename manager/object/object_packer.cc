@@ -6,7 +6,7 @@
 namespace mandate {
 
 std::shared_ptr<const RawObject> ObjectPacker::Pack(std::shared_ptr<const RawObject> object) {
-  if (object->size() < options_.min_object_bytes) return object;
+  if (!IsLarge(*object)) return object;
   if (dictionary_ == nullptr) {
     sampled_bytes_ += object->size();
     samples_.push_back(object);

@@ -29,6 +29,8 @@ class ObjectPacker {
 
   explicit ObjectPacker(const Options& options) : options_(options) {}
 
+  // Whether Pack() may compress it.
+  bool IsLarge(const RawObject& object) const { return object.size() >= options_.min_object_bytes; }
   // The object, or the same object compressed.
   std::shared_ptr<const RawObject> Pack(std::shared_ptr<const RawObject> object);
 

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <new>
 #include <string>
 #include <string_view>
 
@@ -89,7 +90,9 @@ class RawObject {
 
   using Dictionary = std::shared_ptr<const ByteDictionary>;
   // Of a compressed object.
-  const Dictionary& dictionary() const { return *reinterpret_cast<const Dictionary*>(room_); }
+  const Dictionary& dictionary() const {
+    return *std::launder(reinterpret_cast<const Dictionary*>(room_));
+  }
   std::string_view stored() const {
     return {room_ + (is_compressed_ ? sizeof(Dictionary) : 0), stored_size()};
   }
