@@ -1,5 +1,7 @@
 #include "controllers/portion.h"
 
+#include <algorithm>
+
 #include "manager/core/status_macros.h"
 #include "manager/core/strings.h"
 #include "manager/object/api_error.h"
@@ -7,12 +9,17 @@
 namespace mandate {
 namespace {
 
-// The next portion of writes, after the requests that wait in the queue. What an edit began goes on
-// at the default priority, so that other objects' edits come first.
+// The next portion of writes, after the requests that wait in the queue.
 constexpr absl::Duration kNextPortion = absl::Milliseconds(1);
+// The first portions of a round differ in their limits and priorities; later ones do not.
+constexpr int kSteps = 10;
 // The first delay before an object is fixed again that differs from what was written.
 // ObjectFixLimiter increases the delay.
 constexpr absl::Duration kDifferenceRetry = absl::Seconds(1);
+
+size_t MaxWrites(const PortionLimits& limits, const WriteRound& round) {
+  return std::min(limits.max_writes, limits.first_writes << std::min(round.portions, kSteps));
+}
 
 std::vector<std::string> Summary(std::string_view done, const FailedWrites& failed,
                                  const FailedWrites& more) {
@@ -28,9 +35,10 @@ std::vector<std::string> Summary(std::string_view done, const FailedWrites& fail
 Portion::Portion(const Clock& clock, PortionLimits limits, WriteRound& round, bool patient)
     : clock_(clock),
       limits_(limits),
+      max_writes_(MaxWrites(limits, round)),
       round_(round),
       patient_(patient),
-      several_(std::exchange(round.begun, true)),
+      several_(round.portions++ > 0),
       log_(patient) {
   if (std::exchange(round.revocations_tried, false)) round.revoking_fixes = round.removals = {};
 }
@@ -115,8 +123,11 @@ WriteRound WriteRounds::Take(const ObjectKey& key, std::string of) {
 absl::StatusOr<Result> WriteRounds::ResultOf(const ObjectKey& key, Portion& portion) {
   if (portion.unfinished()) {
     MutexLock lock(mutex_);
+    // What an edit or another event began goes on below the default priority, so that other
+    // objects' events come first.
+    const int priority = kDefaultPriority - std::min(portion.round().portions, kSteps);
     rounds_[key] = std::move(portion.round());
-    return Result{kNextPortion, kDefaultPriority};
+    return Result{kNextPortion, priority};
   }
   absl::StatusOr<Result> result = NextTry(key, portion);
   const absl::Duration asked = portion.RetryAfter();

@@ -36,8 +36,8 @@ struct FailedWrites {
 // after all other grants. A revocation does not wait for grants: when a portion has tried all
 // revocations, the next portion tries the failed ones again.
 struct WriteRound {
-  std::string of;  // the versions of the plan's objects; other versions start a new round
-  bool begun = false;
+  std::string of;    // the versions of the plan's objects; other versions start a new round
+  int portions = 0;  // that were begun
   FailedWrites grants;
   FailedWrites revoking_fixes;
   FailedWrites removals;
@@ -50,6 +50,10 @@ struct WriteRound {
 struct PortionLimits {
   // The limits of successful writes, and of tries for each of the plan's lists.
   size_t max_writes = 200;
+  // The same for the first portion of a round. Each later portion has twice the limit of the one
+  // before, up to max_writes, and a lower priority: an object with a few writes does not wait for
+  // others with many.
+  size_t first_writes = 10;
   // The time for each list, and the time that a portion without `patient` waits for a response: a
   // server, or its webhook, may be slow or send Retry-After.
   absl::Duration max_time = absl::Seconds(2);
@@ -84,7 +88,8 @@ class Portion {
   // For `write`: the earliest time of the next fix of an object that another writer keeps changing.
   void NoteWait(absl::Duration wait);
 
-  size_t max_writes() const { return limits_.max_writes; }
+  // This portion's limit.
+  size_t max_writes() const { return max_writes_; }
   bool patient() const { return patient_; }
   WriteRound& round() { return round_; }
   WriteLog& log() { return log_; }
@@ -121,6 +126,7 @@ class Portion {
 
   const Clock& clock_;
   const PortionLimits limits_;
+  const size_t max_writes_;
   WriteRound& round_;
   const bool patient_;
   const bool several_;
@@ -169,7 +175,7 @@ bool Portion::Each(const List& list, const Key& key, FailedWrites& failed, const
   const bool grants = &failed == &round_.grants;
   for (const auto& one : list) {
     if (failed.keys.contains(std::invoke(key, one))) continue;
-    if (successes_ >= limits_.max_writes || requests_ - requests_before >= limits_.max_writes ||
+    if (successes_ >= max_writes_ || requests_ - requests_before >= max_writes_ ||
         clock_.TimeNow() >= end || (grants && cut_short_) || (is_outdated_ && is_outdated_())) {
       unfinished_ = true;
       return false;

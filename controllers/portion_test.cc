@@ -25,6 +25,33 @@ TEST_F(PortionTest, EndsAfterItsWrites) {
   EXPECT_THAT(Tried(), IsEmpty());
 }
 
+// So an object with a few writes does not wait for others with many.
+TEST_F(PortionTest, EachPortionOfARoundIsLargerAndLessUrgentThanTheOneBefore) {
+  limits_ = {.max_writes = 15, .first_writes = 2};
+  WriteRounds rounds;
+  const ObjectKey key{"", "o"};
+  std::vector<size_t> sizes;
+  std::vector<int> priorities;
+  const auto work = [&](size_t writes, const std::string& version) {
+    WriteRound round = rounds.Take(key, version);
+    Portion portion(clock_, limits_, round);
+    Work(portion, List(writes, "a"), &WriteRound::grants);
+    sizes.push_back(Tried().size());
+    const absl::StatusOr<Result> result = rounds.ResultOf(key, portion);
+    ASSERT_TRUE(result.ok()) << result.status();
+    priorities.push_back(result->priority.value_or(kDefaultPriority));
+  };
+  for (int i = 0; i < 12; ++i) work(20, "v1");
+  EXPECT_THAT(sizes, ElementsAre(2, 4, 8, 15, 15, 15, 15, 15, 15, 15, 15, 15));
+  EXPECT_THAT(priorities, ElementsAre(-1, -2, -3, -4, -5, -6, -7, -8, -9, -10, -10, -10));
+  EXPECT_GT(priorities.back(), kLowPriority);
+  work(3, "v2");  // an edit begins another round
+  EXPECT_EQ(sizes.back(), 2u);
+  EXPECT_EQ(priorities.back(), -1);
+  work(1, "v2");
+  EXPECT_EQ(priorities.back(), kDefaultPriority) << "the round is finished";
+}
+
 TEST_F(PortionTest, AListThatIsWholeIsFinished) {
   WriteRound round;
   Portion portion(clock_, limits_, round);

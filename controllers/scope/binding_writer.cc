@@ -80,7 +80,8 @@ void BindingWriter::CarryOut(const InstancePlan& plan) {
   const auto grants = std::ranges::find_if_not(plan.fix, &BindingFix::revokes);
   // A grant that replaces another is written first, so that no subject loses access in between. A
   // revocation waits neither for many or slow grants, nor for another revocation that failed.
-  const bool grants_take_long = plan.writes() > portion_.max_writes() || portion_.patient();
+  const size_t others = plan.writes() - plan.remove.size();
+  const bool grants_take_long = others > portion_.max_writes() || portion_.patient();
   if (!plan.grant_first || grants_take_long) remove();
   const bool all_fixed =
       each(std::ranges::subrange(plan.fix.begin(), grants), fixed, round.revoking_fixes, fix);

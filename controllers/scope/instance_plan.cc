@@ -163,7 +163,8 @@ void PlanKnownRoles(const InstanceSnapshot& snapshot, TemplateRoles expanded, co
                     const InstancePlanOptions& options, RolesPlan& planner, InstancePlan& plan) {
   std::vector<RoleTemplate>& roles = expanded.roles;
   const std::string& name = snapshot.scope_template->metadata().name();
-  bool may_grant = target.invalid.ok() && expanded.invalid.ok();
+  bool may_grant =
+      target.invalid.ok() && expanded.invalid.ok() && snapshot.bindings_read_error.ok();
   if (!expanded.invalid.ok()) {
     FailTemplate(snapshot, expanded.invalid, plan);
   } else if (const ConditionProto* failed = FailedCondition(*snapshot.scope_template);
@@ -208,6 +209,10 @@ InstancePlan PlanInstance(const InstanceSnapshot& snapshot, const InstancePlanOp
   const Target target =
       ResolveTarget(snapshot.instance, snapshot.namespaces, snapshot.namespaces_read_error);
   RolesPlan planner(snapshot, target, plan);
+  if (!snapshot.bindings_read_error.ok()) {
+    plan.problems.push_back(
+        StrCat("its bindings cannot be read: ", AsStd(snapshot.bindings_read_error.message())));
+  }
   if (snapshot.instance.metadata().has_deletiontimestamp()) {
     plan.reason = kScopeInstanceTerminating;
     plan.problems.push_back("the ScopeInstance is being deleted: what it granted is revoked");

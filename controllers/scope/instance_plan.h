@@ -52,6 +52,9 @@ struct InstanceSnapshot {
   // At least the bindings of the instance and of former instances of its name, and those whose
   // label, owner or name claims this.
   std::vector<Binding> bindings;
+  // The error of reading RoleBindings or ClusterRoleBindings. `bindings` then has only those of the
+  // other kind, and nothing is granted.
+  absl::Status bindings_read_error;
 };
 
 // The roles that the template requests, or the error of reading the template, which must exist.

@@ -26,11 +26,12 @@ constexpr size_t kRoleCount = 40;
 // two of these.
 class InstancePortionsTest : public testing::Test {
  protected:
+  // The template's roles are written in one portion.
+  explicit InstancePortionsTest(const InstanceOptions& options = Options())
+      : cluster_(options, {.portion = {.first_writes = kRoleCount}}) {}
+
   static InstanceOptions Options() {
-    InstanceOptions options;
-    options.portion.max_writes = 10;
-    options.max_concurrent_reconciles = 1;
-    return options;
+    return {.plan = {}, .portion = {.max_writes = 10}, .max_concurrent_reconciles = 1};
   }
   void Deny(const apiserver::Fault& fault) {
     for (const char* ns : {"bar", "default"}) {
@@ -74,7 +75,7 @@ class InstancePortionsTest : public testing::Test {
   }
   size_t Large() { return cluster_.Ours(kBindings).size() - (SmallIsBound() ? 1 : 0); }
 
-  ScopeCluster cluster_{Options()};
+  ScopeCluster cluster_;
 };
 
 TEST_F(InstancePortionsTest, DeniedWritesDoNotStopOtherWrites) {
@@ -141,6 +142,38 @@ TEST_F(InstancePortionsTest, NewInstancesOfOthersDoNotDelayARevocation) {
   EXPECT_LT(cluster_.TakeWrites().size(), 25u) << "the rest of one portion, and the revocation";
   cluster_.RunFor(absl::Minutes(10));
   EXPECT_EQ(Large(), 3 * kRoleCount + 20 * 2 * kRoleCount);
+}
+
+// A tenant edits many instances at once, each of which then has many writes.
+class EditedInstancesTest : public InstancePortionsTest {
+ protected:
+  EditedInstancesTest()
+      : InstancePortionsTest({.plan = {},
+                              .portion = {.max_writes = 80, .first_writes = 5},
+                              .max_concurrent_reconciles = 1}) {}
+};
+
+TEST_F(EditedInstancesTest, DoNotDelayAnothersRevocation) {
+  constexpr int kOthers = 30;
+  Begin();
+  for (int i = 0; i < kOthers; ++i) {
+    EXPECT_EQ(
+        cluster_.Create(kInstances, InstanceJson(StrCat("other-", i), R"("namespaces": ["bar"])")),
+        201);
+  }
+  cluster_.RunFor(absl::Minutes(2));
+  ASSERT_EQ(Large(), (3 + kOthers) * kRoleCount);
+  for (int i = 0; i < kOthers; ++i) {
+    EXPECT_EQ(
+        cluster_.Merge(kInstances, StrCat("other-", i), R"({"spec":{"namespaces":["default"]}})"),
+        200);
+  }
+  EXPECT_EQ(cluster_.Merge(kInstances, "small", R"({"spec":{"namespaces":["none"]}})"), 200);
+  cluster_.TakeWrites();
+  EXPECT_TRUE(cluster_.loop().RunUntil([&] { return !SmallIsBound(); }));
+  EXPECT_LE(cluster_.TakeWrites().size(), kOthers * (5u + 1) + 1) << "with a status each";
+  cluster_.RunFor(absl::Minutes(10));
+  EXPECT_EQ(Large(), (3 + kOthers) * kRoleCount);
 }
 
 // The first portion, and not only the last one, replaces the reason from before the writes.

@@ -38,17 +38,28 @@ absl::Status AddBindings(const CallContext& context, const CacheView& cache,
   return absl::OkStatus();
 }
 
-absl::Status AddBindings(const CallContext& context, const CacheView& cache,
-                         const IndexQuery& query, Bindings& bindings) {
-  RETURN_IF_ERROR(AddBindings<RoleBinding>(context, cache, query, bindings));
-  return AddBindings<ClusterRoleBinding>(context, cache, query, bindings);
+// If a read has failed for a longer time, stores the error in `unread` and returns OK.
+absl::Status NoteReadError(absl::Status status, absl::Status& unread) {
+  if (!IsReadUnavailable(status)) return status;
+  unread.Update(std::move(status));
+  return absl::OkStatus();
 }
 
-std::vector<Binding> Values(Bindings bindings) {
-  std::vector<Binding> result;
-  result.reserve(bindings.size());
-  for (auto& [key, binding] : bindings) result.push_back(std::move(binding));
-  return result;
+// Reads the bindings that the indexes find. An unreadable kind does not hide the bindings of the
+// other kind.
+absl::StatusOr<KnownBindings> ReadBindings(const CallContext& context, const CacheView& cache,
+                                           const std::vector<IndexQuery>& queries) {
+  KnownBindings known;
+  Bindings bindings;
+  for (const IndexQuery& query : queries) {
+    RETURN_IF_ERROR(
+        NoteReadError(AddBindings<RoleBinding>(context, cache, query, bindings), known.read_error));
+    RETURN_IF_ERROR(NoteReadError(AddBindings<ClusterRoleBinding>(context, cache, query, bindings),
+                                  known.read_error));
+  }
+  known.bindings.reserve(bindings.size());
+  for (auto& [key, binding] : bindings) known.bindings.push_back(std::move(binding));
+  return known;
 }
 
 // The namespaces that exist among those that the instance names, and those that it selects.
@@ -75,13 +86,6 @@ absl::Status AddNamespaces(const CallContext& context, const CacheView& cache,
     }
   }
   for (auto& [name, ns] : found) snapshot.namespaces.push_back(std::move(ns));
-  return absl::OkStatus();
-}
-
-// If a read has failed for a longer time, stores the error in `unread` and returns OK.
-absl::Status NoteReadError(absl::Status status, absl::Status& unread) {
-  if (!IsReadUnavailable(status)) return status;
-  unread.Update(std::move(status));
   return absl::OkStatus();
 }
 
@@ -152,24 +156,22 @@ absl::StatusOr<InstanceSnapshot> ReadInstanceSnapshot(const CallContext& context
       NoteReadError(AddNamespaces(context, cache, snapshot), snapshot.namespaces_read_error));
   RETURN_IF_ERROR(AddTemplate(context, cache, snapshot));
   const auto& meta = snapshot.instance.metadata();
-  Bindings bindings;
-  RETURN_IF_ERROR(AddBindings(context, cache, {kByController, meta.uid()}, bindings));
-  RETURN_IF_ERROR(AddBindings(context, cache, {kByUidLabel, meta.uid()}, bindings));
-  RETURN_IF_ERROR(AddBindings(context, cache, {kByInstanceName, meta.name()}, bindings));
   // Another user may have removed the label and the owner from a binding that was created for the
-  // instance.
-  RETURN_IF_ERROR(AddBindings(context, cache, {kByStrayName, InstancePart(meta.uid())}, bindings));
-  snapshot.bindings = Values(std::move(bindings));
+  // instance: its name shows it.
+  ASSIGN_OR_RETURN(KnownBindings known, ReadBindings(context, cache,
+                                                     {{kByController, meta.uid()},
+                                                      {kByUidLabel, meta.uid()},
+                                                      {kByInstanceName, meta.name()},
+                                                      {kByStrayName, InstancePart(meta.uid())}}));
+  snapshot.bindings = std::move(known.bindings);
+  snapshot.bindings_read_error = std::move(known.read_error);
   RETURN_IF_ERROR(AddRolesOfBindings(context, cache, snapshot));
   return snapshot;
 }
 
-absl::StatusOr<std::vector<Binding>> ReadBindingsOf(const CallContext& context,
-                                                    const CacheView& cache,
-                                                    std::string_view instance_name) {
-  Bindings bindings;
-  RETURN_IF_ERROR(AddBindings(context, cache, {kByInstanceName, instance_name}, bindings));
-  return Values(std::move(bindings));
+absl::StatusOr<KnownBindings> ReadBindingsOf(const CallContext& context, const CacheView& cache,
+                                             std::string_view instance_name) {
+  return ReadBindings(context, cache, {{kByInstanceName, instance_name}});
 }
 
 absl::StatusOr<Binding> ReadBinding(const CallContext& context, const CacheView& cache,

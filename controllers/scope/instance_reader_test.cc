@@ -146,8 +146,8 @@ TEST_F(InstanceReaderTest, ReadsEachPossibleBindingOnce) {
 
   const auto of = ReadBindingsOf(NonBlockingContext(), view_, "foo");
   ASSERT_TRUE(of.ok()) << of.status();
-  EXPECT_EQ(Names(*of), (Strings{"ClusterRoleBinding by-all", "ClusterRoleBinding by-name",
-                                 "RoleBinding foo/by-all", "RoleBinding foo/by-name"}));
+  EXPECT_EQ(Names(of->bindings), (Strings{"ClusterRoleBinding by-all", "ClusterRoleBinding by-name",
+                                          "RoleBinding foo/by-all", "RoleBinding foo/by-name"}));
 }
 
 TEST_F(InstanceReaderTest, ReadsRolesOfBindingsForAnUnreadTemplate) {
@@ -229,29 +229,35 @@ TEST_F(InstanceReaderTest, ReportsUnreadableObjects) {
   }
 }
 
-TEST_F(InstanceReaderTest, BindingsThatCannotBeReadAreAnError) {
-  Set(KindOf<RoleBinding>::value, absl::UnavailableError("cut"));
-  EXPECT_TRUE(absl::IsUnavailable(Read().status()));
-  Permit<RoleBinding>();
-  const auto expect = [&](auto forbid, auto permit) {
-    forbid();
-    EXPECT_TRUE(absl::IsPermissionDenied(Read().status()));
-    permit();
-    EXPECT_TRUE(Read().ok());
-  };
-  expect([&] { Forbid<RoleBinding>(); }, [&] { Permit<RoleBinding>(); });
-  expect([&] { Forbid<ClusterRoleBinding>(); }, [&] { Permit<ClusterRoleBinding>(); });
-  Forbid<RoleBinding>();
-  EXPECT_TRUE(
-      absl::IsPermissionDenied(ReadBindingsOf(NonBlockingContext(), view_, "foo").status()));
-  EXPECT_TRUE(
-      absl::IsPermissionDenied(ReadBinding(NonBlockingContext(), view_, {"a", "b"}).status()));
-  Permit<RoleBinding>();
-  Forbid<ClusterRoleBinding>();
-  EXPECT_TRUE(
-      absl::IsPermissionDenied(ReadBindingsOf(NonBlockingContext(), view_, "foo").status()));
-  EXPECT_TRUE(
-      absl::IsPermissionDenied(ReadBinding(NonBlockingContext(), view_, {"", "b"}).status()));
+// The bindings of the other kind are known.
+TEST_F(InstanceReaderTest, ReportsUnreadableBindings) {
+  const std::string owned = R"("ownerReferences": [
+      {"uid": "instance-uid", "name": "foo", "kind": "ScopeInstance", "controller": true}])";
+  PutBinding("bar", "a", "x", owned);
+  PutBinding("", "a", "x", owned);
+  const KindInfo kinds[] = {KindOf<RoleBinding>::value, KindOf<ClusterRoleBinding>::value};
+  const absl::Status errors[] = {absl::PermissionDeniedError("no"), absl::UnavailableError("cut")};
+  for (const KindInfo& kind : kinds) {
+    for (const absl::Status& error : errors) {
+      SCOPED_TRACE(StrCat(kind.kind, " ", AsStd(error.message())));
+      const bool namespaced = kind == KindOf<RoleBinding>::value;
+      const Strings others{namespaced ? "ClusterRoleBinding a" : "RoleBinding bar/a"};
+      Set(kind, error);
+      const InstanceSnapshot snapshot = ReadOrDie();
+      EXPECT_EQ(snapshot.bindings_read_error.code(), error.code());
+      EXPECT_EQ(Names(snapshot.bindings), others);
+      const auto of = ReadBindingsOf(NonBlockingContext(), view_, "foo");
+      ASSERT_TRUE(of.ok()) << of.status();
+      EXPECT_EQ(of->read_error.code(), error.code());
+      EXPECT_EQ(Names(of->bindings), others);
+      const ObjectKey key{namespaced ? "bar" : "", "a"};
+      EXPECT_EQ(ReadBinding(NonBlockingContext(), view_, key).status().code(), error.code());
+      view_.SetState(kind, DemandState::kSynced);
+      loop_.RunReady();
+      EXPECT_TRUE(ReadOrDie().bindings_read_error.ok());
+      EXPECT_EQ(ReadOrDie().bindings.size(), 2u);
+    }
+  }
 }
 
 }  // namespace

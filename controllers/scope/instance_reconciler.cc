@@ -133,8 +133,8 @@ bool AreCurrent(const CacheView& cache, const InstanceSnapshot& read) {
 
 // The error of a watch that the plan needs.
 absl::Status UnavailableIn(const InstanceSnapshot& snapshot) {
-  for (const absl::Status* unread : {&snapshot.template_read_error, &snapshot.roles_read_error,
-                                     &snapshot.namespaces_read_error}) {
+  for (const absl::Status* unread : {&snapshot.bindings_read_error, &snapshot.template_read_error,
+                                     &snapshot.roles_read_error, &snapshot.namespaces_read_error}) {
     if (absl::IsUnavailable(*unread)) return *unread;
   }
   return absl::OkStatus();
@@ -226,13 +226,8 @@ absl::StatusOr<Result> InstanceReconciler::Reconcile(const CallContext& context,
   if (absl::IsNotFound(instance.status())) return RevokeAll(context, request, turn);
   RETURN_IF_ERROR(instance.status());
   if (IsOrphaning(instance->metadata())) return Result{};
-  absl::StatusOr<InstanceSnapshot> read =
-      ReadInstanceSnapshot(context, component_.cache(), *instance);
-  if (!read.ok()) {
-    ReportUnread(context, read.status(), *instance);
-    return read.status();
-  }
-  InstanceSnapshot& snapshot = *read;
+  ASSIGN_OR_RETURN(InstanceSnapshot snapshot,
+                   ReadInstanceSnapshot(context, component_.cache(), *std::move(instance)));
   const absl::Status unavailable = UnavailableIn(snapshot);
   const bool may_report =
       unavailable_.MayReport(request.key, unavailable, component_.clock().TimeNow());
@@ -273,7 +268,8 @@ absl::StatusOr<Result> InstanceReconciler::Reconcile(const CallContext& context,
   RETURN_IF_ERROR(result.status());
   if (portion.unfinished()) return result;
   RETURN_IF_ERROR(NotBefore(*result, unavailable));
-  const bool unread = !snapshot.roles_read_error.ok() || !snapshot.namespaces_read_error.ok();
+  const bool unread = !snapshot.bindings_read_error.ok() || !snapshot.roles_read_error.ok() ||
+                      !snapshot.namespaces_read_error.ok();
   if (unread || !plan.pending.empty()) RequeueWithin(kLongestRetry, *result);
   // There is no event when discovery works again, so the reconcile is repeated.
   if (plan.effect.unknown) {
@@ -311,20 +307,6 @@ absl::Status InstanceReconciler::Report(const CallContext& context, const Instan
                           {kScoped, kEffective});
 }
 
-void InstanceReconciler::ReportUnread(const CallContext& context, const absl::Status& why,
-                                      ScopeInstance& of) {
-  const absl::Time now = component_.clock().TimeNow();
-  if (!IsReadUnavailable(why) || !unavailable_.MayReport({"", of.metadata().name()}, why, now)) {
-    return;
-  }
-  InstancePlan nothing;
-  nothing.problems.push_back(StrCat("its bindings cannot be read: ", AsStd(why.message())));
-  nothing.effect.unknown = true;
-  const CallContext brief = context.WithDeadline(now + options_.portion.max_time);
-  // The reconcile has already failed and will be retried.
-  Report(brief, nothing, {}, /*unfinished=*/false, of).IgnoreError();
-}
-
 BindingWriter InstanceReconciler::WriterFor(const CallContext& context, Portion& portion) {
   return BindingWriter(
       context,
@@ -337,9 +319,8 @@ absl::StatusOr<Result> InstanceReconciler::RevokeAll(const CallContext& context,
   unavailable_.Forget(request.key);
   turn.NoteRevocation();
   const std::string& name = request.key.name;
-  ASSIGN_OR_RETURN(std::vector<Binding> bindings,
-                   ReadBindingsOf(context, component_.cache(), name));
-  InstancePlan plan = PlanAbsentInstance(name, std::move(bindings));
+  ASSIGN_OR_RETURN(KnownBindings known, ReadBindingsOf(context, component_.cache(), name));
+  InstancePlan plan = PlanAbsentInstance(name, std::move(known.bindings));
   const auto are_current = [] { return true; };
   if (turn.must_wait()) return Later(context, plan, "", are_current, turn);
   if (turn.slow()) {
@@ -351,7 +332,9 @@ absl::StatusOr<Result> InstanceReconciler::RevokeAll(const CallContext& context,
   writer.CarryOut(plan);
   writer.Finish();
   turn.End(portion.slow(), portion.tried_targets());
-  return rounds_.ResultOf(request.key, portion);
+  ASSIGN_OR_RETURN(const Result result, rounds_.ResultOf(request.key, portion));
+  if (!portion.unfinished()) RETURN_IF_ERROR(NotBefore(result, known.read_error));
+  return result;
 }
 
 absl::StatusOr<std::unique_ptr<Controller>> MakeInstanceController(const Component& component) {

@@ -71,9 +71,6 @@ class InstanceReconciler : public Reconciler {
   absl::Status Report(const CallContext& context, const InstancePlan& plan,
                       const std::vector<std::string>& failures, bool unfinished,
                       operatorsv1alpha1::ScopeInstance& of);
-  // Reports in Scoped that the bindings cannot be read, if this lasts.
-  void ReportUnread(const CallContext& context, const absl::Status& why,
-                    operatorsv1alpha1::ScopeInstance& of);
   // Called if the object has to wait for its turn: sends its quick revocations, `of` these
   // versions, while they `are_current`.
   Result Later(const CallContext& context, const InstancePlan& plan, std::string of,

@@ -175,6 +175,59 @@ TEST_P(UnreadableKindTest, HoldsUpNoRevocation) {
   }
 }
 
+// Nothing is granted while a kind of bindings is unreadable, but bindings of the other kind are
+// revoked, also those of a deleted instance.
+TEST_P(UnreadableKindTest, OfBindingsHoldsUpNoRevocationOfTheOtherKind) {
+  struct Row {
+    const char* resource;
+    const char* revoked_by;  // an edit of the instance that has bindings of the other kind
+    Resource other;
+    size_t left;
+  };
+  const Row rows[] = {
+      {"clusterrolebindings", R"({"spec":{"namespaces":["foo"]}})", kBindings, 1},
+      {"rolebindings", R"({"spec":{"namespaces":["bar"]}})", kClusterBindings, 0},
+  };
+  Begin(R"("namespaces": ["foo", "bar"])", kAnn);
+  EXPECT_EQ(cluster_.Create(kInstances, InstanceJson("cluster", "")), 201);
+  cluster_.Settle();
+  for (const Row& row : rows) {
+    SCOPED_TRACE(row.resource);
+    const bool namespaced = row.other.plural == kBindings.plural;
+    const std::string edited = namespaced ? "foo" : "cluster";
+    EXPECT_EQ(
+        cluster_.Create(kInstances,
+                        InstanceJson("gone", namespaced ? R"("namespaces": ["default"])" : "")),
+        201);
+    cluster_.Settle();
+    EXPECT_EQ(cluster_.Ours(row.other).size(), namespaced ? 3u : 2u);
+    StopReading("scope-instance", row.resource);
+    // Watches that are open end by themselves, and proofs of access expire.
+    cluster_.RunFor(absl::Minutes(20));
+    EXPECT_EQ(cluster_.Merge(kInstances, edited, row.revoked_by), 200);
+    EXPECT_EQ(cluster_.Delete(kInstances, "gone"), 200);
+    // It adds a subject, too.
+    EXPECT_EQ(
+        cluster_.Merge(kTemplates, "foo", StrCat(R"({"spec":{"clusterRoles":)", kAnnAndEve, "}}")),
+        200);
+    cluster_.Settle();
+    EXPECT_EQ(cluster_.Ours(row.other).size(), row.left);
+    for (const Json::Value& binding : cluster_.Ours(row.other)) {
+      EXPECT_EQ(SubjectNames(binding), "ann");
+    }
+    cluster_.RunFor(absl::Seconds(30));
+    EXPECT_THAT(cluster_.Scoped(edited), AllOf(StartsWith("False ScopingFailed"),
+                                               HasSubstr("its bindings cannot be read: ")));
+    ReadAgain();
+    EXPECT_EQ(SubjectNames(cluster_.Our(kBindings, "foo")), "ann eve");
+    EXPECT_EQ(cluster_.Merge(kInstances, "foo", R"({"spec":{"namespaces":["foo","bar"]}})"), 200);
+    EXPECT_EQ(cluster_.Merge(kTemplates, "foo", StrCat(R"({"spec":{"clusterRoles":)", kAnn, "}}")),
+              200);
+    cluster_.Settle();
+    EXPECT_EQ(cluster_.Scoped(), kSuccess);
+  }
+}
+
 TEST_P(UnreadableKindTest, UnreadableBindingsOrRolesAreNotSuccess) {
   Begin(R"("namespaces": ["foo"])", kAnn);
   StopReading("scope-instance", "clusterrolebindings");
@@ -185,8 +238,8 @@ TEST_P(UnreadableKindTest, UnreadableBindingsOrRolesAreNotSuccess) {
       cluster_.Merge(kTemplates, "foo", StrCat(R"({"spec":{"clusterRoles":)", kAnnAndEve, "}}")),
       200);
   cluster_.RunFor(absl::Seconds(30));
-  EXPECT_THAT(cluster_.Scoped(),
-              AllOf(StartsWith("False ScopingFailed"), HasSubstr("its bindings cannot be read: ")));
+  EXPECT_THAT(cluster_.Scoped(), AllOf(StartsWith("False ScopeTemplateFailed: "),
+                                       HasSubstr("its bindings cannot be read: ")));
   EXPECT_THAT(cluster_.Templated(), AllOf(StartsWith("False TemplatingFailed"),
                                           HasSubstr("its ClusterRoles cannot be read: ")));
   ReadAgain();
