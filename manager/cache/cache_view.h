@@ -78,8 +78,13 @@ class DemandSink {
  public:
   virtual ~DemandSink() = default;
   // Called in the server's order for each object, only for objects that the component may see.
-  // After a loss of access the objects are not reported as deleted; the state is kForbidden.
   virtual void OnEvent(const ObjectEvent& event) = 0;
+  // The component has lost its access: the state becomes kForbidden, and the cache no longer keeps
+  // these objects, which the sink has got, so the sink should not, either. They may still exist.
+  // When access returns, all objects come as adds. No event reports that one of these was deleted.
+  virtual void OnPurged(const std::vector<std::shared_ptr<const RawObject>>& objects) {
+    static_cast<void>(objects);
+  }
   // Called when the state changes (it begins as kPending), when the code of the reason changes, and
   // when a try fails; the handle's status() has the latest reason. kSynced follows all events of
   // the initial list.

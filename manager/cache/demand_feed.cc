@@ -48,6 +48,16 @@ void DemandFeed::Detach(const Content& held) {
   source_ = nullptr;
 }
 
+void DemandFeed::Purge(const Content& held) {
+  Detach(held);
+  const Content seen = std::exchange(seen_, nullptr);
+  if (seen == nullptr || seen->empty() || closed_ || sink_ == nullptr) return;
+  std::vector<ObjectPtr> objects;
+  objects.reserve(seen->size());
+  for (const ObjectSlot& slot : *seen) objects.push_back(slot.object);
+  sink_->OnPurged(objects);
+}
+
 void DemandFeed::Pause(const Content& held) {
   paused_ = true;
   Detach(held);

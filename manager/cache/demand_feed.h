@@ -28,6 +28,7 @@ enum class DemandChange { kLeave, kPause, kResume };
 //   catching up   the end of the store    attached; the waiting state is delivered
 //   attached      CatchUp()               catching up, from what the store held before
 //   either        Detach(), Pause()       detached; remembers the content that the sink has seen
+//   any           Purge()                 detached; the sink is told to forget what it has seen
 //
 // Held by shared_ptr. The sink is called on the loop; Close() and status() are thread-safe, all
 // else is for the loop's thread.
@@ -62,6 +63,8 @@ class DemandFeed : public std::enable_shared_from_this<DemandFeed> {
   void CatchUp(const Content& before);
   // `held`: the content of the store at this moment.
   void Detach(const Content& held);
+  // After a loss of access: no content is remembered. `held` as for Detach().
+  void Purge(const Content& held);
   // While paused it does not attach. `held` as for Detach().
   void Pause(const Content& held);
   void Resume() { paused_ = false; }

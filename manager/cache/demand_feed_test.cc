@@ -120,6 +120,28 @@ TEST_F(DemandFeedTest, ContinuesAfterALossOfAccess) {
   EXPECT_EQ(Turn(), "!+foo/04@5 Synced");
 }
 
+// Then all objects come as adds.
+TEST_F(DemandFeedTest, APurgeForgetsWhatTheSinkHasGot) {
+  Fill(3);
+  feed_->Attach(source_, kLive);
+  feed_->Purge(store_->Snapshot());
+  feed_->SetStatus(kGone);
+  EXPECT_EQ(sink_->Take(), "!+foo/00@1 !+foo/01@2 purged:2 Forbidden");
+  Remove("foo/01");
+  feed_->Attach(source_, kLive);
+  loop_.RunReady();
+  EXPECT_EQ(sink_->Take(), "!+foo/00@1 !+foo/02@3 Synced");
+  feed_->Pause(store_->Snapshot());
+  feed_->Purge(nullptr);
+  EXPECT_EQ(sink_->Take(), "purged:2") << "a pause remembers them, too";
+  feed_->Purge(nullptr);
+  EXPECT_EQ(sink_->Take(), "") << "once";
+  feed_->Resume();
+  feed_->Attach(source_, kLive);
+  loop_.RunReady();
+  EXPECT_EQ(sink_->Take(), "+foo/00@1 +foo/02@3");
+}
+
 TEST_F(DemandFeedTest, ContinuesAfterAPause) {
   Fill(3);
   feed_->Attach(source_, kLive);

@@ -21,7 +21,7 @@ TEST_F(HandoverTest, AfterASponsorsRevocation) {
   server_.Revoke("a");
   loop_.RunFor(absl::Minutes(5));
   EXPECT_EQ(Code(*view_a_), absl::StatusCode::kPermissionDenied);
-  EXPECT_EQ(of_a_.Take(), "Forbidden");
+  EXPECT_EQ(of_a_.Take(), "purged:1 Forbidden");
   // b continues on a watch of its own, from the version of a's watch.
   EXPECT_TRUE(Reads(*view_b_));
   EXPECT_EQ(of_b_.Take(), "") << "nothing has changed for b";
@@ -35,7 +35,7 @@ TEST_F(HandoverTest, AfterASponsorsRevocation) {
   // a comes back as a joining member.
   server_.Grant("a");
   RetryAndSettle("a");
-  EXPECT_EQ(of_a_.Take(), "+foo/y@102 Synced");
+  EXPECT_EQ(of_a_.Take(), "+foo/x@101 +foo/y@102 Synced");
   EXPECT_EQ(a_.live_watches(), 0u);
 }
 
@@ -45,13 +45,13 @@ TEST_F(HandoverTest, ClosesTheWatchWithoutASuccessor) {
   of_a_.Take();
   server_.Revoke("a");
   RetryAndSettle("a");
-  EXPECT_EQ(of_a_.Take(), "Forbidden");
+  EXPECT_EQ(of_a_.Take(), "purged:1 Forbidden");
   EXPECT_EQ(Code(*view_a_), absl::StatusCode::kPermissionDenied);
   EXPECT_EQ(server_.live_watches(), 0u) << "no component may see its objects";
   server_.Put("foo/y");
   server_.Grant("a");
   RetryAndSettle("a");
-  EXPECT_EQ(of_a_.Take(), "Stale +foo/y@102 Synced");
+  EXPECT_EQ(of_a_.Take(), "Pending +foo/x@101 +foo/y@102 Synced");
 }
 
 TEST_F(HandoverTest, ADeniedSponsorSendsNoReviews) {
@@ -79,7 +79,7 @@ TEST_F(HandoverTest, WhenTheSponsorIsDenied) {
   loop_.RunReady();
   EXPECT_EQ(a_.Count(kReviews), 0u) << "its watch has just been refused";
   Settle();
-  EXPECT_EQ(of_a_.Take(), "Forbidden");
+  EXPECT_EQ(of_a_.Take(), "purged:1 Forbidden");
   EXPECT_TRUE(Reads(*view_b_));
   EXPECT_EQ(b_.live_watches(), 1u);
   EXPECT_EQ(of_b_.Take(), "Stale Synced");
@@ -272,7 +272,7 @@ TEST_F(HandoverTest, ToAMemberWithoutAProof) {
   EXPECT_FALSE(Reads(*view_b_));
   server_.Grant("b");
   RetryAndSettle();
-  EXPECT_EQ(of_b_.Take(), "Stale !+foo/x@101 Synced");
+  EXPECT_EQ(of_b_.Take(), "Pending !+foo/x@101 Synced");
 }
 
 TEST_F(HandoverTest, AJoinerReplacesASponsorWithoutAccess) {

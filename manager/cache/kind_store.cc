@@ -1,5 +1,6 @@
 #include "manager/cache/kind_store.h"
 
+#include <algorithm>
 #include <cstdint>
 #include <string_view>
 #include <utility>
@@ -44,15 +45,35 @@ KindStore::KindStore(const KindInfo& kind, const ObjectPacker::Options& packing)
 
 std::unique_ptr<KindStore::Stream> KindStore::Open(const DemandSpec& scope, Listener& listener,
                                                    size_t most_events) {
-  auto known = std::make_shared<Known>(Known{.scope = {scope.ns, scope.name},
+  return std::unique_ptr<Stream>(
+      new Stream(*this, Add({scope.ns, scope.name}, listener, most_events)));
+}
+
+std::shared_ptr<KindStore::Known> KindStore::Add(Scope scope, Listener& listener,
+                                                 size_t most_events) {
+  auto known = std::make_shared<Known>(Known{.scope = std::move(scope),
                                              .store = std::make_shared<ObjectStore>(mutex_),
                                              .listener = &listener,
                                              .most_events = most_events});
   watched_[known->scope] = known.get();
-  return std::unique_ptr<Stream>(new Stream(*this, std::move(known)));
+  return known;
 }
 
-KindStore::Stream::~Stream() { kind_.Close(known_); }
+KindStore::Stream::~Stream() { kind_.Close(std::move(known_)); }
+
+void KindStore::Stream::Purge() {
+  const std::shared_ptr<Known> old = known_;
+  Listener& listener = *old->listener;
+  kind_.Close(old);
+  known_ = kind_.Add(old->scope, listener, old->most_events);
+  if (kind_.IsEmpty()) kind_.packer_.Reset();
+}
+
+bool KindStore::IsEmpty() const {
+  return closed_.empty() && std::ranges::all_of(watched_, [](const auto& watched) {
+           return watched.second->version.empty();
+         });
+}
 
 void KindStore::Close(std::shared_ptr<Known> known) {
   watched_.erase(known->scope);

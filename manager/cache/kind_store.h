@@ -82,10 +82,14 @@ class KindStore {
   // Calls `other` for each filled store whose scope overlaps that of `self`.
   void ForEachOverlapping(const Known& self, absl::FunctionRef<void(Known&)> other) const;
   bool IsAlone() const { return watched_.size() == 1 && closed_.empty(); }
+  // Whether no store was filled, or has been purged since.
+  bool IsEmpty() const;
   // Changes `content`, a list as of `version`, to what is known since. Returns the changes that it
   // makes in other stores.
   std::map<Known*, Events> Merge(const Known& self, const std::string& version,
                                  ReflectorTarget::Content& content) const;
+  std::shared_ptr<Known> Add(Scope scope, Listener& listener, size_t most_events);
+  // Ends the use of a store by its watch.
   void Close(std::shared_ptr<Known> known);
   // Forgets the closed stores with which all others have caught up.
   void Sweep();
@@ -105,6 +109,9 @@ class KindStore::Stream : public ReflectorTarget {
   // For readers. It outlives the stream if they hold it.
   const std::shared_ptr<ObjectStore>& store() const { return known_->store; }
 
+  // Replaces the store by an empty one, as if the stream had been closed and opened again.
+  void Purge();
+
   ObjectPtr Pack(ObjectPtr object) override;
   Replaced Replace(Content content, std::string resource_version, size_t most_events) override;
   std::vector<ObjectEvent> Put(ObjectPtr object) override;
@@ -119,7 +126,7 @@ class KindStore::Stream : public ReflectorTarget {
   Stream(KindStore& kind, std::shared_ptr<Known> known) : kind_(kind), known_(std::move(known)) {}
 
   KindStore& kind_;
-  const std::shared_ptr<Known> known_;
+  std::shared_ptr<Known> known_;
 };
 
 }  // namespace mandate

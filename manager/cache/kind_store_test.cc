@@ -178,6 +178,36 @@ TEST_F(KindStoreTest, AClosedWatchLeavesTheOthersTheirObjects) {
   EXPECT_EQ(Content(*again) + again->heard.Take(), "");
 }
 
+TEST_F(KindStoreTest, APurgedStoreIsEmptyAndLeavesTheOthersTheirObjects) {
+  const auto all = Open(""), in_a = Open("a");
+  List(*all, {Widget("a/x", 1), Widget("b/y", 2)}, 2);
+  List(*in_a, {Widget("a/x", 1)}, 2);
+  auto read = all->stream->store();  // by a reader that began before
+  const std::weak_ptr<const RawObject> gone = read->Get("b", "y");
+  all->stream->Purge();
+  EXPECT_EQ(Text(read->List()), "a/x@1 b/y@2");
+  read = nullptr;
+  EXPECT_TRUE(gone.expired());
+  EXPECT_EQ(Content(*all) + "|" + Content(*in_a), "|a/x@1");
+  EXPECT_EQ(all->stream->store()->resource_version(), "");
+  EXPECT_EQ(Text(in_a->stream->Put(Widget("a/x", 3))), "~a/x@3");
+  EXPECT_EQ(Content(*all) + all->heard.Take(), "") << "it is not filled";
+  EXPECT_EQ(List(*all, {Widget("a/x", 3), Widget("b/y", 2)}, 3), "+a/x@3 +b/y@2");
+  EXPECT_EQ(Held(*all, "x"), Held(*in_a, "x"));
+}
+
+TEST_F(KindStoreTest, AWatchThatLagsBehindAPurgedStoreBringsNothingBack) {
+  const auto all = Open(""), in_a = Open("a");
+  List(*all, {Widget("a/x", 1)}, 1);
+  List(*in_a, {Widget("a/x", 1)}, 1);
+  EXPECT_EQ(Text(in_a->stream->Remove(Widget("a/x", 5))), "-a/x@5");
+  in_a->stream->SetResourceVersion("5");
+  in_a->stream->Purge();
+  EXPECT_EQ(Text(all->stream->Put(Widget("a/x", 3))), "");
+  all->stream->SetResourceVersion("6");
+  EXPECT_EQ(Text(all->stream->Put(Widget("a/x", 7))), "+a/x@7");
+}
+
 TEST_F(KindStoreTest, VersionsThatCannotBeComparedAreNotPassedOn) {
   const auto raw = [](const char* key, const char* version) {
     std::string json = WidgetJson(key, 77);

@@ -60,6 +60,14 @@ void Reflector::Forbid(absl::Status why) {
   Fail(why, Next::kPass);
 }
 
+void Reflector::OnPurged() {
+  filled_ = false;
+  version_.clear();
+  version_unavailable_ = false;
+  counts_->SetStore(store_.size(), store_.bytes());
+  account_.Set(0).IgnoreError();  // no more than it had
+}
+
 void Reflector::RetryNow() {
   if (phase_ == Phase::kStreamingList || phase_ == Phase::kListing || phase_ == Phase::kOpening) {
     hinted_ = true;

@@ -117,8 +117,12 @@ class Reflector : private WatchStream::Observer {
   // again.
   void RetryNow();
 
+  // The store was emptied: the next pass begins without a version. Only while it waits for the end
+  // of a 403.
+  void OnPurged();
+
   const DemandStatus& status() const { return status_; }
-  // Whether the store was ever complete.
+  // Whether the store was ever complete, since the last OnPurged().
   bool filled() const { return filled_; }
   RestClient& client() const { return *client_; }
 

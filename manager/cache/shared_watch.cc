@@ -12,7 +12,11 @@ SharedWatch::SharedWatch(Config config)
     : config_(std::move(config)),
       handovers_(config_.metrics.Counter("mandate_cache_handovers_total",
                                          "Watches that were handed over to another identity",
-                                         {{"kind", ResourceName(config_.spec.kind)}})) {}
+                                         {{"kind", ResourceName(config_.spec.kind)}})),
+      purges_(config_.metrics.Counter(
+          "mandate_cache_purges_total",
+          "Times that all objects of a scope left the memory, because no component may read them",
+          {{"kind", ResourceName(config_.spec.kind)}})) {}
 
 SharedWatch::~SharedWatch() = default;
 
@@ -42,7 +46,7 @@ void SharedWatch::Join(WatchComponent& component, std::shared_ptr<ReadGrant> gra
       .store = stream_->store(),
       .slice = config_.max_events_per_loop_turn,
       .proof = {.spec = config_.spec,
-                .version = [store = stream_->store()] { return store->resource_version(); },
+                .version = [this] { return stream_->store()->resource_version(); },
                 .options = config_.access,
                 .random = config_.random,
                 .counts = component.counts,
@@ -100,6 +104,7 @@ void SharedWatch::Retire(WatchMember& member) {
     }
   }
   std::erase_if(members_, [&](const auto& m) { return m.get() == &member; });
+  PurgeIfDenied();
   if (members_.empty()) config_.on_empty();
 }
 
@@ -194,6 +199,7 @@ void SharedWatch::OnStatus(const DemandStatus& status) {
   }
   Rebalance();
   for (const auto& member : members_) Update(*member);
+  PurgeIfDenied();
 }
 
 void SharedWatch::OnProofChanged(WatchMember& member) {
@@ -205,6 +211,20 @@ void SharedWatch::OnProofChanged(WatchMember& member) {
     reflector_->Forbid(member.proof().reason());
   }
   Update(member);
+  PurgeIfDenied();
+}
+
+void SharedWatch::PurgeIfDenied() {
+  if (reflector_ == nullptr || !reflector_->filled()) return;
+  if (reflector_->status().state != DemandState::kForbidden) return;
+  const bool denied = std::ranges::all_of(members_, [](const auto& member) {
+    return member->proof().state() == AccessProof::State::kDenied;
+  });
+  if (!denied) return;
+  purges_.Increment();
+  stream_->Purge();
+  reflector_->OnPurged();
+  for (const auto& member : members_) member->UseStore(stream_->store());
 }
 
 bool SharedWatch::SponsorCannotWatch() const {

@@ -83,11 +83,14 @@ class SharedWatch : private Reflector::Owner, private KindStore::Listener {
   void StepDownFor(WatchMember& successor);
   void HandOverTo(WatchMember& member);
   void OnProofChanged(WatchMember& member);
+  // When no member may read the objects any more, they leave the memory.
+  void PurgeIfDenied();
   void Update(WatchMember& member);
 
   const Config config_;
   std::unique_ptr<KindStore::Stream> stream_;  // while there is a member
   prometheus::Counter& handovers_;
+  prometheus::Counter& purges_;
   std::vector<std::unique_ptr<WatchMember>> members_;
   WatchMember* sponsor_ = nullptr;
   int failures_ = 0;            // of the sponsor, in a row

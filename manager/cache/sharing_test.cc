@@ -84,20 +84,20 @@ TEST_F(SharingTest, ReadsEndWithinTheTimeOfTheProof) {
   loop_.RunFor(absl::Minutes(5));
   EXPECT_EQ(Code(*view_b_), absl::StatusCode::kPermissionDenied);
   EXPECT_EQ(of_b_.state(), DemandState::kForbidden);
-  EXPECT_EQ(of_b_.Take(), "+foo/y@102 Forbidden") << "not a delete";
+  EXPECT_EQ(of_b_.Take(), "+foo/y@102 purged:2 Forbidden") << "not a delete";
   EXPECT_EQ(of_a_.Take(), "+foo/y@102");
   PutAndSettle("foo/z");
   EXPECT_EQ(of_b_.Take(), "");
 }
 
-// The changes that it missed come as events, and not as a new initial list.
-TEST_F(SharingTest, AfterARegrantTheSinkGetsWhatItMissed) {
+// All objects come, and not as a new initial list.
+TEST_F(SharingTest, AfterARegrantTheSinkGetsAllObjects) {
   JoinBoth();
   PutAndSettle("foo/kept");
   of_b_.Take();
   server_.Revoke("b");
   RetryAndSettle();
-  EXPECT_EQ(of_b_.Take(), "Forbidden") << "at once, after the hint";
+  EXPECT_EQ(of_b_.Take(), "purged:2 Forbidden") << "at once, after the hint";
   EXPECT_EQ(Code(*view_b_), absl::StatusCode::kPermissionDenied);
   EXPECT_TRUE(Reads(*view_a_));
   server_.Delete("foo/x");
@@ -105,7 +105,36 @@ TEST_F(SharingTest, AfterARegrantTheSinkGetsWhatItMissed) {
   server_.Put("foo/kept");
   server_.Grant("b");
   loop_.RunFor(absl::Minutes(1));
-  EXPECT_EQ(of_b_.Take(), "~foo/kept@105 +foo/new@104 -foo/x@101 Synced");
+  EXPECT_EQ(of_b_.Take(), "+foo/kept@105 +foo/new@104 Synced");
+}
+
+// Two identities: the object stays for the one that may read it.
+TEST_F(SharingTest, ObjectsThatNoComponentMayReadLeaveTheMemory) {
+  const Labels labels = {{"kind", "widgets.example.com"}, {"scope", "cluster"}};
+  JoinBoth();
+  const std::weak_ptr<const RawObject> object = *view_a_->GetRaw({}, kWidget, {"foo", "x"});
+  server_.Revoke("b");
+  RetryAndSettle("b");
+  EXPECT_EQ(of_b_.Take(), "purged:1 Forbidden");
+  EXPECT_FALSE(object.expired());
+  EXPECT_TRUE(Reads(*view_a_));
+  EXPECT_EQ(Gauge("mandate_cache_objects", labels), 1);
+  server_.Revoke("a");
+  RetryAndSettle("a");
+  EXPECT_EQ(of_a_.Take(), "purged:1 Forbidden");
+  EXPECT_TRUE(object.expired());
+  EXPECT_EQ(Gauge("mandate_cache_objects", labels), 0);
+  EXPECT_EQ(Gauge("mandate_cache_bytes", labels), 0);
+  EXPECT_EQ(
+      metrics_.Counter("mandate_cache_purges_total", "", {{"kind", "widgets.example.com"}}).Value(),
+      1);
+  server_.Delete("foo/x");
+  server_.Put("foo/y");
+  server_.Grant("a");
+  RetryAndSettle("a");
+  EXPECT_EQ(of_a_.Take(), "Pending +foo/y@103 Synced");
+  EXPECT_EQ(Code(*view_a_), absl::StatusCode::kNotFound);
+  EXPECT_EQ(Code(*view_b_), absl::StatusCode::kPermissionDenied);
 }
 
 TEST_F(SharingTest, ARevokedComponentLosesItsReadsAtOnce) {

@@ -11,16 +11,22 @@ namespace mandate {
 WatchMember::WatchMember(Config config)
     : component_(config.component),
       grant_(std::move(config.grant)),
-      store_(std::move(config.store)),
-      source_(std::make_shared<const DemandFeed::Source>(
-          DemandFeed::Source{.loop = component_.client.loop(),
-                             .store = store_,
-                             .slice = config.slice,
-                             .slices = component_.counts.slices})),
+      slice_(config.slice),
       log_(config.log.With("component", config.component.client.component())),
       proof_(std::move(config.proof), config.component.client),
       linger_(config.component.client.loop()) {
+  UseStore(std::move(config.store));
+}
+
+void WatchMember::UseStore(std::shared_ptr<ObjectStore> store) {
+  store_ = std::move(store);
+  source_ = std::make_shared<const DemandFeed::Source>(
+      DemandFeed::Source{.loop = component_.client.loop(),
+                         .store = store_,
+                         .slice = slice_,
+                         .slices = component_.counts.slices});
   for (const auto& index : grant_->indexes()) store_->AddIndex(index);
+  grant_->Set(status_, store_);
 }
 
 WatchMember::~WatchMember() {
@@ -82,13 +88,12 @@ void WatchMember::Update(const DemandStatus& watch, bool is_sponsor, bool filled
   const bool proven = proof_.state() == AccessProof::State::kProven;
   // Reads first: from now on they return only what the proof covers.
   grant_->Set(status, store_);
-  if (!proven) {
-    DemandFeed::Content seen;
-    for (const auto& feed : feeds_) {
-      if (!feed->attached()) continue;
-      if (seen == nullptr) seen = store_->Snapshot();
-      feed->Detach(seen);
-    }
+  const bool denied = proof_.state() == AccessProof::State::kDenied;
+  DemandFeed::Content held;
+  for (const auto& feed : feeds_) {
+    if (proven) break;
+    if (feed->attached() && held == nullptr) held = store_->Snapshot();
+    denied ? feed->Purge(held) : feed->Detach(held);
   }
   SetStatus(std::move(status));
   Progress();

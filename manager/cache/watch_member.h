@@ -71,6 +71,8 @@ class WatchMember {
 
   // To be called when the watch's state or the proof has changed.
   void Update(const DemandStatus& watch, bool is_sponsor, bool filled);
+  // Another, empty store replaces the present one. The component must not have access.
+  void UseStore(std::shared_ptr<ObjectStore> store);
   // The store has changed; has changed in too many places to deliver each; its version has changed.
   void Deliver(const std::vector<ObjectEvent>& events);
   void CatchUp(const DemandFeed::Content& before);
@@ -83,8 +85,9 @@ class WatchMember {
 
   WatchComponent& component_;
   const std::shared_ptr<ReadGrant> grant_;
-  const std::shared_ptr<ObjectStore> store_;
-  const std::shared_ptr<const DemandFeed::Source> source_;
+  const size_t slice_;
+  std::shared_ptr<ObjectStore> store_;
+  std::shared_ptr<const DemandFeed::Source> source_;
   const Logger log_;
   AccessProof proof_;
   LoopTimer linger_;

@@ -3,8 +3,9 @@
 
 #include <cstddef>
 #include <deque>
-#include <optional>
+#include <memory>
 #include <utility>
+#include <variant>
 #include <vector>
 
 #include "manager/cache/cache_view.h"
@@ -18,9 +19,14 @@ namespace mandate {
 // Thread-safe.
 class Backlog {
  public:
+  // The objects of a source that the cache no longer keeps (DemandSink::OnPurged()).
+  using Purged = std::vector<std::shared_ptr<const RawObject>>;
+  // All objects of a source are listed: for the first time, or after an interruption.
+  struct Listed {};
+
   struct Item {
-    size_t source = 0;                 // index among the controller's
-    std::optional<ObjectEvent> event;  // none: the end of the source's initial list
+    size_t source = 0;  // index among the controller's
+    std::variant<Listed, ObjectEvent, Purged> what;
   };
 
   explicit Backlog(size_t max_events) : max_events_(max_events) {}
@@ -67,7 +73,10 @@ class Backlog {
   }
 
  private:
-  static bool Counts(const Item& item) { return item.event.has_value() && !item.event->initial; }
+  static bool Counts(const Item& item) {
+    const auto* event = std::get_if<ObjectEvent>(&item.what);
+    return event != nullptr && !event->initial;
+  }
 
   const size_t max_events_;
   mutable Mutex mutex_;

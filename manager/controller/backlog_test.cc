@@ -20,7 +20,8 @@ class BacklogTest : public testing::Test {
     backlog_.Take(most, items);
     std::string names;
     for (const auto& item : items) {
-      names += item.event.has_value() ? std::string(item.event->object->name()) : ".";
+      const auto* event = std::get_if<ObjectEvent>(&item.what);
+      names += event != nullptr ? std::string(event->object->name()) : ".";
     }
     return names;
   }
@@ -31,7 +32,7 @@ class BacklogTest : public testing::Test {
 TEST_F(BacklogTest, FirstInFirstOut) {
   EXPECT_TRUE(backlog_.IsEmpty());
   Push("a", /*initial=*/true);
-  backlog_.Push({0, std::nullopt});
+  backlog_.Push({0, Backlog::Listed()});
   Push("b");
   EXPECT_EQ(backlog_.size(), 3u);
   EXPECT_EQ(Take(2), "a.");
@@ -56,7 +57,7 @@ TEST_F(BacklogTest, IsFullAtTheBoundAndHasCapacityAtHalfOfIt) {
 
 TEST_F(BacklogTest, InitialListsDoNotCount) {
   for (int i = 0; i < 10; ++i) Push("a", /*initial=*/true);
-  backlog_.Push({0, std::nullopt});
+  backlog_.Push({0, Backlog::Listed()});
   EXPECT_FALSE(backlog_.IsFull());
   EXPECT_TRUE(backlog_.HasCapacity());
 }

@@ -60,6 +60,24 @@ void Controller::Core::OnEvent(size_t source, const ObjectEvent& event) {
   if (mapper_.HasCapacity()) PostToLoop(&Core::ResumeSources);
 }
 
+void Controller::Core::OnPurged(size_t source, const Backlog::Purged& objects) {
+  if (phase_ == Phase::kStopped) return;
+  if (mapper_.OnPurged(source, objects)) MapSoon();
+  watched_[source].unreadable = true;  // a pass is due once it is synced
+  if (demands_ == nullptr || !mapper_.sources()[source].is_primary) return;
+  for (const auto& object : objects) {
+    watched_[source].purged.push_back({object->Key(), std::string(object->uid())});
+  }
+}
+
+void Controller::Core::ReleasePurged(size_t source) {
+  const KindInfo& kind = mapper_.sources()[source].demand.kind;
+  for (const DemandOwner& owner : std::exchange(watched_[source].purged, {})) {
+    const auto now = context_.cache.GetLastKnown(kind, owner.key);
+    if (now == nullptr || now->uid() != owner.uid) demands_->Release(owner);
+  }
+}
+
 void Controller::Core::OnDemanded(const std::vector<Request>& requests) {
   if (phase_ == Phase::kStopped) return;
   bool rejected = false;
@@ -134,6 +152,7 @@ void Controller::Core::OnSynced(size_t source, bool again) {
     MutexLock lock(mutex_);
     watched.listed = true;
   }
+  if (!watched.purged.empty()) ReleasePurged(source);
   if (mapper_.OnListed(source)) MapSoon();
   if (std::exchange(watched.unreadable, false)) ResyncSoon();
 }

@@ -92,6 +92,8 @@ class Controller::Core : public std::enable_shared_from_this<Core> {
     // them.
     bool unreadable = false;
     bool paused = false;
+    // Of a primary source: the objects that were purged since it was last synced.
+    std::vector<DemandOwner> purged;
     // The reasons logged during this state: they may alternate at each retry.
     std::set<absl::StatusCode> logged;
   };
@@ -102,6 +104,9 @@ class Controller::Core : public std::enable_shared_from_this<Core> {
     Sink(std::weak_ptr<Core> core, size_t source) : core_(std::move(core)), source_(source) {}
     void OnEvent(const ObjectEvent& event) override {
       if (auto core = core_.lock()) core->OnEvent(source_, event);
+    }
+    void OnPurged(const Backlog::Purged& objects) override {
+      if (auto core = core_.lock()) core->OnPurged(source_, objects);
     }
     void OnState(const DemandStatus& status) override {
       if (auto core = core_.lock()) core->OnState(source_, status);
@@ -127,6 +132,9 @@ class Controller::Core : public std::enable_shared_from_this<Core> {
   void StopOnLoop(absl::Time deadline);
   void StartWorkers();
   void OnEvent(size_t source, const ObjectEvent& event);
+  void OnPurged(size_t source, const Backlog::Purged& objects);
+  // Releases the demands of purged objects that no longer exist.
+  void ReleasePurged(size_t source);
   void OnDemanded(const std::vector<Request>& requests);
   void OnState(size_t source, const DemandStatus& status);
   void OnSynced(size_t source, bool again);

@@ -106,6 +106,21 @@ TEST_F(DemandSetTest, AnEventIsARequestForEachOwnerThatDemandsTheObject) {
   EXPECT_THAT(SettleAndTake(), IsEmpty());
 }
 
+TEST_F(DemandSetTest, AnOwnerThatIsDeletedWhileItsKindIsForbiddenIsReleased) {
+  const Lease a = PutLease("a"), b = PutLease("b");
+  StartWithDemands();
+  demands_->Replace(OwnerOf(a), {{RolesOf("foo")}});
+  demands_->Replace(OwnerOf(b), {{RolesOf("bar")}});
+  (void)SettleAndTake();
+  cache_.SetState(kLease, DemandState::kForbidden, absl::PermissionDeniedError("no"));
+  cache_.Remove(kLease, {"", "a"});
+  (void)SettleAndTake();
+  EXPECT_EQ(cache_.demands().size(), 3u) << "nobody knows yet";
+  cache_.SetState(kLease, DemandState::kSynced);
+  (void)SettleAndTake();
+  EXPECT_THAT(cache_.demands(), UnorderedElementsAre(DemandSpec{kLease, "", ""}, RolesOf("bar")));
+}
+
 TEST_F(DemandSetTest, ALossOfAccessConcernsItsOwnersOnly) {
   StartWithDemands();
   demands_->Replace(Owner("a"), {{RolesOf("foo")}, {RolesOf("bar")}});

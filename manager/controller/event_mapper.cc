@@ -1,6 +1,7 @@
 #include "manager/controller/event_mapper.h"
 
 #include <utility>
+#include <variant>
 
 namespace mandate {
 namespace {
@@ -27,7 +28,8 @@ EventMapper::EventMapper(Options options)
     : options_(std::move(options)),
       backlog_(options_.max_events),
       listed_(options_.sources.size(), false),
-      unlisted_(options_.sources.size()) {}
+      unlisted_(options_.sources.size()),
+      purged_(options_.sources.size()) {}
 
 bool EventMapper::OnEvent(size_t source, const ObjectEvent& event) {
   backlog_.Push({source, event});
@@ -35,7 +37,12 @@ bool EventMapper::OnEvent(size_t source, const ObjectEvent& event) {
 }
 
 bool EventMapper::OnListed(size_t source) {
-  backlog_.Push({source, std::nullopt});
+  backlog_.Push({source, Backlog::Listed()});
+  return Wake();
+}
+
+bool EventMapper::OnPurged(size_t source, Backlog::Purged objects) {
+  backlog_.Push({source, std::move(objects)});
   return Wake();
 }
 
@@ -82,12 +89,7 @@ bool EventMapper::RunOne(absl::Time& now, Slice& slice) {
     backlog_.Take(kTake, taken_);
   }
   if (next_ < taken_.size()) {
-    const Backlog::Item item = std::move(taken_[next_++]);
-    if (item.event.has_value()) {
-      Map(item.source, *item.event, /*of_pass=*/false, now);
-    } else {
-      OnListedHere(item.source, slice);
-    }
+    Take(std::move(taken_[next_++]), now, slice);
     return true;
   }
   StartPass();
@@ -96,6 +98,11 @@ bool EventMapper::RunOne(absl::Time& now, Slice& slice) {
     if (!has_capacity_.exchange(false)) return false;
     now = options_.clock->TimeNow();
     Enqueue(std::exchange(held_, {}), kLowPriority, /*of_pass=*/true, now);
+    wake_more_ = true;
+    return true;
+  }
+  if (!lost_.empty()) {
+    Enqueue(std::exchange(lost_, {}), kLowPriority, /*of_pass=*/true, now);
     wake_more_ = true;
     return true;
   }
@@ -109,7 +116,25 @@ bool EventMapper::RunOne(absl::Time& now, Slice& slice) {
   return true;
 }
 
+void EventMapper::Take(Backlog::Item item, absl::Time& now, Slice& slice) {
+  if (const auto* event = std::get_if<ObjectEvent>(&item.what)) {
+    return Map(item.source, *event, /*of_pass=*/false, now);
+  }
+  auto* const purged = std::get_if<Backlog::Purged>(&item.what);
+  if (purged == nullptr) return OnListedHere(item.source, slice);
+  // One object at a time; the others follow before all that came later.
+  if (purged->empty()) return;
+  MapHere(item.source, {ObjectEvent::Type::kDelete, std::move(purged->back()), nullptr});
+  purged_[item.source].insert(requests_.begin(), requests_.end());
+  purged->pop_back();
+  now = options_.clock->TimeNow();
+  taken_[--next_] = std::move(item);
+}
+
 void EventMapper::OnListedHere(size_t source, Slice& slice) {
+  if (const auto purged = std::exchange(purged_[source], {}); !purged.empty()) {
+    lost_.insert(lost_.end(), purged.begin(), purged.end());
+  }
   if (listed_[source]) return;
   listed_[source] = true;
   if (--unlisted_ == 0) slice.listed = true;
@@ -154,20 +179,24 @@ bool EventMapper::NextOfPass(size_t& source, ObjectEvent& event) {
 }
 
 void EventMapper::Map(size_t source, const ObjectEvent& event, bool of_pass, absl::Time& now) {
-  requests_.clear();
-  const Source& of = options_.sources[source];
-  if (absl::Status status = MapEvent(of, event, requests_); !status.ok()) {
-    options_.metrics->event_errors.Increment();
-    options_.log.Error("An event cannot be mapped to requests", {{"source", of.demand.ToString()},
-                                                                 {"namespace", event.object->ns()},
-                                                                 {"name", event.object->name()},
-                                                                 {"error", status}});
-  }
+  MapHere(source, event);
   now = options_.clock->TimeNow();
   if (requests_.empty()) return;
-  Enqueue(requests_, PriorityOf(event, of.is_primary), of_pass, now);
+  Enqueue(requests_, PriorityOf(event, options_.sources[source].is_primary), of_pass, now);
   // WakeFirst() wakes one worker only, so several requests need WakeAsNeeded().
   wake_more_ = requests_.size() > 1 || !options_.workers->WakeFirst() || wake_more_;
+}
+
+void EventMapper::MapHere(size_t source, const ObjectEvent& event) {
+  requests_.clear();
+  const Source& of = options_.sources[source];
+  const absl::Status status = MapEvent(of, event, requests_);
+  if (status.ok()) return;
+  options_.metrics->event_errors.Increment();
+  options_.log.Error("An event cannot be mapped to requests", {{"source", of.demand.ToString()},
+                                                               {"namespace", event.object->ns()},
+                                                               {"name", event.object->name()},
+                                                               {"error", status}});
 }
 
 void EventMapper::Enqueue(const std::vector<Request>& requests, int priority, bool of_pass,

@@ -7,6 +7,7 @@
 #include <memory>
 #include <vector>
 
+#include "absl/container/flat_hash_set.h"
 #include "absl/status/status.h"
 #include "absl/time/time.h"
 #include "manager/cache/cache_view.h"
@@ -47,8 +48,12 @@ class EventMapper {
   // Any thread. True: there was nothing to do before, and RunSlice() must be
   // posted to the strand.
   [[nodiscard]] bool OnEvent(size_t source, const ObjectEvent& event);
-  // The source's initial list is complete, or is not waited for.
+  // The source's initial list is complete, or is not waited for; or the source is synced again.
   [[nodiscard]] bool OnListed(size_t source);
+  // The cache no longer keeps these objects, because the component has lost its access. The first
+  // pass after the source is synced again begins with what deletes of them would have requested: if
+  // some were deleted meanwhile, no event reports it.
+  [[nodiscard]] bool OnPurged(size_t source, Backlog::Purged objects);
   // Maps all objects, from the first one on.
   [[nodiscard]] bool Resync();
   // The work queue has room again: continues the pass that waits for it, or maps
@@ -86,9 +91,12 @@ class EventMapper {
 
   // On the strand.
   bool RunOne(absl::Time& now, Slice& slice);  // false: there is nothing to do
+  void Take(Backlog::Item item, absl::Time& now, Slice& slice);
   bool NextOfPass(size_t& source, ObjectEvent& event);
   void StartPass();
   void EndPass();
+  // The requests of the event become requests_.
+  void MapHere(size_t source, const ObjectEvent& event);
   // `now` is the time before, and then after.
   void Map(size_t source, const ObjectEvent& event, bool of_pass, absl::Time& now);
   // Of a pass, the requests that the queue rejects are held.
@@ -109,10 +117,13 @@ class EventMapper {
   std::vector<Request> requests_;  // of one event; kept for its memory
   std::vector<bool> listed_;
   size_t unlisted_ = 0;
-  bool wake_more_ = false;          // whether requests were added that the woken worker may
-                                    // be too few for
-  bool missed_ = false;             // the queue rejected requests of an event: a pass is due
-  bool in_pass_ = false;            // over all objects
+  // By source: what deletes of the purged objects would have requested.
+  std::vector<absl::flat_hash_set<Request>> purged_;
+  std::vector<Request> lost_;  // those of sources that are synced again: the next pass adds them
+  bool wake_more_ = false;     // whether requests were added that the woken worker may
+                               // be too few for
+  bool missed_ = false;        // the queue rejected requests of an event: a pass is due
+  bool in_pass_ = false;       // over all objects
   bool pass_was_rejected_ = false;  // it continues to its end; Resync() restarts any other pass
   std::vector<Request> held_;       // of the pass, rejected: they wait for room
   size_t pass_source_ = 0, pass_object_ = 0;

@@ -43,6 +43,25 @@ TEST_F(EventMapperTest, ANewEventGoesBeforeTheRestOfAResync) {
   EXPECT_EQ(TakeQueued(), (Names{"news", "a", "b"})) << "a resync has the low priority";
 }
 
+// No event reports that one of these was deleted meanwhile.
+TEST_F(EventMapperTest, APassRequestsPurgedObjectsOnceTheSourceIsSyncedAgain) {
+  Create({Of(kThing), Of(kOther)}, /*max_requests=*/2);
+  Put(kThing, {"b"});
+  (void)mapper_->OnPurged(0, {Thing("a"), Thing("b"), Thing("c")});
+  RunSlices();
+  EXPECT_EQ(TakeMapped(), (Names{"c", "b", "a"})) << "while their content is known";
+  EXPECT_EQ(TakeQueued(), Names{});
+  (void)mapper_->OnListed(1);
+  ResyncAndRun();
+  EXPECT_EQ(TakeQueued(), Names{"b"}) << "that was another source";
+  (void)mapper_->OnListed(0);
+  ResyncAndRun();
+  EXPECT_EQ(TakeRefilled(), (std::set<std::string>{"a", "b", "c"}));
+  (void)mapper_->OnListed(0);
+  ResyncAndRun();
+  EXPECT_EQ(TakeQueued(), Names{"b"}) << "once";
+}
+
 // The controller calls OnQueueHasRoom() when the queue has room again.
 TEST_F(EventMapperTest, ARefusedRequestIsQueuedWhenThereIsRoom) {
   Create({Of(kThing)}, /*max_requests=*/8);

@@ -17,6 +17,12 @@ std::shared_ptr<const RawObject> ObjectPacker::Pack(std::shared_ptr<const RawObj
   return compressed == nullptr ? std::move(object) : std::move(compressed);
 }
 
+void ObjectPacker::Reset() {
+  dictionary_ = nullptr;
+  samples_.clear();
+  sampled_bytes_ = 0;
+}
+
 void ObjectPacker::Train() {
   std::vector<std::string> texts;
   texts.reserve(samples_.size());

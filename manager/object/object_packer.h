@@ -33,6 +33,8 @@ class ObjectPacker {
   bool IsLarge(const RawObject& object) const { return object.size() >= options_.min_object_bytes; }
   // The object, or the same object compressed.
   std::shared_ptr<const RawObject> Pack(std::shared_ptr<const RawObject> object);
+  // Forgets all objects: the next ones train another dictionary.
+  void Reset();
 
  private:
   void Train();

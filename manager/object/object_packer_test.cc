@@ -54,6 +54,14 @@ TEST(ObjectPackerTest, APackedObjectReadsAsBefore) {
   EXPECT_EQ(packer.Pack(packed), packed) << "it is packed already";
 }
 
+TEST(ObjectPackerTest, ForgetsItsDictionary) {
+  ObjectPacker packer({.min_object_bytes = 100, .sample_bytes = 50'000});
+  const int first = FirstCompressed(packer, 1000);
+  ASSERT_GT(first, 1);
+  packer.Reset();
+  EXPECT_EQ(FirstCompressed(packer, 1000), first);
+}
+
 // They hold the dictionary.
 TEST(ObjectPackerTest, ObjectsOutliveThePacker) {
   ObjectPtr packed;

@@ -42,6 +42,13 @@ void Witness::OnEvent(const ObjectEvent& event) {
                    RevisionOf(*event.object), event.initial});
 }
 
+void Witness::OnPurged(const std::vector<std::shared_ptr<const RawObject>>& objects) {
+  for (const auto& object : objects) {
+    told_.push_back({Type::kDelete, object->Key(), std::string(object->uid()), RevisionOf(*object),
+                     /*initial=*/false, /*purged=*/true});
+  }
+}
+
 std::vector<const Change*> Witness::Scoped(const std::vector<Change>& history) const {
   std::vector<const Change*> scoped;
   for (const Change& change : history) {
@@ -99,7 +106,7 @@ std::vector<std::string> Witness::Check(const std::vector<Change>& history, bool
   std::map<ObjectKey, std::vector<const Told*>> news;
   State start;
   for (const Told& told : told_) {
-    if (told.initial) {
+    if (told.initial || told.purged) {
       start[told.key] = told.revision;
     } else {
       news[told.key].push_back(&told);

@@ -18,6 +18,7 @@ class Witness : public DemandSink {
   explicit Witness(std::string ns) : ns_(std::move(ns)) {}
 
   void OnEvent(const ObjectEvent& event) override;
+  void OnPurged(const std::vector<std::shared_ptr<const RawObject>>& objects) override;
   void OnState(const DemandStatus& status) override { status_ = status; }
 
   const DemandStatus& status() const { return status_; }
@@ -37,6 +38,7 @@ class Witness : public DemandSink {
     std::string uid;
     int64_t revision;
     bool initial;
+    bool purged = false;
   };
   using State = std::map<ObjectKey, int64_t>;  // the revision of each object
 

@@ -142,7 +142,8 @@ class FakeCacheView::Registry : public WatchRegistry,
     }
     grant.Set(status, watch.store);
     if (status.state == DemandState::kSynced) return feed.Attach(watch.source, status);
-    feed.Detach(watch.store->Snapshot());
+    const DemandFeed::Content held = watch.store->Snapshot();
+    status.state == DemandState::kForbidden ? feed.Purge(held) : feed.Detach(held);
     feed.SetStatus(status);
   }
 

@@ -52,10 +52,10 @@ TEST_F(FakeCacheViewTest, DeliversChangesOnlyWhileSynced) {
   view_.SetState(DemandSpec{kWidget, "", ""}, DemandState::kForbidden,
                  absl::PermissionDeniedError("revoked"));
   view_.Remove(kWidget, {"a", "x"});
-  EXPECT_EQ(sink_->Take(), "Forbidden");
+  EXPECT_EQ(sink_->Take(), "purged:1 Forbidden");
   EXPECT_EQ(view_.ListRaw({}, kWidget, "").status().code(), absl::StatusCode::kPermissionDenied);
   view_.SetState(DemandSpec{kWidget, "", ""}, DemandState::kSynced);
-  EXPECT_EQ(sink_->Take(), "-a/x@1 Synced");
+  EXPECT_EQ(sink_->Take(), "Synced");
 }
 
 TEST_F(FakeCacheViewTest, ReadsNeedADemandThatCovers) {

@@ -40,6 +40,15 @@ void RecordingSink::OnEvent(const ObjectEvent& event) {
   if (hook_) hook_();
 }
 
+void RecordingSink::OnPurged(const std::vector<std::shared_ptr<const RawObject>>& objects) {
+  StrAppend(&log_, log_.empty() ? "" : " ", "purged:", objects.size());
+  std::map<ObjectKey, std::shared_ptr<const RawObject>> purged;
+  for (const auto& object : objects) purged[object->Key()] = object;
+  if (purged != content_) violations_.push_back("the purged objects are not those of the events");
+  content_.clear();
+  if (hook_) hook_();
+}
+
 void RecordingSink::OnState(const DemandStatus& status) {
   StrAppend(&log_, log_.empty() ? "" : " ", ToString(status.state));
   status_ = status;

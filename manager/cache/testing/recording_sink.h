@@ -14,6 +14,7 @@ namespace mandate {
 class RecordingSink : public DemandSink {
  public:
   void OnEvent(const ObjectEvent& event) override;
+  void OnPurged(const std::vector<std::shared_ptr<const RawObject>>& objects) override;
   void OnState(const DemandStatus& status) override;
 
   // Runs after each call.
@@ -24,8 +25,8 @@ class RecordingSink : public DemandSink {
   const DemandStatus& status() const { return status_; }
   // The objects after the events so far, as Text() writes them.
   std::string Content() const;
-  // As sentences: adds of known objects, updates and deletes of unknown ones, initial events after
-  // the first list.
+  // As sentences: purged objects that are not those of the events, adds of known objects, updates
+  // and deletes of unknown ones, initial events after the first list.
   const std::vector<std::string>& violations() const { return violations_; }
 
  private:
