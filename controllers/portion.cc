@@ -9,16 +9,16 @@
 namespace mandate {
 namespace {
 
-// The next portion of writes, after the requests that wait in the queue.
+// The next portion of writes, after the requests that wait in the queue. What an edit began goes on
+// at the default priority, so that other objects' edits come first.
 constexpr absl::Duration kNextPortion = absl::Milliseconds(1);
-// The first portions of a round differ in their limits and priorities; later ones do not.
-constexpr int kSteps = 10;
 // The first delay before an object is fixed again that differs from what was written.
 // ObjectFixLimiter increases the delay.
 constexpr absl::Duration kDifferenceRetry = absl::Seconds(1);
 
 size_t MaxWrites(const PortionLimits& limits, const WriteRound& round) {
-  return std::min(limits.max_writes, limits.first_writes << std::min(round.portions, kSteps));
+  const size_t share = round.begun ? limits.max_writes / (1 + round.others) : 0;
+  return std::min(limits.max_writes, std::max(limits.first_writes, share));
 }
 
 std::vector<std::string> Summary(std::string_view done, const FailedWrites& failed,
@@ -38,7 +38,7 @@ Portion::Portion(const Clock& clock, PortionLimits limits, WriteRound& round, bo
       max_writes_(MaxWrites(limits, round)),
       round_(round),
       patient_(patient),
-      several_(round.portions++ > 0),
+      several_(std::exchange(round.begun, true)),
       log_(patient) {
   if (std::exchange(round.revocations_tried, false)) round.revoking_fixes = round.removals = {};
 }
@@ -117,17 +117,15 @@ WriteRound WriteRounds::Take(const ObjectKey& key, std::string of) {
     rounds_.erase(found);
   }
   round.of = std::move(of);
+  round.others = rounds_.size();
   return round;
 }
 
 absl::StatusOr<Result> WriteRounds::ResultOf(const ObjectKey& key, Portion& portion) {
   if (portion.unfinished()) {
     MutexLock lock(mutex_);
-    // What an edit or another event began goes on below the default priority, so that other
-    // objects' events come first.
-    const int priority = kDefaultPriority - std::min(portion.round().portions, kSteps);
     rounds_[key] = std::move(portion.round());
-    return Result{kNextPortion, priority};
+    return Result{kNextPortion, kDefaultPriority};
   }
   absl::StatusOr<Result> result = NextTry(key, portion);
   const absl::Duration asked = portion.RetryAfter();

@@ -36,8 +36,9 @@ struct FailedWrites {
 // after all other grants. A revocation does not wait for grants: when a portion has tried all
 // revocations, the next portion tries the failed ones again.
 struct WriteRound {
-  std::string of;    // the versions of the plan's objects; other versions start a new round
-  int portions = 0;  // that were begun
+  std::string of;  // the versions of the plan's objects; other versions start a new round
+  bool begun = false;
+  size_t others = 0;  // other objects with an unfinished round
   FailedWrites grants;
   FailedWrites revoking_fixes;
   FailedWrites removals;
@@ -50,10 +51,10 @@ struct WriteRound {
 struct PortionLimits {
   // The limits of successful writes, and of tries for each of the plan's lists.
   size_t max_writes = 200;
-  // The same for the first portion of a round. Each later portion has twice the limit of the one
-  // before, up to max_writes, and a lower priority: an object with a few writes does not wait for
-  // others with many.
-  size_t first_writes = 10;
+  // The same for the first portion of a round, and for each portion while many objects have
+  // unfinished rounds: these share max_writes. So an object with a few writes does not wait long
+  // for others with many.
+  size_t first_writes = 5;
   // The time for each list, and the time that a portion without `patient` waits for a response: a
   // server, or its webhook, may be slow or send Retry-After.
   absl::Duration max_time = absl::Seconds(2);
@@ -68,6 +69,8 @@ class Portion {
   // Stops a list before its next write if `is_outdated`: the plan's objects were edited, and the
   // next portion writes the new plan.
   void StopWhen(std::function<bool()> is_outdated) { is_outdated_ = std::move(is_outdated); }
+  // Leaves all grants to the next portion.
+  void LeaveGrants() { leaves_grants_ = true; }
 
   // Calls `write`, then `after`, for each item of `list` whose `key` is not in `failed`. Stops at a
   // limit. An item whose write does not call NoteSuccess() is added to `failed`. Returns true if
@@ -91,6 +94,8 @@ class Portion {
   // This portion's limit.
   size_t max_writes() const { return max_writes_; }
   bool patient() const { return patient_; }
+  // Whether it is the first portion of its round.
+  bool is_first() const { return !several_; }
   WriteRound& round() { return round_; }
   WriteLog& log() { return log_; }
   // The failures of creating and fixing, and of deleting, to report: those of this portion or, at
@@ -134,6 +139,7 @@ class Portion {
   WriteLog log_;
   size_t requests_ = 0;
   size_t successes_ = 0;
+  bool leaves_grants_ = false;
   bool unfinished_ = false;
   bool slow_ = false;
   bool cut_short_ = false;
@@ -176,7 +182,8 @@ bool Portion::Each(const List& list, const Key& key, FailedWrites& failed, const
   for (const auto& one : list) {
     if (failed.keys.contains(std::invoke(key, one))) continue;
     if (successes_ >= max_writes_ || requests_ - requests_before >= max_writes_ ||
-        clock_.TimeNow() >= end || (grants && cut_short_) || (is_outdated_ && is_outdated_())) {
+        clock_.TimeNow() >= end || (grants && (cut_short_ || leaves_grants_)) ||
+        (is_outdated_ && is_outdated_())) {
       unfinished_ = true;
       return false;
     }

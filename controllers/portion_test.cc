@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "controllers/portion_fixture.h"
+#include "manager/core/strings.h"
 
 namespace mandate {
 namespace {
@@ -25,31 +26,40 @@ TEST_F(PortionTest, EndsAfterItsWrites) {
   EXPECT_THAT(Tried(), IsEmpty());
 }
 
-// So an object with a few writes does not wait for others with many.
-TEST_F(PortionTest, EachPortionOfARoundIsLargerAndLessUrgentThanTheOneBefore) {
-  limits_ = {.max_writes = 15, .first_writes = 2};
+// So an object with a few writes does not wait long for others with many.
+TEST_F(PortionTest, TheFirstPortionIsSmallAndUnfinishedRoundsShareTheLimit) {
+  limits_ = {.max_writes = 12, .first_writes = 2};
   WriteRounds rounds;
-  const ObjectKey key{"", "o"};
-  std::vector<size_t> sizes;
-  std::vector<int> priorities;
-  const auto work = [&](size_t writes, const std::string& version) {
-    WriteRound round = rounds.Take(key, version);
+  const auto work = [&](const std::string& name, size_t writes, const std::string& version) {
+    WriteRound round = rounds.Take({"", name}, version);
     Portion portion(clock_, limits_, round);
     Work(portion, List(writes, "a"), &WriteRound::grants);
-    sizes.push_back(Tried().size());
-    const absl::StatusOr<Result> result = rounds.ResultOf(key, portion);
-    ASSERT_TRUE(result.ok()) << result.status();
-    priorities.push_back(result->priority.value_or(kDefaultPriority));
+    EXPECT_TRUE(rounds.ResultOf({"", name}, portion).ok());
+    return Tried().size();
   };
-  for (int i = 0; i < 12; ++i) work(20, "v1");
-  EXPECT_THAT(sizes, ElementsAre(2, 4, 8, 15, 15, 15, 15, 15, 15, 15, 15, 15));
-  EXPECT_THAT(priorities, ElementsAre(-1, -2, -3, -4, -5, -6, -7, -8, -9, -10, -10, -10));
-  EXPECT_GT(priorities.back(), kLowPriority);
-  work(3, "v2");  // an edit begins another round
-  EXPECT_EQ(sizes.back(), 2u);
-  EXPECT_EQ(priorities.back(), -1);
-  work(1, "v2");
-  EXPECT_EQ(priorities.back(), kDefaultPriority) << "the round is finished";
+  EXPECT_EQ(work("o", 100, "v1"), 2u) << "the first portion";
+  EXPECT_EQ(work("o", 100, "v1"), 12u) << "it is alone";
+  EXPECT_EQ(work("p", 100, "v1"), 2u);
+  EXPECT_EQ(work("o", 100, "v1"), 6u) << "the two share the limit";
+  for (int i = 0; i < 10; ++i) work(StrCat("q", i), 100, "v1");
+  EXPECT_EQ(work("o", 100, "v1"), 2u) << "no less than in the first portion";
+  for (int i = 0; i < 10; ++i) EXPECT_EQ(work(StrCat("q", i), 1, "v1"), 1u) << "the last ones";
+  EXPECT_EQ(work("o", 100, "v1"), 6u);
+  EXPECT_EQ(work("o", 100, "v2"), 2u) << "an edit begins another round";
+}
+
+TEST_F(PortionTest, LeavesItsGrants) {
+  limits_.max_writes = 10;
+  WriteRound round;
+  Portion portion(clock_, limits_, round);
+  portion.LeaveGrants();
+  EXPECT_TRUE(Work(portion, {"a"}, &WriteRound::removals));
+  EXPECT_TRUE(Work(portion, {"b"}, &WriteRound::revoking_fixes));
+  EXPECT_TRUE(Work(portion, {}, &WriteRound::grants));
+  EXPECT_FALSE(portion.unfinished());
+  EXPECT_FALSE(Work(portion, {"c"}, &WriteRound::grants));
+  EXPECT_THAT(Tried(), ElementsAre("a", "b"));
+  EXPECT_TRUE(portion.unfinished());
 }
 
 TEST_F(PortionTest, AListThatIsWholeIsFinished) {

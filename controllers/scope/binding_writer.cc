@@ -82,6 +82,8 @@ void BindingWriter::CarryOut(const InstancePlan& plan) {
   // revocation waits neither for many or slow grants, nor for another revocation that failed.
   const size_t others = plan.writes() - plan.remove.size();
   const bool grants_take_long = others > portion_.max_writes() || portion_.patient();
+  // The revocations of other objects, which were edited at the same time, come before these grants.
+  if (portion_.is_first() && others > portion_.max_writes()) portion_.LeaveGrants();
   if (!plan.grant_first || grants_take_long) remove();
   const bool all_fixed =
       each(std::ranges::subrange(plan.fix.begin(), grants), fixed, round.revoking_fixes, fix);

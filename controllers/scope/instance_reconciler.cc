@@ -254,8 +254,11 @@ absl::StatusOr<Result> InstanceReconciler::Reconcile(const CallContext& context,
   if (plan.exceeds_limit) limit_exceeded_.Increment();
   if (!plan.in_namespaces.empty()) plan.effect = ReadEffect(context, plan.in_namespaces);
   absl::Status reported;
-  // Each portion of a round has its own failures: those of the first and the last are reported.
-  if (may_report && (!portion.unfinished() || !ReportsWrites(snapshot.instance))) {
+  // Each portion of a round has its own failures: those of the first and the last with a write are
+  // reported.
+  const bool reports =
+      !portion.unfinished() || (portion.tried() && !ReportsWrites(snapshot.instance));
+  if (may_report && reports) {
     reported = portion.Report(context, [&](const CallContext& in_time) {
       return Report(in_time, plan, FailuresOf(portion), portion.unfinished(), snapshot.instance);
     });

@@ -102,7 +102,9 @@ TEST_F(ObstaclesTest, ATemplateThatIsBeingDeletedIsNarrowed) {
 
 TEST_F(ObstaclesTest, ReportsMissingBindAfterOneBinding) {
   EXPECT_EQ(cluster_.Create(kTemplates, TemplateJson("foo", kDocumentRoles)), 201);
-  EXPECT_EQ(cluster_.Create(kInstances, InstanceJson("foo", R"("namespaceSelector": {})")), 201);
+  EXPECT_EQ(cluster_.Create(kInstances,
+                            InstanceJson("foo", R"("namespaces": ["foo", "bar", "default"])")),
+            201);
   cluster_.TakeRule("scope-instance", "bind");
   cluster_.Start();
   cluster_.Settle();

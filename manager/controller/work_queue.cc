@@ -2,9 +2,16 @@
 
 #include <algorithm>
 #include <cmath>
+#include <iterator>
 #include <utility>
 
 namespace mandate {
+namespace {
+
+// One of so many choices between priorities is for a lower one.
+constexpr size_t kLowersTurn = 4;
+
+}  // namespace
 
 WorkQueue::~WorkQueue() {
   for (auto& [priority, level] : ready_) level.clear();
@@ -62,7 +69,7 @@ const WorkItem* WorkQueue::DoneAndGet(const WorkItem& item, const Outcome& outco
 WorkItem* WorkQueue::Next(absl::Time now) {
   Promote(now);
   if (ready_.empty()) return nullptr;
-  WorkItem& item = ready_.begin()->second.front();
+  WorkItem& item = First();
   RemoveFromReady(item);
   processing_.push_back(item);
   item.place_ = WorkItem::Place::kNowhere;
@@ -72,6 +79,15 @@ WorkItem* WorkQueue::Next(absl::Time now) {
   // A worker's time may be a little older than the loop's.
   counts_.queued.Observe(std::max<int64_t>(item.started_ - item.since_, 0));
   return &item;
+}
+
+WorkItem& WorkQueue::First() {
+  auto level = ready_.begin();
+  if (ready_.size() > 1 && ++choices_ % kLowersTurn == 0) {
+    const size_t lower = choices_ / kLowersTurn % (ready_.size() - 1);
+    std::advance(level, lower + 1);
+  }
+  return level->second.front();
 }
 
 void WorkQueue::Finish(WorkItem& item, const Outcome& outcome, absl::Time now) {

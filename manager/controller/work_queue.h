@@ -56,9 +56,11 @@ class WorkItem {
 
 // A set of requests, each of which is handed out to one worker at a time: a request that is added
 // again while it is being processed is handed out again after Done(), once. Among the ready
-// requests the highest priority goes first, then the one that became ready first. The queue wakes
-// no worker: the caller of Add() decides whether a worker is needed (Len()), and calls Get() again
-// at NextReady().
+// requests the highest priority goes first, then the one that became ready first. But each fourth
+// time that several priorities are ready, one of the lower ones goes first, and these take turns:
+// a flood of urgent requests does not hold up the others without end. The queue wakes no worker:
+// the caller of Add() decides whether a worker is needed (Len()), and calls Get() again at
+// NextReady().
 //
 // Time is a parameter: Clock::TimeNow(), never going back. Thread-safe.
 class WorkQueue {
@@ -123,6 +125,7 @@ class WorkQueue {
       WorkItem, boost::intrusive::member_hook<WorkItem, boost::intrusive::list_member_hook<>,
                                               &WorkItem::hook_>>;
   WorkItem* Next(absl::Time now) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  WorkItem& First() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   void Finish(WorkItem& item, const Outcome& outcome, absl::Time now)
       ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   absl::Time RetryTime(WorkItem& item, absl::Duration after, absl::Time now)
@@ -142,6 +145,7 @@ class WorkQueue {
   // By priority; no list is empty.
   std::map<int, ItemList, std::greater<int>> ready_ ABSL_GUARDED_BY(mutex_);
   size_t ready_count_ ABSL_GUARDED_BY(mutex_) = 0;
+  size_t choices_ ABSL_GUARDED_BY(mutex_) = 0;  // between several priorities
   absl::btree_map<WorkItem::Due, WorkItem*> waiting_ ABSL_GUARDED_BY(mutex_);
   ItemList processing_ ABSL_GUARDED_BY(mutex_);
   uint64_t sequence_ ABSL_GUARDED_BY(mutex_) = 0;

@@ -2,11 +2,13 @@
 
 #include <gtest/gtest.h>
 
+#include <set>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "manager/controller/testing/work_queue_fixture.h"
+#include "manager/core/strings.h"
 
 namespace mandate {
 namespace {
@@ -55,6 +57,25 @@ TEST_F(WorkQueueTest, HandsOutInOrder) {
   }
 }
 
+TEST_F(WorkQueueTest, UrgentRequestsDoNotHoldUpTheOthersWithoutEnd) {
+  Add("zero-1");
+  Add("zero-2");
+  Add("low-1", {.priority = kLowPriority, .after = {}});
+  Add("low-2", {.priority = kLowPriority, .after = {}});
+  Names others;
+  int urgent = 0;
+  for (int i = 0; others.size() < 4; ++i) {
+    ASSERT_LT(i, 100);
+    Add(StrCat("edit-", i), {.priority = kHighPriority, .after = {}});
+    const WorkItem* item = Get();
+    const std::string& name = item->request().key.name;
+    name.starts_with("edit") ? void(++urgent) : others.push_back(name);
+    Done(*item);
+  }
+  EXPECT_EQ(urgent, 3 * 4);
+  EXPECT_EQ(others, (Names{"low-1", "zero-1", "low-2", "zero-2"}));
+}
+
 TEST_F(WorkQueueTest, ARequestThatIsReadyEarlierGoesFirst) {
   Add("late", {.after = 20 * kMs});
   Add("early", {.after = 10 * kMs});
@@ -101,15 +122,19 @@ TEST_F(WorkQueueTest, APriorityAddedWhileInProcessCounts) {
   EXPECT_EQ(Drain(), (Names{"b", "a"}));
 }
 
-TEST_F(WorkQueueTest, ManyPrioritiesAreHandedOutInOrder) {
-  for (int i = 0; i < 100; ++i) Add("p" + std::to_string(i), {.priority = (i * 37) % 100});
-  int last = 100;
-  while (const WorkItem* item = Get()) {
-    EXPECT_LT(item->priority(), last);
-    last = item->priority();
+TEST_F(WorkQueueTest, OfManyPrioritiesTheHighestGoesFirstButForEachFourth) {
+  std::set<int> priorities;
+  for (int i = 0; i < 100; ++i) {
+    priorities.insert((i * 37) % 100);
+    Add("p" + std::to_string(i), {.priority = (i * 37) % 100});
+  }
+  for (int choice = 1; const WorkItem* item = Get(); ++choice) {
+    const bool highest = item->priority() == *priorities.rbegin();
+    EXPECT_EQ(highest, choice % 4 != 0 || priorities.size() == 1) << choice;
+    priorities.erase(item->priority());
     Done(*item);
   }
-  EXPECT_EQ(last, 0);
+  EXPECT_TRUE(priorities.empty());
 }
 
 TEST_F(WorkQueueTest, ARequestIsReadyAtItsEarliestTime) {
