@@ -56,11 +56,11 @@ class Cache::Registry : public WatchRegistry, public std::enable_shared_from_thi
     options_.access.proof_lifetime = options_.proof_lifetime;
   }
 
-  void Join(WatchComponent& component, std::shared_ptr<ReadGrant> grant,
+  void Join(WatchComponent& component, std::shared_ptr<ReadableScope> scope,
             std::shared_ptr<DemandFeed> feed) override {
-    Post([&component, grant = std::move(grant), feed = std::move(feed)](Registry& self) mutable {
-      const DemandSpec spec = grant->spec();
-      self.Find(spec).Join(component, std::move(grant), std::move(feed));
+    Post([&component, scope = std::move(scope), feed = std::move(feed)](Registry& self) mutable {
+      const DemandSpec spec = scope->spec();
+      self.Find(spec).Join(component, std::move(scope), std::move(feed));
     });
   }
 

@@ -6,7 +6,7 @@
 // The way of one demand: the view rejects it if the mandate does not cover it. The registry finds
 // or opens the SharedWatch of exactly that scope. There the component becomes the sponsor, whose
 // Reflector fills the scope's store in the KindStore, or a WatchMember that first proves its access
-// (AccessProof). A DemandFeed delivers the events to the sink; a ReadGrant answers the reads.
+// (AccessProof). A DemandFeed delivers the events to the sink; a ReadableScope answers the reads.
 #pragma once
 
 #include <cstdint>

@@ -352,7 +352,7 @@ TEST_F(CacheTest, SinksMayChangeDemandsInACall) {
   EXPECT_EQ(third.Take(), "!+foo/a@101 !+foo/b@102 !+foo/c@103 Synced");
 }
 
-// The tests of their grants are in read_grants_test.cc.
+// readable_scopes_test.cc tests the entries of their scopes.
 TEST_F(CacheTest, ShortDemandsLeaveNoWatch) {
   CacheView& view = AddGranted(a_);
   for (int i = 0; i < 1000; ++i) {

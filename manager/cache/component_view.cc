@@ -12,16 +12,16 @@ namespace mandate {
 
 class ComponentView::Handle : public DemandHandle {
  public:
-  Handle(std::shared_ptr<DemandFeed> feed, std::shared_ptr<ReadGrant> grant,
+  Handle(std::shared_ptr<DemandFeed> feed, std::shared_ptr<ReadableScope> scope,
          std::shared_ptr<WatchComponent> component, std::weak_ptr<WatchRegistry> registry)
       : feed_(std::move(feed)),
-        grant_(std::move(grant)),
+        scope_(std::move(scope)),
         component_(std::move(component)),
         registry_(std::move(registry)) {}
 
   ~Handle() override {
     feed_->Close();
-    grant_->Release();
+    scope_->Release();
     Change(DemandChange::kLeave);
   }
 
@@ -32,19 +32,19 @@ class ComponentView::Handle : public DemandHandle {
  private:
   void Change(DemandChange change) {
     if (auto registry = registry_.lock()) {
-      registry->Change(*component_, grant_->spec(), feed_, change);
+      registry->Change(*component_, scope_->spec(), feed_, change);
     }
   }
 
   const std::shared_ptr<DemandFeed> feed_;
-  const std::shared_ptr<ReadGrant> grant_;
+  const std::shared_ptr<ReadableScope> scope_;
   const std::shared_ptr<WatchComponent> component_;
   const std::weak_ptr<WatchRegistry> registry_;  // empty: rejected, there is no watch to leave
 };
 
 namespace {
 
-using Grant = std::shared_ptr<ReadGrant>;
+using ScopePtr = std::shared_ptr<ReadableScope>;
 
 // The scopes that can answer for a key, or for a list if the key has no name. The widest comes
 // first.
@@ -67,18 +67,18 @@ absl::Status Uncovered(const RestClient& client, const DemandSpec& asked) {
 }
 
 // The store that answers a read, or the error if no store can.
-absl::StatusOr<std::shared_ptr<const ObjectStore>> Choose(const std::vector<Grant>& grants) {
+absl::StatusOr<std::shared_ptr<const ObjectStore>> Choose(const std::vector<ScopePtr>& scopes) {
   absl::Status forbidden;
   absl::Status unavailable;
-  for (const Grant& grant : grants) {
-    ReadGrant::Reading reading = grant->Read();
+  for (const ScopePtr& scope : scopes) {
+    ReadableScope::Reading reading = scope->Read();
     if (reading.store != nullptr) return std::move(reading.store);
     const std::string_view why = AsStd(reading.status.reason.message());
     if (reading.status.state == DemandState::kForbidden) {
       forbidden.Update(absl::PermissionDeniedError(AsAbsl(why)));
     } else {
       unavailable.Update(absl::UnavailableError(
-          StrCat(grant->spec().ToString(), " is ", ToString(reading.status.state), ": ", why)));
+          StrCat(scope->spec().ToString(), " is ", ToString(reading.status.state), ": ", why)));
     }
   }
   return unavailable.ok() ? forbidden : unavailable;
@@ -91,7 +91,7 @@ ComponentView::ComponentView(Config config)
       component_(std::make_shared<WatchComponent>(
           WatchComponent{config_.client, AccessMetrics(config_.metrics, config_.client.component()),
                          std::make_shared<WaitSet>(config_.client.loop())})),
-      grants_(std::make_shared<ReadGrants>()),
+      scopes_(std::make_shared<ReadableScopes>()),
       gate_({config_.client.own_writes(), component_->waits, config_.client.loop(),
              config_.own_write_wait, config_.metrics, config_.client.component()}) {}
 
@@ -101,27 +101,27 @@ std::unique_ptr<DemandHandle> ComponentView::Demand(DemandSpec spec,
                                                     std::shared_ptr<DemandSink> sink) {
   if (spec.kind.scope == Scope::kCluster) spec.ns.clear();
   auto feed = std::make_shared<DemandFeed>(std::move(sink));
-  auto grant = grants_->Acquire(spec);
+  auto scope = scopes_->Acquire(spec);
   if (absl::Status refused = CheckDemand(config_.mandate, spec); !refused.ok()) {
     const DemandStatus status{DemandState::kForbidden, std::move(refused)};
-    grant->Set(status, nullptr);
+    scope->Set(status, nullptr);
     config_.client.loop().Post([feed, status] { feed->SetStatus(status); });
-    return std::make_unique<Handle>(std::move(feed), std::move(grant), component_,
+    return std::make_unique<Handle>(std::move(feed), std::move(scope), component_,
                                     std::weak_ptr<WatchRegistry>());
   }
-  if (auto registry = config_.registry.lock()) registry->Join(*component_, grant, feed);
-  return std::make_unique<Handle>(std::move(feed), std::move(grant), component_, config_.registry);
+  if (auto registry = config_.registry.lock()) registry->Join(*component_, scope, feed);
+  return std::make_unique<Handle>(std::move(feed), std::move(scope), component_, config_.registry);
 }
 
 absl::StatusOr<std::shared_ptr<const ObjectStore>> ComponentView::StoreFor(
     const CallContext& context, std::string_view call, const DemandSpec& asked) const {
   RETURN_IF_ERROR(CheckMayWait(config_.client.loop(), context, call, asked));
-  const auto grants = grants_->Find(Scopes(asked.kind, asked.ns, asked.name));
-  if (grants.empty()) return Uncovered(config_.client, asked);
+  const auto scopes = scopes_->Find(Scopes(asked.kind, asked.ns, asked.name));
+  if (scopes.empty()) return Uncovered(config_.client, asked);
   return gate_.Pass(
-      context, asked.kind, asked.ns, asked.name, [grants] { return Choose(grants); },
+      context, asked.kind, asked.ns, asked.name, [scopes] { return Choose(scopes); },
       [&](const ObjectKey& key) {
-        return grants_->Find(Scopes(asked.kind, key.ns, key.name)).size() == 1;
+        return scopes_->Find(Scopes(asked.kind, key.ns, key.name)).size() == 1;
       });
 }
 
@@ -147,29 +147,29 @@ absl::StatusOr<std::vector<ObjectPtr>> ComponentView::ListRaw(const CallContext&
 std::vector<ObjectPtr> ComponentView::ListLastKnown(const KindInfo& kind,
                                                     std::string_view ns) const {
   const DemandSpec asked = Asked(kind, ns);
-  for (const Grant& grant : grants_->Find(Scopes(kind, asked.ns, ""))) {
-    if (const auto store = grant->LastKnown()) return store->List(asked.ns);
+  for (const ScopePtr& scope : scopes_->Find(Scopes(kind, asked.ns, ""))) {
+    if (const auto store = scope->LastKnown()) return store->List(asked.ns);
   }
   return {};
 }
 
 ObjectPtr ComponentView::GetLastKnown(const KindInfo& kind, const ObjectKey& key) const {
   const DemandSpec asked = Asked(kind, key.ns, key.name);
-  for (const Grant& grant : grants_->Find(Scopes(kind, asked.ns, asked.name))) {
-    if (const auto store = grant->LastKnown()) return store->Get(asked.ns, asked.name);
+  for (const ScopePtr& scope : scopes_->Find(Scopes(kind, asked.ns, asked.name))) {
+    if (const auto store = scope->LastKnown()) return store->Get(asked.ns, asked.name);
   }
   return nullptr;
 }
 
 absl::Status ComponentView::IndexField(const KindInfo& kind, std::string_view field,
                                        IndexFunc extract) {
-  return grants_->AddIndex({kind, std::string(field), std::move(extract)});
+  return scopes_->AddIndex({kind, std::string(field), std::move(extract)});
 }
 
 absl::StatusOr<std::vector<ObjectPtr>> ComponentView::ListRawByIndex(
     const CallContext& context, const KindInfo& kind, const IndexQuery& query) const {
   const DemandSpec asked = Asked(kind, query.ns);
-  const auto index = grants_->FindIndex(kind, query.field);
+  const auto index = scopes_->FindIndex(kind, query.field);
   if (index == nullptr) {
     return absl::InvalidArgumentError(
         StrCat(config_.client.component(), " has no index ", query.field, " of ", asked.ToString(),
@@ -182,11 +182,11 @@ absl::StatusOr<std::vector<ObjectPtr>> ComponentView::ListRawByIndex(
 
 std::vector<ObjectPtr> ComponentView::ListLastKnownByIndex(const KindInfo& kind,
                                                            const IndexQuery& query) const {
-  const auto index = grants_->FindIndex(kind, query.field);
+  const auto index = scopes_->FindIndex(kind, query.field);
   if (index == nullptr) return ListLastKnown(kind, query.ns);
   const DemandSpec asked = Asked(kind, query.ns);
-  for (const Grant& grant : grants_->Find(Scopes(kind, asked.ns, ""))) {
-    if (const auto store = grant->LastKnown())
+  for (const ScopePtr& scope : scopes_->Find(Scopes(kind, asked.ns, ""))) {
+    if (const auto store = scope->LastKnown())
       return store->ListByIndex(*index, query.value, asked.ns);
   }
   return {};

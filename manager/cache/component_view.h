@@ -8,7 +8,7 @@
 #include "manager/cache/cache_view.h"
 #include "manager/cache/demand_feed.h"
 #include "manager/cache/own_write_gate.h"
-#include "manager/cache/read_grants.h"
+#include "manager/cache/readable_scopes.h"
 #include "manager/cache/watch_member.h"
 #include "manager/rbac/mandate.h"
 
@@ -19,7 +19,7 @@ namespace mandate {
 class WatchRegistry {
  public:
   virtual ~WatchRegistry() = default;
-  virtual void Join(WatchComponent& component, std::shared_ptr<ReadGrant> grant,
+  virtual void Join(WatchComponent& component, std::shared_ptr<ReadableScope> scope,
                     std::shared_ptr<DemandFeed> feed) = 0;
   virtual void Change(WatchComponent& component, const DemandSpec& spec,
                       std::shared_ptr<DemandFeed> feed, DemandChange change) = 0;
@@ -65,7 +65,7 @@ class ComponentView : public CacheView {
 
   const Config config_;
   const std::shared_ptr<WatchComponent> component_;
-  const std::shared_ptr<ReadGrants> grants_;
+  const std::shared_ptr<ReadableScopes> scopes_;
   const OwnWriteGate gate_;
 };
 

@@ -27,7 +27,7 @@ WatchMember* SharedWatch::Find(const WatchComponent& component) {
   return nullptr;
 }
 
-void SharedWatch::Join(WatchComponent& component, std::shared_ptr<ReadGrant> grant,
+void SharedWatch::Join(WatchComponent& component, std::shared_ptr<ReadableScope> scope,
                        std::shared_ptr<DemandFeed> feed) {
   WatchMember* member = Find(component);
   if (member != nullptr) {
@@ -42,7 +42,7 @@ void SharedWatch::Join(WatchComponent& component, std::shared_ptr<ReadGrant> gra
   auto slot = std::make_shared<WatchMember*>(nullptr);
   members_.push_back(std::make_unique<WatchMember>(WatchMember::Config{
       .component = component,
-      .grant = std::move(grant),
+      .scope = std::move(scope),
       .store = stream_->store(),
       .slice = config_.max_events_per_loop_turn,
       .proof = {.spec = config_.spec,
@@ -87,8 +87,8 @@ void SharedWatch::Change(const WatchComponent& component, DemandFeed& feed, Dema
 }
 
 void SharedWatch::Retire(WatchMember& member) {
-  // If its grant has demands again, they join soon.
-  if (member.HasDemands() || member.grant().demands() > 0) return;
+  // If the component has new demands of this scope, they join soon.
+  if (member.HasDemands() || member.scope().demands() > 0) return;
   if (&member == sponsor_) {
     WatchMember* successor = Successor();
     if (successor == nullptr && members_.size() > 1) {

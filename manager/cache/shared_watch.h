@@ -42,8 +42,8 @@ class SharedWatch : private Reflector::Owner, private KindStore::Listener {
   explicit SharedWatch(Config config);
   ~SharedWatch() override;
 
-  // `component` outlives its membership; `grant` is its grant of this scope.
-  void Join(WatchComponent& component, std::shared_ptr<ReadGrant> grant,
+  // `component` outlives its membership; `scope` is its entry for the watch's scope.
+  void Join(WatchComponent& component, std::shared_ptr<ReadableScope> scope,
             std::shared_ptr<DemandFeed> feed);
   // Changes a demand that has joined, and has not left.
   void Change(const WatchComponent& component, DemandFeed& feed, DemandChange change);

@@ -10,7 +10,7 @@ namespace mandate {
 
 WatchMember::WatchMember(Config config)
     : component_(config.component),
-      grant_(std::move(config.grant)),
+      scope_(std::move(config.scope)),
       slice_(config.slice),
       log_(config.log.With("component", config.component.client.component())),
       proof_(std::move(config.proof), config.component.client),
@@ -25,14 +25,14 @@ void WatchMember::UseStore(std::shared_ptr<ObjectStore> store) {
                          .store = store_,
                          .slice = slice_,
                          .slices = component_.counts.slices});
-  for (const auto& index : grant_->indexes()) store_->AddIndex(index);
-  grant_->Set(status_, store_);
+  for (const auto& index : scope_->indexes()) store_->AddIndex(index);
+  scope_->Set(status_, store_);
 }
 
 WatchMember::~WatchMember() {
-  grant_->Set({DemandState::kPending, absl::UnavailableError("the watch has been closed")},
+  scope_->Set({DemandState::kPending, absl::UnavailableError("the watch has been closed")},
               nullptr);
-  for (const auto& index : grant_->indexes()) store_->RemoveIndex(*index);
+  for (const auto& index : scope_->indexes()) store_->RemoveIndex(*index);
   // Reads that wait for own writes will not see them here.
   Progress();
 }
@@ -79,7 +79,7 @@ DemandStatus WatchMember::See(const DemandStatus& watch, bool is_sponsor, bool f
   }
   if (watch.state != DemandState::kForbidden) return watch;
   return {filled ? DemandState::kStale : DemandState::kPending,
-          absl::UnavailableError(StrCat("the watch of ", grant_->spec().ToString(),
+          absl::UnavailableError(StrCat("the watch of ", scope_->spec().ToString(),
                                         " is being handed over to ", client().component()))};
 }
 
@@ -87,7 +87,7 @@ void WatchMember::Update(const DemandStatus& watch, bool is_sponsor, bool filled
   DemandStatus status = See(watch, is_sponsor, filled);
   const bool proven = proof_.state() == AccessProof::State::kProven;
   // Reads first: from now on they return only what the proof covers.
-  grant_->Set(status, store_);
+  scope_->Set(status, store_);
   const bool denied = proof_.state() == AccessProof::State::kDenied;
   DemandFeed::Content held;
   for (const auto& feed : feeds_) {

@@ -8,7 +8,7 @@
 
 #include "manager/cache/access_proof.h"
 #include "manager/cache/demand_feed.h"
-#include "manager/cache/read_grants.h"
+#include "manager/cache/readable_scopes.h"
 #include "manager/cache/wait_set.h"
 #include "manager/core/log.h"
 
@@ -36,7 +36,7 @@ class WatchMember {
  public:
   struct Config {
     WatchComponent& component;
-    std::shared_ptr<ReadGrant> grant;
+    std::shared_ptr<ReadableScope> scope;
     std::shared_ptr<ObjectStore> store;  // gets the component's indexes
     size_t slice;                        // DemandFeed::Source
     AccessProof::Config proof;
@@ -50,7 +50,7 @@ class WatchMember {
   RestClient& client() const { return component_.client; }
   AccessProof& proof() { return proof_; }
   const AccessProof& proof() const { return proof_; }
-  const ReadGrant& grant() const { return *grant_; }
+  const ReadableScope& scope() const { return *scope_; }
   // Runs while the membership outlives its last demand. After a new demand it ends without effect.
   LoopTimer& linger() { return linger_; }
   const WatchComponent* component() const { return &component_; }
@@ -76,7 +76,7 @@ class WatchMember {
   // The store has changed; has changed in too many places to deliver each; its version has changed.
   void Deliver(const std::vector<ObjectEvent>& events);
   void CatchUp(const DemandFeed::Content& before);
-  void Progress() { component_.waits->Evaluate(grant_->spec().kind); }
+  void Progress() { component_.waits->Evaluate(scope_->spec().kind); }
 
  private:
   DemandStatus See(const DemandStatus& watch, bool is_sponsor, bool filled) const;
@@ -84,7 +84,7 @@ class WatchMember {
   void Log(const DemandStatus& status) const;
 
   WatchComponent& component_;
-  const std::shared_ptr<ReadGrant> grant_;
+  const std::shared_ptr<ReadableScope> scope_;
   const size_t slice_;
   std::shared_ptr<ObjectStore> store_;
   std::shared_ptr<const DemandFeed::Source> source_;

@@ -17,10 +17,10 @@ namespace {
 
 class WatchMemberTest : public testing::Test {
  protected:
-  std::unique_ptr<WatchMember> Join(ReadGrant::Indexes indexes = {}) {
+  std::unique_ptr<WatchMember> Join(ReadableScope::Indexes indexes = {}) {
     return std::make_unique<WatchMember>(
         WatchMember::Config{.component = component_,
-                            .grant = std::make_shared<ReadGrant>(spec_, std::move(indexes)),
+                            .scope = std::make_shared<ReadableScope>(spec_, std::move(indexes)),
                             .store = store_,
                             .slice = 10,
                             .proof = {.spec = spec_,

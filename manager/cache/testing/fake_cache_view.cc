@@ -49,15 +49,15 @@ class FakeCacheView::Registry : public WatchRegistry,
 
   explicit Registry(Loop& loop) : client(loop) {}
 
-  void Join(WatchComponent& component, std::shared_ptr<ReadGrant> grant,
+  void Join(WatchComponent& component, std::shared_ptr<ReadableScope> scope,
             std::shared_ptr<DemandFeed> feed) override {
     MutexLock lock(mutex_);
-    demands_.emplace_back(feed, grant->spec());
-    client.loop().Post([self = shared_from_this(), grant, feed, &slices = component.counts.slices] {
+    demands_.emplace_back(feed, scope->spec());
+    client.loop().Post([self = shared_from_this(), scope, feed, &slices = component.counts.slices] {
       if (feed->closed()) return;
-      Watch& watch = self->WatchOf(*grant, slices);
-      watch.feeds.emplace(feed, grant);
-      self->Show(watch, *grant, *feed);
+      Watch& watch = self->WatchOf(*scope, slices);
+      watch.feeds.emplace(feed, scope);
+      self->Show(watch, *scope, *feed);
     });
   }
 
@@ -95,7 +95,7 @@ class FakeCacheView::Registry : public WatchRegistry,
     statuses_.emplace_back(of, status);
     for (const auto& [spec, watch] : watches_) {
       if (!of(spec)) continue;
-      for (const auto& [feed, grant] : watch.feeds) Show(watch, *grant, *feed);
+      for (const auto& [feed, scope] : watch.feeds) Show(watch, *scope, *feed);
     }
   }
 
@@ -117,30 +117,30 @@ class FakeCacheView::Registry : public WatchRegistry,
   struct Watch {
     std::shared_ptr<ObjectStore> store;
     std::shared_ptr<const DemandFeed::Source> source;
-    std::map<std::shared_ptr<DemandFeed>, std::shared_ptr<ReadGrant>> feeds;
+    std::map<std::shared_ptr<DemandFeed>, std::shared_ptr<ReadableScope>> feeds;
   };
 
-  Watch& WatchOf(const ReadGrant& grant, prometheus::Counter& slices) {
-    Watch& watch = watches_[grant.spec()];
+  Watch& WatchOf(const ReadableScope& scope, prometheus::Counter& slices) {
+    Watch& watch = watches_[scope.spec()];
     if (watch.store != nullptr) return watch;
     watch.store = std::make_shared<ObjectStore>();
     watch.source = std::make_shared<const DemandFeed::Source>(
         DemandFeed::Source{client.loop(), watch.store, /*slice=*/10'000, slices});
-    for (const auto& index : grant.indexes()) watch.store->AddIndex(index);
-    const KindInfo& kind = grant.spec().kind;
+    for (const auto& index : scope.indexes()) watch.store->AddIndex(index);
+    const KindInfo& kind = scope.spec().kind;
     for (const auto& [key, object] : content_[kind.group][kind.plural]) {
-      if (Covers(grant.spec(), kind, key)) watch.store->Put(object);
+      if (Covers(scope.spec(), kind, key)) watch.store->Put(object);
     }
     return watch;
   }
 
   // Reads first, then the sink.
-  void Show(const Watch& watch, ReadGrant& grant, DemandFeed& feed) const {
+  void Show(const Watch& watch, ReadableScope& scope, DemandFeed& feed) const {
     DemandStatus status = {DemandState::kSynced, absl::OkStatus()};
     for (const auto& [of, set] : statuses_) {
-      if (of(grant.spec())) status = set;
+      if (of(scope.spec())) status = set;
     }
-    grant.Set(status, watch.store);
+    scope.Set(status, watch.store);
     if (status.state == DemandState::kSynced) return feed.Attach(watch.source, status);
     const DemandFeed::Content held = watch.store->Snapshot();
     status.state == DemandState::kForbidden ? feed.Purge(held) : feed.Detach(held);
@@ -154,7 +154,7 @@ class FakeCacheView::Registry : public WatchRegistry,
     for (const auto& [spec, watch] : watches_) {
       if (watch.store == nullptr || !Covers(spec, kind, key)) continue;
       const std::vector<ObjectEvent> events = change(*watch.store);
-      for (const auto& [feed, grant] : watch.feeds) due.emplace_back(feed, events);
+      for (const auto& [feed, scope] : watch.feeds) due.emplace_back(feed, events);
     }
     for (const auto& [feed, events] : due) feed->Deliver(events);
   }

@@ -18,7 +18,7 @@ namespace mandate {
 
 // The cached data that a component may read in one scope. The component's view reads it; its
 // membership in the watch writes it. Thread-safe.
-class ReadGrant {
+class ReadableScope {
  public:
   struct Reading {
     DemandStatus status;
@@ -28,13 +28,13 @@ class ReadGrant {
   // Those that the component has declared for the kind.
   using Indexes = std::vector<std::shared_ptr<const IndexDefinition>>;
 
-  explicit ReadGrant(DemandSpec spec, Indexes indexes = {})
+  explicit ReadableScope(DemandSpec spec, Indexes indexes = {})
       : spec_(std::move(spec)), indexes_(std::move(indexes)) {}
 
   const DemandSpec& spec() const { return spec_; }
   const Indexes& indexes() const { return indexes_; }
 
-  // Counts the demands; without one, the grant covers nothing.
+  // Counts the demands. Without a demand, this data answers no read.
   void Add() {
     MutexLock lock(mutex_);
     ++demands_;
@@ -84,28 +84,28 @@ struct DemandLess {
   bool operator()(const DemandSpec& a, const DemandSpec& b) const { return Of(a) < Of(b); }
 };
 
-// The grants of one component. A grant lives as long as a demand or a membership holds it; the
-// entries of ended grants are removed now and then. Thread-safe.
-class ReadGrants {
+// The readable scopes of one component. A ReadableScope lives as long as a demand or a membership
+// holds it; the entries of the others are removed now and then. Thread-safe.
+class ReadableScopes {
  public:
-  // kFailedPrecondition: the kind has grants already. kAlreadyExists: the index exists.
+  // kFailedPrecondition: the kind has a readable scope already. kAlreadyExists: the index exists.
   absl::Status AddIndex(IndexDefinition definition);
   // Null if the component has not declared it.
   std::shared_ptr<const IndexDefinition> FindIndex(const KindInfo& kind,
                                                    std::string_view field) const;
 
-  // The grant of this scope, with one more demand.
-  std::shared_ptr<ReadGrant> Acquire(const DemandSpec& spec);
-  // The grants of `scopes` that have demands, in that order.
-  std::vector<std::shared_ptr<ReadGrant>> Find(const std::vector<DemandSpec>& scopes) const;
-  // Includes ended grants.
+  // The ReadableScope of `spec`, with one more demand.
+  std::shared_ptr<ReadableScope> Acquire(const DemandSpec& spec);
+  // The ReadableScopes of those `specs` that have demands, in that order.
+  std::vector<std::shared_ptr<ReadableScope>> Find(const std::vector<DemandSpec>& specs) const;
+  // Includes the entries that nobody holds.
   size_t size() const;
 
  private:
   mutable Mutex mutex_;
-  std::map<DemandSpec, std::weak_ptr<ReadGrant>, DemandLess> grants_ ABSL_GUARDED_BY(mutex_);
+  std::map<DemandSpec, std::weak_ptr<ReadableScope>, DemandLess> scopes_ ABSL_GUARDED_BY(mutex_);
   // By the kind's widest scope.
-  std::map<DemandSpec, ReadGrant::Indexes, DemandLess> indexes_ ABSL_GUARDED_BY(mutex_);
+  std::map<DemandSpec, ReadableScope::Indexes, DemandLess> indexes_ ABSL_GUARDED_BY(mutex_);
   size_t sweep_at_ ABSL_GUARDED_BY(mutex_) = 64;
 };
 
