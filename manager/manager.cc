@@ -87,7 +87,7 @@ absl::StatusOr<std::unique_ptr<Manager>> Manager::Create(ManagerOptions options,
   RETURN_IF_ERROR(parts->BuildComponents(components));
   RETURN_IF_ERROR(CallOnLoop(*parts->loop, [&] {
     parts->BuildPreflights();
-    parts->BuildBasePowerLoop();
+    parts->BuildBasePermissionsLoop();
     parts->BuildTokenChecks();
     return parts->BuildElector();
   }));

@@ -50,7 +50,7 @@ void Manager::Parts::Shutdown() {
   CallOnLoop(*loop, [this] {
     preflights.clear();
     token_checks.clear();
-    base_power_loop.reset();
+    base_permissions_loop.reset();
     by_name.clear();  // a later change of a token notifies no component
   });
   // Reconcilers have ended (Run) or never began. Tasks that wait for a thread are dropped.
@@ -237,62 +237,64 @@ absl::Status Manager::Parts::CheckBase() {
                                .username = base_user,
                                .on_other_user = [this](const absl::Status& why) { Lose(why); }});
   });
-  return CheckBasePower(AskBasePower(context, *base_client, options.ns));
+  return CheckBasePermissions(ReviewBasePermissions(context, *base_client, options.ns));
 }
 
-absl::Status Manager::Parts::CheckBasePower(const absl::StatusOr<BasePower>& power) {
+absl::Status Manager::Parts::CheckBasePermissions(
+    const absl::StatusOr<BasePermissions>& permissions) {
   bool was_known = false;
   {
     MutexLock lock(mutex);
-    was_known = base_power.ok();
-    base_power = power.status();
+    was_known = base_permissions.ok();
+    base_permissions = permissions.status();
   }
-  if (!power.ok() && was_known) {
+  if (!permissions.ok() && was_known) {
     options.log.Error("The permissions of the manager's own credential are still unknown",
-                      {{"reason", power.status()}});
-  } else if (power.ok() && !was_known) {
+                      {{"reason", permissions.status()}});
+  } else if (permissions.ok() && !was_known) {
     options.log.Info("The permissions of the manager's own credential are known now");
   }
-  if (!power.ok()) return absl::OkStatus();
+  if (!permissions.ok()) return absl::OkStatus();
   // A cluster that denies nothing has no other mode, and no weaker credential.
   if (options.identity_mode != IdentityMode::kSingle) {
-    RETURN_IF_ERROR(RejectAnything(*power, base_user, options.ns));
+    RETURN_IF_ERROR(RejectUnlimited(*permissions, base_user, options.ns));
   }
-  if (!power->excess.empty() || power->anything) {
-    options.log.Error("The manager's own credential may do more than it needs",
-                      {{"user", base_user},
-                       {"may", power->anything ? "anything" : absl::StrJoin(power->excess, ", ")}});
+  if (!permissions->excess.empty() || permissions->unlimited) {
+    options.log.Error(
+        "The manager's own credential may do more than it needs",
+        {{"user", base_user},
+         {"may", permissions->unlimited ? "anything" : absl::StrJoin(permissions->excess, ", ")}});
   }
   return absl::OkStatus();
 }
 
-void Manager::Parts::BuildBasePowerLoop() {
-  if (BasePowerWarning().empty()) return;
-  const auto power = std::make_shared<absl::StatusOr<BasePower>>();
+void Manager::Parts::BuildBasePermissionsLoop() {
+  if (BasePermissionsWarning().empty()) return;
+  const auto permissions = std::make_shared<absl::StatusOr<BasePermissions>>();
   PreflightLoop::Options check;
   check.loop = loop.get();
   check.workers = preflight_threads.get();
   check.component = "base";
-  check.check = [this, power](const CallContext& context) {
-    *power = AskBasePower(context, *base_client, options.ns);
-    return power->status();
+  check.check = [this, permissions](const CallContext& context) {
+    *permissions = ReviewBasePermissions(context, *base_client, options.ns);
+    return permissions->status();
   };
   // Soon at first: an administrator's credential works meanwhile.
   check.retry = {.initial = absl::Seconds(1), .factor = 2, .max = absl::Minutes(5), .jitter = 0.2};
   check.seed = random();
-  check.report = [this, power](const absl::Status&) {
-    const absl::Status checked = CheckBasePower(*power);
+  check.report = [this, permissions](const absl::Status&) {
+    const absl::Status checked = CheckBasePermissions(*permissions);
     if (!checked.ok()) Lose(checked);
   };
-  base_power_loop = std::make_unique<PreflightLoop>(std::move(check));
-  base_power_loop->Start();
+  base_permissions_loop = std::make_unique<PreflightLoop>(std::move(check));
+  base_permissions_loop->Start();
 }
 
-std::string Manager::Parts::BasePowerWarning() {
+std::string Manager::Parts::BasePermissionsWarning() {
   MutexLock lock(mutex);
-  if (base_power.ok()) return "";
+  if (base_permissions.ok()) return "";
   return StrCat("the permissions of the manager's own credential are still unknown: ",
-                AsStd(base_power.message()));
+                AsStd(base_permissions.message()));
 }
 
 absl::Status Manager::Parts::Lost() {

@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "manager/admission/webhook_server.h"
-#include "manager/base_power.h"
+#include "manager/base_permissions.h"
 #include "manager/base_user_check.h"
 #include "manager/cache/cache.h"
 #include "manager/client/component_client.h"
@@ -53,10 +53,10 @@ struct Manager::Parts {
   std::optional<rbac::Rule> NeededByBase();
   // Handles base's permissions, or the reason why they are unknown. An error means that the manager
   // must not run with this credential.
-  absl::Status CheckBasePower(const absl::StatusOr<BasePower>& power);
-  void BuildBasePowerLoop();
+  absl::Status CheckBasePermissions(const absl::StatusOr<BasePermissions>& permissions);
+  void BuildBasePermissionsLoop();
   // Empty: base's permissions are known.
-  std::string BasePowerWarning();
+  std::string BasePermissionsWarning();
   absl::Status BuildElector();
   void BuildPreflights();
   void BuildTokenChecks();
@@ -103,7 +103,7 @@ struct Manager::Parts {
   std::vector<std::unique_ptr<RunningComponent>> components;
   std::unique_ptr<ThreadPool> preflight_threads;
   std::vector<std::unique_ptr<PreflightLoop>> preflights;
-  std::unique_ptr<PreflightLoop> base_power_loop;  // only where the start had no answer
+  std::unique_ptr<PreflightLoop> base_permissions_loop;  // only where the start had no answer
   std::vector<std::unique_ptr<TokenCheck>> token_checks;
   std::unique_ptr<ThreadPool> review_threads;
   std::unique_ptr<AccessReviewer> reviewer;  // secure metrics only
@@ -119,7 +119,7 @@ struct Manager::Parts {
   Mutex mutex;
   absl::Status lost ABSL_GUARDED_BY(mutex);
   // OK: it is known what base may do.
-  absl::Status base_power ABSL_GUARDED_BY(mutex);
+  absl::Status base_permissions ABSL_GUARDED_BY(mutex);
 };
 
 }  // namespace mandate

@@ -40,7 +40,7 @@ absl::Status Manager::Parts::ServeHealth() {
     ready.Add("webhook-certificate", [this] { return options.webhook_certificate->Ready(); });
     ready.Add("webhooks", [this] { return WebhooksReady(); });
   }
-  ready.AddWarning("base", [this] { return BasePowerWarning(); });
+  ready.AddWarning("base", [this] { return BasePermissionsWarning(); });
   if (elector != nullptr) {
     ready.Add("leader-election", [this] { return elector->status(); });
   }

@@ -12,9 +12,9 @@
 
 namespace mandate {
 
-struct BasePower {
+struct BasePermissions {
   // Every verb on every resource, as cluster-admin has.
-  bool anything = false;
+  bool unlimited = false;
   // The critical rights of rbac::RiskyRights() that base has to all objects. It needs none of them:
   // "create serviceaccounts/token (acts as these ServiceAccounts) in namespace mandate-system".
   std::vector<std::string> excess;
@@ -22,10 +22,11 @@ struct BasePower {
 
 // Asks the server for the permissions of base's user. `ns` is the manager's namespace. Errors:
 // RestClient's. Blocks: not on the loop.
-absl::StatusOr<BasePower> AskBasePower(const CallContext& context, RestClient& base,
-                                       std::string_view ns);
+absl::StatusOr<BasePermissions> ReviewBasePermissions(const CallContext& context, RestClient& base,
+                                                      std::string_view ns);
 
 // kFailedPrecondition, with the next step, if it may do anything.
-absl::Status RejectAnything(const BasePower& power, std::string_view username, std::string_view ns);
+absl::Status RejectUnlimited(const BasePermissions& permissions, std::string_view username,
+                             std::string_view ns);
 
 }  // namespace mandate

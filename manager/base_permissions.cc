@@ -1,4 +1,4 @@
-#include "manager/base_power.h"
+#include "manager/base_permissions.h"
 
 #include <utility>
 
@@ -27,13 +27,13 @@ std::string ResourceOf(const RiskyRight& risky) {
 
 }  // namespace
 
-absl::StatusOr<BasePower> AskBasePower(const CallContext& context, RestClient& base,
-                                       std::string_view ns) {
-  BasePower power;
+absl::StatusOr<BasePermissions> ReviewBasePermissions(const CallContext& context, RestClient& base,
+                                                      std::string_view ns) {
+  BasePermissions permissions;
   const rbac::Rule anything{.verbs = {"*"}, .api_groups = {"*"}, .resources = {"*"}};
   ASSIGN_OR_RETURN(const auto all, CanI(context, base, "", anything));
-  power.anything = all.status().allowed();
-  if (power.anything) return power;
+  permissions.unlimited = all.status().allowed();
+  if (permissions.unlimited) return permissions;
   // Two for each right: in the whole cluster, and in the manager's namespace.
   std::vector<AccessQuestion> questions;
   std::vector<std::string> texts;
@@ -52,17 +52,17 @@ absl::StatusOr<BasePower> AskBasePower(const CallContext& context, RestClient& b
                    ReviewOwnAccess(context, base, std::move(questions), kAtOnce));
   for (size_t i = 0; i < texts.size(); ++i) {
     if (answers[2 * i].allowed()) {
-      power.excess.push_back(std::move(texts[i]));
+      permissions.excess.push_back(std::move(texts[i]));
     } else if (answers[2 * i + 1].allowed()) {
-      power.excess.push_back(StrCat(texts[i], " in namespace ", ns));
+      permissions.excess.push_back(StrCat(texts[i], " in namespace ", ns));
     }
   }
-  return power;
+  return permissions;
 }
 
-absl::Status RejectAnything(const BasePower& power, std::string_view username,
-                            std::string_view ns) {
-  if (!power.anything) return absl::OkStatus();
+absl::Status RejectUnlimited(const BasePermissions& permissions, std::string_view username,
+                             std::string_view ns) {
+  if (!permissions.unlimited) return absl::OkStatus();
   return absl::FailedPreconditionError(StrCat(
       "the manager's own credential may do anything in the cluster (its user is \"", username,
       "\"), and the manager must not run as an administrator; use the token of its own "

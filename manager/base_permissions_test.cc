@@ -1,4 +1,4 @@
-#include "manager/base_power.h"
+#include "manager/base_permissions.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -18,10 +18,10 @@ using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::IsEmpty;
 
-class BasePowerTest : public testing::Test {
+class BasePermissionsTest : public testing::Test {
  protected:
   // Base may do what is listed, as "verb group/resource namespace".
-  absl::StatusOr<BasePower> Ask(const std::set<std::string>& allowed) {
+  absl::StatusOr<BasePermissions> Ask(const std::set<std::string>& allowed) {
     client_.Handle([=](const RestRequest& request) -> absl::StatusOr<HttpResponse> {
       Json::Value review = ParseJson(request.body).value();
       EXPECT_TRUE(request.target.ends_with("/selfsubjectaccessreviews")) << request.target;
@@ -34,32 +34,32 @@ class BasePowerTest : public testing::Test {
       review["status"]["allowed"] = allowed.contains(right);
       return FakeRestClient::Json(200, WriteJson(review));
     });
-    return AskBasePower({loop_.clock().TimeNow() + absl::Seconds(15), {}}, client_, "ops");
+    return ReviewBasePermissions({loop_.clock().TimeNow() + absl::Seconds(15), {}}, client_, "ops");
   }
 
   SimulatedLoop loop_;
   FakeRestClient client_{loop_, "base"};
 };
 
-TEST_F(BasePowerTest, RejectsACredentialThatMayDoAnything) {
-  const auto power = Ask({"* */* "});
-  ASSERT_TRUE(power.ok()) << power.status();
-  EXPECT_TRUE(power->anything);
-  const absl::Status refusal = RejectAnything(*power, "ann", "ops");
+TEST_F(BasePermissionsTest, RejectsACredentialThatMayDoAnything) {
+  const auto permissions = Ask({"* */* "});
+  ASSERT_TRUE(permissions.ok()) << permissions.status();
+  EXPECT_TRUE(permissions->unlimited);
+  const absl::Status refusal = RejectUnlimited(*permissions, "ann", "ops");
   EXPECT_TRUE(absl::IsFailedPrecondition(refusal)) << refusal;
   EXPECT_THAT(std::string(refusal.message()),
               AllOf(HasSubstr("\"ann\""), HasSubstr("create token mandate-manager -n ops")));
 }
 
-TEST_F(BasePowerTest, ReportsNoExcessForBasesOwnGrants) {
-  const auto power = Ask({});
-  ASSERT_TRUE(power.ok()) << power.status();
-  EXPECT_FALSE(power->anything);
-  EXPECT_THAT(power->excess, IsEmpty());
-  EXPECT_TRUE(RejectAnything(*power, "ann", "ops").ok());
+TEST_F(BasePermissionsTest, ReportsNoExcessForBasesOwnGrants) {
+  const auto permissions = Ask({});
+  ASSERT_TRUE(permissions.ok()) << permissions.status();
+  EXPECT_FALSE(permissions->unlimited);
+  EXPECT_THAT(permissions->excess, IsEmpty());
+  EXPECT_TRUE(RejectUnlimited(*permissions, "ann", "ops").ok());
 }
 
-TEST_F(BasePowerTest, ListsPermissionsThatLeadToThoseOfOthers) {
+TEST_F(BasePermissionsTest, ListsPermissionsThatLeadToThoseOfOthers) {
   struct Row {
     std::string right;
     std::string excess;
@@ -80,23 +80,25 @@ TEST_F(BasePowerTest, ListsPermissionsThatLeadToThoseOfOthers) {
        "escalate clusterroles (writes roles with rights that it does not hold)"},
   };
   for (const Row& row : rows) {
-    const auto power = Ask({row.right});
-    ASSERT_TRUE(power.ok()) << power.status();
-    EXPECT_THAT(power->excess, ElementsAre(row.excess));
-    EXPECT_TRUE(RejectAnything(*power, "ann", "ops").ok());
+    const auto permissions = Ask({row.right});
+    ASSERT_TRUE(permissions.ok()) << permissions.status();
+    EXPECT_THAT(permissions->excess, ElementsAre(row.excess));
+    EXPECT_TRUE(RejectUnlimited(*permissions, "ann", "ops").ok());
   }
 }
 
-TEST_F(BasePowerTest, IgnoresRightsThatAreNotCritical) {
-  const auto power = Ask({"create /serviceaccounts ", "patch /namespaces ", "update /configmaps "});
-  ASSERT_TRUE(power.ok()) << power.status();
-  EXPECT_THAT(power->excess, IsEmpty());
+TEST_F(BasePermissionsTest, IgnoresRightsThatAreNotCritical) {
+  const auto permissions =
+      Ask({"create /serviceaccounts ", "patch /namespaces ", "update /configmaps "});
+  ASSERT_TRUE(permissions.ok()) << permissions.status();
+  EXPECT_THAT(permissions->excess, IsEmpty());
 }
 
-TEST_F(BasePowerTest, ReturnsErrorsOfTheServer) {
+TEST_F(BasePermissionsTest, ReturnsErrorsOfTheServer) {
   client_.Handle([](const RestRequest&) { return absl::UnavailableError("gone"); });
   EXPECT_TRUE(absl::IsUnavailable(
-      AskBasePower({loop_.clock().TimeNow() + absl::Seconds(1), {}}, client_, "ops").status()));
+      ReviewBasePermissions({loop_.clock().TimeNow() + absl::Seconds(1), {}}, client_, "ops")
+          .status()));
 }
 
 }  // namespace
