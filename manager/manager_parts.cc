@@ -327,7 +327,7 @@ absl::Status Manager::Parts::BuildElector() {
 
 void Manager::Parts::BuildPreflights() {
   // One thread for each component, and one for base. A component without a token keeps its thread
-  // for a whole pass, and no other component waits for that.
+  // for a whole check, and no other component waits for that.
   preflight_threads = std::make_unique<ThreadPool>(static_cast<int>(components.size()) + 1);
   for (const auto& component : components) {
     PreflightOptions asked{

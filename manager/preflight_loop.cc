@@ -11,7 +11,7 @@ void Count(const PreflightLoop::Options& options, const absl::Status& found) {
                         : absl::IsFailedPrecondition(found) ? "missing"
                                                             : "unanswered";
   options.metrics
-      ->Counter("mandate_preflight_passes_total",
+      ->Counter("mandate_preflight_checks_total",
                 "Checks of a component's declared permissions, by outcome",
                 {{"identity", options.component}, {"outcome", outcome}})
       .Increment();
@@ -19,14 +19,14 @@ void Count(const PreflightLoop::Options& options, const absl::Status& found) {
 
 }  // namespace
 
-// Shared with the pass that runs and with what it posts.
+// Shared with the check that runs and with what it posts.
 struct PreflightLoop::State {
   explicit State(Options o)
       : options(std::move(o)),
         loop(*options.loop),
         random(options.seed),
         retry(options.retry),
-        quiet(options.quiet) {}
+        recheck_backoff(options.recheck_backoff) {}
 
   absl::Time Now() const { return loop.clock().TimeNow(); }
 
@@ -36,13 +36,13 @@ struct PreflightLoop::State {
   // Loop thread only.
   std::mt19937_64 random;
   Backoff retry;
-  Backoff quiet;
+  Backoff recheck_backoff;
   bool running = false;
-  bool rechecking = false;  // Recheck() asked for this pass, or for the next
-  bool again = false;       // Recheck() came during the pass, which may have asked before
+  bool rechecking = false;  // Recheck() asked for this check, or for the next
+  bool again = false;       // Recheck() came during the check, which may have asked before
   absl::Time last_end = absl::InfinitePast();
-  absl::Time earliest = absl::InfinitePast();  // of the next pass that Recheck() asks for
-  std::unique_ptr<Loop::Timer> timer;          // of the next pass
+  absl::Time earliest = absl::InfinitePast();  // of the next check that Recheck() asks for
+  std::unique_ptr<Loop::Timer> timer;          // of the next check
 };
 
 PreflightLoop::PreflightLoop(Options options)
@@ -53,7 +53,7 @@ PreflightLoop::~PreflightLoop() {
   state_->timer.reset();
 }
 
-void PreflightLoop::Start() { RunPass(state_); }
+void PreflightLoop::Start() { RunCheck(state_); }
 
 const std::string& PreflightLoop::component() const { return state_->options.component; }
 
@@ -62,21 +62,21 @@ void PreflightLoop::Recheck() {
   if (state.running) {
     state.again = true;
   } else if (state.timer == nullptr) {
-    if (state.Now() - state.last_end >= state.options.quiet.max) {
-      state.quiet.Reset();
+    if (state.Now() - state.last_end >= state.options.recheck_backoff.max) {
+      state.recheck_backoff.Reset();
       state.earliest = absl::InfinitePast();
     }
     state.rechecking = true;
-    RunPassAt(state_, state.earliest);
+    RunCheckAt(state_, state.earliest);
   }
 }
 
-void PreflightLoop::RunPassAt(const std::shared_ptr<State>& state, absl::Time when) {
-  if (when <= state->Now()) return RunPass(state);
-  state->timer = state->loop.RunAt(when, [state] { RunPass(state); });
+void PreflightLoop::RunCheckAt(const std::shared_ptr<State>& state, absl::Time when) {
+  if (when <= state->Now()) return RunCheck(state);
+  state->timer = state->loop.RunAt(when, [state] { RunCheck(state); });
 }
 
-void PreflightLoop::RunPass(const std::shared_ptr<State>& state) {
+void PreflightLoop::RunCheck(const std::shared_ptr<State>& state) {
   // The timer's task may be what holds this.
   const std::shared_ptr<State> keep = state;
   keep->timer = nullptr;
@@ -88,24 +88,25 @@ void PreflightLoop::RunPass(const std::shared_ptr<State>& state) {
     absl::Status found = state->options.check(context);
     // The loop is the thread that destroys the owner: it cannot do so between check and report.
     state->loop.Post([state, found = std::move(found)] {
-      if (!state->stop.stop_requested()) EndPass(state, found);
+      if (!state->stop.stop_requested()) EndCheck(state, found);
     });
   });
 }
 
-void PreflightLoop::EndPass(const std::shared_ptr<State>& state, const absl::Status& found) {
+void PreflightLoop::EndCheck(const std::shared_ptr<State>& state, const absl::Status& found) {
   state->running = false;
   state->last_end = state->Now();
   Count(state->options, found);
   if (!found.ok()) {
     state->rechecking = false;
-    state->quiet.Reset();
-    RunPassAt(state, state->Now() + state->retry.Next(state->random));
+    state->recheck_backoff.Reset();
+    RunCheckAt(state, state->Now() + state->retry.Next(state->random));
   } else {
     state->retry.Reset();
-    if (state->rechecking) state->earliest = state->Now() + state->quiet.Next(state->random);
+    if (state->rechecking)
+      state->earliest = state->Now() + state->recheck_backoff.Next(state->random);
     state->rechecking = state->again;
-    if (state->again) RunPassAt(state, state->earliest);
+    if (state->again) RunCheckAt(state, state->earliest);
   }
   state->options.report(found);
 }

@@ -1,4 +1,4 @@
-// Repeats a check of permissions until it passes, and again when the server denies a request.
+// Repeats a check of permissions until it succeeds, and again when the server denies a request.
 #pragma once
 
 #include <functional>
@@ -16,7 +16,7 @@
 
 namespace mandate {
 
-// A retried check. Each pass runs on the pool, the timer on the loop. After the first pass that
+// A retried check. It runs on the pool, the timer on the loop. After the first check that
 // found nothing missing it waits for Recheck(): a grant that is removed later shows in the requests
 // that need it.
 //
@@ -27,27 +27,27 @@ class PreflightLoop {
     Loop* loop = nullptr;
     Executor* workers = nullptr;  // both outlive this, and the pool its tasks
     std::string component;        // "scope-instance", or "base"
-    // One pass, which may block. kFailedPrecondition: permissions are missing.
+    // One check, which may block. kFailedPrecondition: permissions are missing.
     std::function<absl::Status(const CallContext&)> check;
-    // The delay between a pass that failed and the next one.
+    // The delay between a check that failed and the next one.
     Backoff::Options retry = {
         .initial = absl::Seconds(15), .factor = 1, .max = absl::Seconds(15), .jitter = 0};
-    // The limit of one pass.
+    // The limit of one check.
     absl::Duration timeout = absl::Seconds(30);
-    // The delay between a pass of Recheck() that found nothing missing and the next one: a 403 may
+    // The delay between a check of Recheck() that found nothing missing and the next one: a 403 may
     // have other reasons than RBAC, and come often. Starts again when something is missing, and
     // after `max` without a Recheck().
-    Backoff::Options quiet = {
+    Backoff::Options recheck_backoff = {
         .initial = absl::Seconds(15), .factor = 2, .max = absl::Minutes(5), .jitter = 0.2};
     uint64_t seed = 0;  // of the jitter
-    // mandate_preflight_passes_total{identity,outcome}; may be null, else outlives this.
+    // mandate_preflight_checks_total{identity,outcome}; may be null, else outlives this.
     Metrics* metrics = nullptr;
-    // The result of each pass; on the loop. May destroy this.
+    // The result of each check; on the loop. May destroy this.
     std::function<void(absl::Status)> report;
   };
 
   explicit PreflightLoop(Options options);
-  // Cancels a pass that runs; it reports nothing more.
+  // Cancels a check that runs; it reports nothing more.
   ~PreflightLoop();
 
   void Start();
@@ -58,9 +58,9 @@ class PreflightLoop {
 
  private:
   struct State;
-  static void RunPass(const std::shared_ptr<State>& state);
-  static void RunPassAt(const std::shared_ptr<State>& state, absl::Time when);
-  static void EndPass(const std::shared_ptr<State>& state, const absl::Status& found);
+  static void RunCheck(const std::shared_ptr<State>& state);
+  static void RunCheckAt(const std::shared_ptr<State>& state, absl::Time when);
+  static void EndCheck(const std::shared_ptr<State>& state, const absl::Status& found);
 
   std::shared_ptr<State> state_;
 };

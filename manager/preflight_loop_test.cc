@@ -88,9 +88,9 @@ class PreflightLoopTest : public testing::Test {
     return seconds;
   }
 
-  double Passes(const char* outcome) {
+  double Checks(const char* outcome) {
     return metrics_
-        .Counter("mandate_preflight_passes_total", "",
+        .Counter("mandate_preflight_checks_total", "",
                  {{"identity", "scope"}, {"outcome", outcome}})
         .Value();
   }
@@ -122,7 +122,7 @@ TEST_F(PreflightLoopTest, ChecksHundredsOfPermissionsInTime) {
   Start(pool_);
   loop_.RunFor(absl::Minutes(1));
   EXPECT_EQ(Seconds(), std::vector<int>{2});
-  EXPECT_EQ(Passes("granted"), 1);
+  EXPECT_EQ(Checks("granted"), 1);
   EXPECT_EQ(client_.Count("selfsubjectaccessreviews"), 300u);
   preflight_.reset();
 }
@@ -160,7 +160,7 @@ TEST_F(PreflightLoopTest, RetriesWithoutAnAnswer) {
   EXPECT_EQ(reports_[2].status, absl::OkStatus());
 }
 
-TEST_F(PreflightLoopTest, BacksOffWhilePassesFail) {
+TEST_F(PreflightLoopTest, BacksOffWhileChecksFail) {
   retry_ = {.initial = absl::Seconds(1), .factor = 2, .max = absl::Seconds(5), .jitter = 0};
   server_ = absl::ResourceExhaustedError("too many requests");
   Start(pool_);
@@ -175,12 +175,12 @@ TEST_F(PreflightLoopTest, BacksOffWhilePassesFail) {
   EXPECT_EQ(reports_[5].status, absl::OkStatus());
 }
 
-TEST_F(PreflightLoopTest, RecheckRunsAnotherPass) {
+TEST_F(PreflightLoopTest, RecheckRunsAnotherCheck) {
   Start(pool_);
   At(absl::Minutes(10), [this] {
     granted_ = false;
     preflight_->Recheck();
-    preflight_->Recheck();  // during the pass, and while the next is to come
+    preflight_->Recheck();  // during the check, and while the next is to come
   });
   At(absl::Minutes(10) + absl::Seconds(1), [this] { preflight_->Recheck(); });
   At(absl::Minutes(10) + absl::Seconds(20), [this] { granted_ = true; });
@@ -188,9 +188,9 @@ TEST_F(PreflightLoopTest, RecheckRunsAnotherPass) {
   EXPECT_EQ(Seconds(), (std::vector<int>{0, 600, 615, 630}));
   EXPECT_TRUE(absl::IsFailedPrecondition(reports_[1].status)) << reports_[1].status;
   EXPECT_EQ(reports_[3].status, absl::OkStatus());
-  EXPECT_EQ(Passes("granted"), 2);
-  EXPECT_EQ(Passes("missing"), 2);
-  EXPECT_EQ(Passes("unanswered"), 0);
+  EXPECT_EQ(Checks("granted"), 2);
+  EXPECT_EQ(Checks("missing"), 2);
+  EXPECT_EQ(Checks("unanswered"), 0);
 }
 
 // An admission policy that denies the same write repeatedly does not cause a check each time.
@@ -233,8 +233,8 @@ TEST_F(PreflightLoopTest, ChecksAtOnceAfterTheFirstDenial) {
   EXPECT_EQ(Seconds(), (std::vector<int>{0, 2}));
 }
 
-TEST_F(PreflightLoopTest, RepeatsAPassDuringWhichAGrantWasRemoved) {
-  client_.SetDelay([] { return absl::Seconds(1); });  // six for a pass
+TEST_F(PreflightLoopTest, RepeatsACheckDuringWhichAGrantWasRemoved) {
+  client_.SetDelay([] { return absl::Seconds(1); });  // six for a check
   Start(pool_);
   At(absl::Milliseconds(5500), [this] {  // after the last answer
     granted_ = false;
@@ -246,22 +246,22 @@ TEST_F(PreflightLoopTest, RepeatsAPassDuringWhichAGrantWasRemoved) {
   EXPECT_TRUE(absl::IsFailedPrecondition(reports_[1].status)) << reports_[1].status;
 }
 
-TEST_F(PreflightLoopTest, PassesDoNotOverlapAndEachHasItsDeadline) {
+TEST_F(PreflightLoopTest, ChecksDoNotOverlapAndEachHasItsDeadline) {
   granted_ = false;
-  // Six seconds for a request; 12 for a pass, whose two reviews are under way together.
+  // Six seconds for a request; 12 for a check, whose two reviews are under way together.
   client_.SetDelay([] { return absl::Seconds(3); });
   Start(pool_);
   loop_.RunFor(absl::Minutes(2));
   EXPECT_EQ(Seconds(), (std::vector<int>{12, 39, 66, 93, 120}));
   for (size_t i = 0; i < client_.contexts.size(); ++i) {
-    // All of a pass' requests share the deadline that its beginning set.
+    // All of a check's requests share the deadline that its beginning set.
     const absl::Time begin = start_ + absl::Seconds(27 * static_cast<int>(i / 3));
     EXPECT_GE(client_.contexts[i].deadline, begin + absl::Seconds(30)) << i;
     EXPECT_LT(client_.contexts[i].deadline, begin + absl::Seconds(30.1)) << i;
   }
 }
 
-TEST_F(PreflightLoopTest, DestructionCancelsThePassThatRuns) {
+TEST_F(PreflightLoopTest, DestructionCancelsTheCheckThatRuns) {
   const struct {
     absl::Duration after;
     size_t requests;
@@ -279,7 +279,7 @@ TEST_F(PreflightLoopTest, DestructionCancelsThePassThatRuns) {
       for (const auto& context : client_.contexts) EXPECT_TRUE(context.stop.stop_requested());
     });
     loop_.RunFor(absl::Hours(1));
-    EXPECT_EQ(client_.requests().size(), row.requests) << "the pass ended with what was under way";
+    EXPECT_EQ(client_.requests().size(), row.requests) << "the check ended with what was under way";
     EXPECT_TRUE(reports_.empty());
   }
 }
@@ -292,7 +292,7 @@ TEST_F(PreflightLoopTest, DestructionBeforeThePoolHasAThreadToSpare) {
   EXPECT_TRUE(reports_.empty());
 }
 
-TEST_F(PreflightLoopTest, DestructionBetweenPassesCancelsTheTimer) {
+TEST_F(PreflightLoopTest, DestructionBetweenChecksCancelsTheTimer) {
   granted_ = false;
   Start(pool_);
   loop_.RunFor(absl::Seconds(5));
@@ -302,7 +302,7 @@ TEST_F(PreflightLoopTest, DestructionBetweenPassesCancelsTheTimer) {
   EXPECT_EQ(loop_.NextTimer(), absl::InfiniteFuture());
 }
 
-// The pass has ended, in a thread of the pool, when the loop's thread destroys the preflight.
+// The check has ended, in a thread of the pool, when the loop's thread destroys the preflight.
 TEST_F(PreflightLoopTest, NothingIsReportedAfterDestruction) {
   struct EndsAfterEachTask : Executor {
     EndsAfterEachTask(Executor& p, std::function<void()> e) : pool(p), end(std::move(e)) {}
