@@ -20,7 +20,7 @@ void AppendList(std::string_view key, const std::vector<std::string>& values, st
   yaml += "]\n";
 }
 
-std::string Metadata(const Grant& grant, std::string_view name) {
+std::string Metadata(const GrantToApply& grant, std::string_view name) {
   std::string yaml = StrCat("metadata:\n  name: ", name, "\n");
   if (!grant.ns.empty()) StrAppend(&yaml, "  namespace: ", grant.ns, "\n");
   return yaml;
@@ -38,7 +38,7 @@ std::string Subject(const std::string& user) {
 
 }  // namespace
 
-std::string GrantManifest(const Grant& grant) {
+std::string GrantManifest(const GrantToApply& grant) {
   const std::string_view kind = grant.ns.empty() ? "ClusterRole" : "Role";
   std::string yaml = StrCat("apiVersion: ", kGroup, "/v1\nkind: ", kind, "\n",
                             Metadata(grant, grant.role), "rules:\n");

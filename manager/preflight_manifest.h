@@ -10,7 +10,7 @@
 namespace mandate {
 
 // A (Cluster)Role and its user.
-struct Grant {
+struct GrantToApply {
   std::string ns;       // of the role and its binding; empty: cluster-wide
   std::string role;     // its name
   std::string binding;  // its name
@@ -19,6 +19,6 @@ struct Grant {
 };
 
 // YAML of the role and the binding, ready for `kubectl apply -f -`; ends with a newline.
-std::string GrantManifest(const Grant& grant);
+std::string GrantManifest(const GrantToApply& grant);
 
 }  // namespace mandate
