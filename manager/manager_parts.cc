@@ -364,7 +364,7 @@ void Manager::Parts::BuildTokenChecks() {
     // The first checks are spread over the period.
     const double part = static_cast<double>(token_checks.size() + 1) / components.size();
     token_checks.push_back(std::make_unique<TokenCheck>(TokenCheck::Options{
-        .client = &component->client(), .period = period, .first = period * part}));
+        .client = &component->client(), .period = period, .initial_delay = period * part}));
   }
 }
 

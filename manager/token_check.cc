@@ -22,7 +22,7 @@ TokenCheck::~TokenCheck() {
   state_->timer.reset();
 }
 
-void TokenCheck::Start() { CheckIn(state_, state_->options.first); }
+void TokenCheck::Start() { CheckIn(state_, state_->options.initial_delay); }
 
 void TokenCheck::CheckIn(const std::shared_ptr<State>& state, absl::Duration wait) {
   // The timer belongs to the state, which must not keep itself alive by it.

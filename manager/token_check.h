@@ -21,7 +21,7 @@ class TokenCheck {
     // The delay between the end of one check and the next, and the limit of one check.
     absl::Duration period = absl::Seconds(10);
     // The delay before the first check, so that components are not all checked at once.
-    absl::Duration first = absl::Seconds(10);
+    absl::Duration initial_delay = absl::Seconds(10);
   };
 
   explicit TokenCheck(const Options& options);

@@ -42,7 +42,7 @@ class TokenCheckTest : public testing::Test {
       return FakeRestClient::Json(201, "{}");
     });
     check_ = std::make_unique<TokenCheck>(TokenCheck::Options{
-        .client = &client_, .period = absl::Seconds(10), .first = absl::Seconds(3)});
+        .client = &client_, .period = absl::Seconds(10), .initial_delay = absl::Seconds(3)});
   }
 
   int Second() const {

@@ -60,7 +60,7 @@ bool LoopWatchdog::Report(std::string_view message, const LoopActivity::Turn& tu
     return false;
   }
   if (turn.number == omitted_) --omissions_;  // it is reported after all
-  next_line_at_ = now + options_.quiet;
+  next_line_at_ = now + options_.min_log_interval;
   options_.log.Error(message, {{"duration", turn.length},
                                {"label", LabelOf(turn)},
                                {"omittedLines", std::exchange(omissions_, 0)}});

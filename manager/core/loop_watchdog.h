@@ -25,7 +25,7 @@ class LoopWatchdog {
     Logger log;
     // The minimum time between two log lines about new long turns. The next line has the number of
     // omitted turns. If a running turn was reported, its end is always reported, too.
-    absl::Duration quiet = absl::Minutes(1);
+    absl::Duration min_log_interval = absl::Minutes(1);
   };
 
   explicit LoopWatchdog(Options options);

@@ -52,7 +52,7 @@ class LoopWatchdogTest : public ::testing::Test {
                           .activity = &activity_,
                           .metrics = &metrics_,
                           .log = Logger(log_, loop_.clock()),
-                          .quiet = absl::Minutes(1)}};
+                          .min_log_interval = absl::Minutes(1)}};
 };
 
 TEST_F(LoopWatchdogTest, ShortTurnsAreNotReported) {

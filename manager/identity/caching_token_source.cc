@@ -34,9 +34,9 @@ CachingTokenSource::CachingTokenSource(Options options)
     : options_(std::move(options)),
       random_(options_.seed),
       waiters_(*options_.loop, options_.subject, options_.max_waiters, options_.waiters),
-      transient_(options_.transient),
-      permanent_(options_.permanent),
-      rejected_(options_.rejected) {}
+      transient_backoff_(options_.transient_backoff),
+      permanent_backoff_(options_.permanent_backoff),
+      rejected_backoff_(options_.rejected_backoff) {}
 
 CachingTokenSource::~CachingTokenSource() { stop_.request_stop(); }
 
@@ -71,7 +71,7 @@ void CachingTokenSource::Invalidate(const Token& rejected) {
   const bool proven = Now() - token_->acquired >= options_.rejection_backoff_reset_after;
   token_ = nullptr;
   expiry_ = nullptr;
-  if (proven) rejected_.Reset();
+  if (proven) rejected_backoff_.Reset();
   const bool failing = !last_error_.ok();
   if (!failing) {
     last_error_ =
@@ -82,8 +82,8 @@ void CachingTokenSource::Invalidate(const Token& rejected) {
   }
   // While renewals fail, the timer is their next retry.
   if (!fetching_ && !failing) {
-    const bool first = rejected_.failures() == 0;
-    const absl::Duration wait = rejected_.Next(random_);
+    const bool first = rejected_backoff_.failures() == 0;
+    const absl::Duration wait = rejected_backoff_.Next(random_);
     if (first) {
       StartFetch();
     } else {
@@ -148,8 +148,8 @@ void CachingTokenSource::Accept(std::shared_ptr<const Token> token) {
   token_ = std::move(token);
   last_error_ = absl::OkStatus();
   last_error_permanent_ = false;
-  transient_.Reset();
-  permanent_.Reset();
+  transient_backoff_.Reset();
+  permanent_backoff_.Reset();
   waiters_.SetReason(absl::OkStatus());
   waiters_.Complete(token_);
   RunTimerAt(RefreshTime());
@@ -165,14 +165,14 @@ void CachingTokenSource::Fail(const FetchResult& result) {
   absl::Duration wait;
   if (last_error_permanent_) {
     waiters_.Complete(last_error_);
-    wait = permanent_.Next(random_);
+    wait = permanent_backoff_.Next(random_);
   } else {
-    permanent_.Reset();
-    wait = transient_.Next(random_);
+    permanent_backoff_.Reset();
+    wait = transient_backoff_.Next(random_);
     // Retries come more often as the token's end comes near, but never in a tight loop.
     if (Usable()) {
       const absl::Duration left = token_->expires - options_.leeway - Now();
-      wait = std::min(wait, std::max(left / 4, options_.transient.initial));
+      wait = std::min(wait, std::max(left / 4, options_.transient_backoff.initial));
     }
   }
   if (result.retry_after.has_value()) {

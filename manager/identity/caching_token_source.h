@@ -58,10 +58,10 @@ class CachingTokenSource : public TokenSource {
     // A token is not used for this long before its end.
     absl::Duration leeway = absl::Seconds(10);
     absl::Duration fetch_timeout = absl::Seconds(30);
-    Backoff::Options transient{.max = absl::Seconds(20), .jitter = 0.5};  // 800 ms to 30 s
-    Backoff::Options permanent{
+    Backoff::Options transient_backoff{.max = absl::Seconds(20), .jitter = 0.5};  // 800 ms to 30 s
+    Backoff::Options permanent_backoff{
         .initial = absl::Seconds(15), .max = absl::Minutes(2), .jitter = 0.25};
-    Backoff::Options rejected{.max = absl::Minutes(2), .jitter = 0.5};
+    Backoff::Options rejected_backoff{.max = absl::Minutes(2), .jitter = 0.5};
     // A token that was used for this long was valid: its rejection does not make the next fetch
     // wait.
     absl::Duration rejection_backoff_reset_after = absl::Minutes(5);
@@ -108,9 +108,9 @@ class CachingTokenSource : public TokenSource {
   bool fetching_ = false;
   absl::Status last_error_;
   bool last_error_permanent_ = false;
-  Backoff transient_;
-  Backoff permanent_;
-  Backoff rejected_;
+  Backoff transient_backoff_;
+  Backoff permanent_backoff_;
+  Backoff rejected_backoff_;
   TokenStatus notified_;
   std::stop_source stop_;
   std::unique_ptr<Loop::Timer> timer_;   // for the next renewal or retry
