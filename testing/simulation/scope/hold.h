@@ -7,7 +7,7 @@
 namespace mandate::simulation {
 
 // Why the controllers cannot bring an object to its desired state.
-struct Keeping {
+struct Hold {
   // The template or instance for which the object was made.
   std::string owner_uid;
   // True for a foreign object with a name of one of our objects; false for our object with a
@@ -24,6 +24,6 @@ struct Keeping {
 };
 
 // By the object's UID.
-using Held = std::map<std::string, Keeping>;
+using Held = std::map<std::string, Hold>;
 
 }  // namespace mandate::simulation

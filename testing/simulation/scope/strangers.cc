@@ -149,7 +149,7 @@ void Strangers::Merge(const Victim& victim, const std::string& patch) {
   cluster_.Merge(victim.kind, Text(victim.object, "namespace"), Text(victim.object, "name"), patch);
 }
 
-Keeping Strangers::KeepingOf(const Victim& victim) {
+Hold Strangers::HoldOf(const Victim& victim) {
   const std::string owner = victim.object["metadata"]["ownerReferences"][0]["name"].asString();
   if (victim.kind == ClusterRoles()) return {.owner_uid = OwnerOf(victim.object)};
   return {.owner_uid = OwnerOf(victim.object),
@@ -162,8 +162,8 @@ bool Strangers::IsKept(const Victim& victim) const {
   return held != held_.end() && !held->second.loose;
 }
 
-void Strangers::Hold(const Victim& victim) {
-  held_[Text(victim.object, "uid")] = KeepingOf(victim);
+void Strangers::PutHold(const Victim& victim) {
+  held_[Text(victim.object, "uid")] = HoldOf(victim);
   kept_.push_back(victim);
 }
 
@@ -194,21 +194,21 @@ void Strangers::RemoveOwner(const Victim& victim) {
   // Without labels, too, the object no longer shows its owner.
   if (victim.object["metadata"]["labels"].empty()) return Disown(victim, kPatch);
   if (victim.kind != ClusterRoles()) {
-    Keeping& keeping = held_[Text(victim.object, "uid")] = KeepingOf(victim);
-    keeping.loose = true;
+    Hold& hold = held_[Text(victim.object, "uid")] = HoldOf(victim);
+    hold.loose = true;
     kept_.push_back(victim);
   }
   Merge(victim, kPatch);
 }
 
 void Strangers::Disown(const Victim& victim, const std::string& patch) {
-  Hold(victim);
+  PutHold(victim);
   if (victim.kind == ClusterRoles()) guardian_.AddTakenRole(Text(victim.object, "name"));
   Merge(victim, patch);
 }
 
 void Strangers::AddFinalizer(const Victim& victim) {
-  Hold(victim);
+  PutHold(victim);
   Merge(victim, R"({"metadata":{"finalizers":["stranger.example.com/stay"]}})");
 }
 

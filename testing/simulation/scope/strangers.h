@@ -53,8 +53,8 @@ class Strangers {
   std::vector<Victim> Victims(bool roles, bool bindings);
   void Delete(const Victim& victim);
   void Merge(const Victim& victim, const std::string& patch);
-  void Hold(const Victim& victim);
-  Keeping KeepingOf(const Victim& victim);
+  void PutHold(const Victim& victim);
+  Hold HoldOf(const Victim& victim);
   // Whether the object is kept already; then strangers do not change it.
   bool IsKept(const Victim& victim) const;
 
