@@ -262,8 +262,8 @@ ReflectorTarget::Replaced KindStore::Stream::Replace(Content content, std::strin
       }
     }
   };
-  Replaced replaced = store()->ReplaceAnd(std::move(content), std::move(resource_version),
-                                          most_events, change_others);
+  Replaced replaced = store()->ReplaceWithUpdate(std::move(content), std::move(resource_version),
+                                                 most_events, change_others);
   for (const auto& [other, events] : changes) {
     if (other->listener == nullptr) continue;
     if (const auto many = before.find(other); many != before.end()) {

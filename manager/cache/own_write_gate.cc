@@ -15,9 +15,9 @@ namespace {
 
 using StorePtr = std::shared_ptr<const ObjectStore>;
 
-bool Shows(const ObjectStore& store, const std::vector<OwnWrite>& writes) {
+bool HasSeen(const ObjectStore& store, const std::vector<OwnWrite>& writes) {
   return std::all_of(writes.begin(), writes.end(),
-                     [&](const OwnWrite& write) { return Shows(store, write); });
+                     [&](const OwnWrite& write) { return HasSeen(store, write); });
 }
 
 // "the component's own write of widgets foo/x at resource version 7 (and 2 more)".
@@ -42,7 +42,7 @@ prometheus::Counter& Outcome(const OwnWriteGate::Options& options, const char* o
 
 }  // namespace
 
-bool Shows(const ObjectStore& store, const OwnWrite& write) {
+bool HasSeen(const ObjectStore& store, const OwnWrite& write) {
   const ObjectPtr object = store.Get(write.key.ns, write.key.name);
   if (!write.resource_version.empty() && !store.HasReached(write.resource_version)) {
     // Events come before the bookmark that advances the whole store.
@@ -58,7 +58,7 @@ OwnWriteGate::OwnWriteGate(const Options& options)
     : writes_(options.writes),
       waits_(options.waits),
       clock_(options.loop.clock()),
-      most_(options.most),
+      max_wait_(options.max_wait),
       seen_(Outcome(options, "seen")),
       unreadable_(Outcome(options, "unreadable")),
       timed_out_(Outcome(options, "timeout")),
@@ -74,9 +74,9 @@ absl::StatusOr<StorePtr> OwnWriteGate::Pass(const CallContext& context, const Ki
   if (!store.ok() || !writes_.MayHave(kind)) return store;
   std::vector<OwnWrite> writes = writes_.Pending(kind, ns, name);
   if (writes.empty()) return store;
-  const CallContext bounded = context.WithDeadline(clock_.TimeNow() + most_);
+  const CallContext bounded = context.WithDeadline(clock_.TimeNow() + max_wait_);
   // After the wait another store may answer.
-  while (!Shows(**store, writes)) {
+  while (!HasSeen(**store, writes)) {
     RETURN_IF_ERROR(Wait(bounded, kind, writes, choose));
     store = choose();
     if (!store.ok()) return store;
@@ -95,7 +95,7 @@ absl::Status OwnWriteGate::Wait(const CallContext& context, const KindInfo& kind
                                      [writes, choose, readable]() -> std::optional<absl::Status> {
                                        const absl::StatusOr<StorePtr> store = choose();
                                        *readable = store.ok();
-                                       if (store.ok() && !Shows(**store, writes))
+                                       if (store.ok() && !HasSeen(**store, writes))
                                          return std::nullopt;
                                        return absl::OkStatus();
                                      });

@@ -17,9 +17,9 @@
 
 namespace mandate {
 
-// Whether `store` shows `write`: it has reached the written resource version (compared as numbers,
-// KEP-5504); for a deletion, the object is gone or has another UID.
-bool Shows(const ObjectStore& store, const OwnWrite& write);
+// Whether `store` has seen `write`: it has reached the written resource version (compared as
+// numbers, KEP-5504); for a deletion, the object is gone or has another UID.
+bool HasSeen(const ObjectStore& store, const OwnWrite& write);
 
 // A gate for reads. A read of a kind that the component has not written takes no lock and does not
 // wait. Another read waits for the writes in its scope: of its key, or in its namespace.
@@ -34,18 +34,19 @@ class OwnWriteGate {
     OwnWrites& writes;  // outlives this
     std::shared_ptr<WaitSet> waits;
     Loop& loop;  // outlives this
-    absl::Duration most;
+    absl::Duration max_wait;
     Metrics& metrics;
     std::string_view component;
   };
 
   explicit OwnWriteGate(const Options& options);
 
-  // The store, once it shows every own write in this scope. kDeadlineExceeded: it did not within
-  // `context` and Options::most; if the deadline has passed, the error comes at once. An error of
-  // `choose` is returned as soon as it comes: the gate does not wait for data that cannot be read.
-  // `only(key)` is true if this store alone can answer for the object. Its write is then forgotten
-  // when the store shows it. Otherwise the write is kept, because another store may still be older.
+  // The store, once it has seen every own write in this scope. kDeadlineExceeded: it did not within
+  // `context` and Options::max_wait; if the deadline has passed, the error comes at once. An error
+  // of `choose` is returned as soon as it comes: the gate does not wait for data that cannot be
+  // read. `only(key)` is true if this store alone can answer for the object. Its write is then
+  // forgotten when the store has seen it. Otherwise the write is kept, because another store may
+  // still be older.
   absl::StatusOr<std::shared_ptr<const ObjectStore>> Pass(const CallContext& context,
                                                           const KindInfo& kind, std::string_view ns,
                                                           std::string_view name,
@@ -59,7 +60,7 @@ class OwnWriteGate {
   OwnWrites& writes_;
   const std::shared_ptr<WaitSet> waits_;
   const Clock& clock_;
-  const absl::Duration most_;
+  const absl::Duration max_wait_;
   // mandate_cache_own_write_waits_total{identity,outcome=seen|unreadable|timeout}
   prometheus::Counter& seen_;
   prometheus::Counter& unreadable_;

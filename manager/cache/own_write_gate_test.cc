@@ -9,13 +9,13 @@ namespace mandate {
 namespace {
 
 // A store at version 100 with foo/x@90, whose UID is "u".
-TEST(OwnWriteGateTest, Shows) {
+TEST(OwnWriteGateTest, HasSeen) {
   const struct {
     const char* name;
     const char* key;
     const char* version;
     const char* gone;
-    bool shows;
+    bool seen;
   } kRows[] = {
       {"the object is that new", "x", "90", "", true},
       {"the object is newer", "x", "89", "", true},
@@ -39,14 +39,14 @@ TEST(OwnWriteGateTest, Shows) {
   store.Replace(ContentOf({Widget("foo/x", 90, "u")}), "100");
   for (const auto& row : kRows) {
     const OwnWrite write = {{"foo", row.key}, row.version, row.gone, 1};
-    EXPECT_EQ(Shows(store, write), row.shows) << row.name;
+    EXPECT_EQ(HasSeen(store, write), row.seen) << row.name;
   }
   // An event comes before the version of the whole store advances.
   store.Put(Widget("foo/x", 105, "u"));
-  EXPECT_TRUE(Shows(store, {{"foo", "x"}, "105", "", 1}));
-  EXPECT_FALSE(Shows(store, {{"foo", "y"}, "105", "", 1}));
+  EXPECT_TRUE(HasSeen(store, {{"foo", "x"}, "105", "", 1}));
+  EXPECT_FALSE(HasSeen(store, {{"foo", "y"}, "105", "", 1}));
   // Before the first list no object is known.
-  EXPECT_FALSE(Shows(ObjectStore(), {{"foo", "x"}, "1", "", 1}));
+  EXPECT_FALSE(HasSeen(ObjectStore(), {{"foo", "x"}, "1", "", 1}));
 }
 
 }  // namespace

@@ -28,7 +28,7 @@ Reflector::Reflector(Config config, RestClient& client, ReflectorTarget& store, 
       probes_(config.probes),
       status_{DemandState::kPending, absl::UnavailableError("the first list is not complete yet")},
       timer_(loop_),
-      answer_timer_(loop_),
+      response_timer_(loop_),
       backoff_(options_, random_) {}
 
 Reflector::~Reflector() { Stop(); }
@@ -91,7 +91,7 @@ void Reflector::Stop() {
   account_.Set(store_.bytes().stored).IgnoreError();  // no more than it had
   timer_.Cancel();
   probe_.reset();
-  answer_timer_.Cancel();
+  response_timer_.Cancel();
   counts_->SetOpen(false);
   phase_ = Phase::kIdle;
 }
@@ -185,7 +185,7 @@ void Reflector::OnWatchEnd(const WatchStream::End& end) {
   using Kind = WatchStream::End::Kind;
   const Phase phase = phase_;
   stream_.reset();
-  answer_timer_.Cancel();
+  response_timer_.Cancel();
   counts_->SetOpen(false);
   if (end.kind == Kind::kOverflow) counts_->overflows.Increment();
   if (end.kind == Kind::kInvalid) {
@@ -235,12 +235,12 @@ void Reflector::OnTooManyBytes(const absl::Status& why) {
 }
 
 void Reflector::OnWatchClosed(const WatchStream::End& end) {
-  const bool is_short = end.duration < options_.very_short_watch;
+  const bool is_short = end.duration < options_.min_watch_duration;
   if (is_short && end.events == 0) {
     return Fail(absl::UnavailableError("the watch ended at once, without an event"), Next::kPass);
   }
   short_watches_ = is_short ? short_watches_ + 1 : 0;
-  if (short_watches_ > options_.max_short_watches) {
+  if (short_watches_ > options_.max_consecutive_short_watches) {
     return Fail(absl::UnavailableError("the watch repeatedly ends within a second"), Next::kWatch);
   }
   StartWatch();
@@ -279,7 +279,7 @@ void Reflector::Fail(const absl::Status& why, Next next) {
 
 bool Reflector::IsLong(const absl::Status& why) const {
   const absl::Duration asked = RetryAfter(why).value_or(absl::ZeroDuration());
-  return IsTooManyRequests(why) || asked > options_.answer_grace || over_budget_;
+  return IsTooManyRequests(why) || asked > options_.response_timeout || over_budget_;
 }
 
 void Reflector::WaitFor(absl::Duration delay, Next next, bool hinted) {
@@ -298,20 +298,20 @@ void Reflector::AwaitAnswer(std::string_view verb) {
   over_budget_ = false;
   awaited_ = verb;
   NoteProgress();
-  answer_timer_.SetAfter(options_.answer_grace, [this] { OnNoResponse(); });
+  response_timer_.SetAfter(options_.response_timeout, [this] { OnNoResponse(); });
 }
 
 void Reflector::NoteProgress() { last_progress_ = loop_.clock().TimeNow(); }
 
 void Reflector::AwaitEvents() {
   NoteProgress();
-  answer_timer_.SetAfter(options_.max_watch_silence, [this] { OnQuietWatch(); });
+  response_timer_.SetAfter(options_.max_watch_silence, [this] { OnQuietWatch(); });
 }
 
 void Reflector::OnQuietWatch() {
   const absl::Duration left = last_progress_ + options_.max_watch_silence - loop_.clock().TimeNow();
   if (left > absl::ZeroDuration()) {
-    return answer_timer_.SetAfter(left, [this] { OnQuietWatch(); });
+    return response_timer_.SetAfter(left, [this] { OnQuietWatch(); });
   }
   Stop();
   // A server that has never sent a bookmark may have had no event to send.
@@ -325,13 +325,14 @@ void Reflector::OnQuietWatch() {
   if (client_ != client || phase_ != Phase::kIdle) return;
   // A new watch may be stuck as well, and would look the same. A pass ends only with its answer.
   StartPass();
-  owner_.OnFailure({.wait = options_.answer_grace, .is_long = true, .is_silence = true});
+  owner_.OnFailure({.wait = options_.response_timeout, .is_long = true, .is_silence = true});
 }
 
 void Reflector::OnNoResponse() {
-  const absl::Duration left = last_progress_ + options_.answer_grace - loop_.clock().TimeNow();
+  const absl::Duration left = last_progress_ + options_.response_timeout - loop_.clock().TimeNow();
   const bool is_silent = left <= absl::ZeroDuration();
-  answer_timer_.SetAfter(is_silent ? options_.answer_grace : left, [this] { OnNoResponse(); });
+  response_timer_.SetAfter(is_silent ? options_.response_timeout : left,
+                           [this] { OnNoResponse(); });
   if (!is_silent) return;
   RestClient* const client = client_;
   // A 403 or 404 was an answer. It stays until another one comes.
@@ -339,12 +340,12 @@ void Reflector::OnNoResponse() {
     SetStatus(filled_ ? DemandState::kStale : DemandState::kPending,
               absl::UnavailableError(StrCat(
                   "the server has sent no data for ", client_->component(), "'s ", awaited_, " of ",
-                  spec_.ToString(), " for ", absl::FormatDuration(options_.answer_grace))),
+                  spec_.ToString(), " for ", absl::FormatDuration(options_.response_timeout))),
               /*failed=*/true);
   }
   // The request goes on, unless another client takes over.
   if (client_ == client) {
-    owner_.OnFailure({.wait = options_.answer_grace, .is_long = true, .is_silence = true});
+    owner_.OnFailure({.wait = options_.response_timeout, .is_long = true, .is_silence = true});
   }
 }
 

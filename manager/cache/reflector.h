@@ -68,8 +68,8 @@ class Reflector : private WatchStream::Observer {
     // The server does not answer or throttles the client, or the client's budget is used up.
     // Another client may succeed, and should not wait for this one.
     bool is_long = false;
-    // A request is in flight and had no data for ReflectorOptions::answer_grace, or an open watch
-    // had none for max_watch_silence.
+    // A request is in flight and had no data for ReflectorOptions::response_timeout, or an open
+    // watch had none for max_watch_silence.
     bool is_silence = false;
   };
 
@@ -89,7 +89,8 @@ class Reflector : private WatchStream::Observer {
     // Called at each change. kForbidden is about the current client.
     virtual void OnStatus(const DemandStatus& status) = 0;
     // After the OnStatus() of it: the current client has failed to list or watch, and waits. Or it
-    // has received nothing for ReflectorOptions::answer_grace; called again for each such period.
+    // has received nothing for ReflectorOptions::response_timeout; called again for each such
+    // period.
     virtual void OnFailure(const Failure& failure) = 0;
   };
 
@@ -158,7 +159,7 @@ class Reflector : private WatchStream::Observer {
   void Stop();
   void SetStatus(DemandState state, absl::Status reason, bool failed = false);
   // `verb`, a literal, is under way: reports it whenever nothing comes for
-  // ReflectorOptions::answer_grace.
+  // ReflectorOptions::response_timeout.
   void AwaitAnswer(std::string_view verb);
   // Data has arrived, and more is expected.
   void NoteProgress();
@@ -203,7 +204,7 @@ class Reflector : private WatchStream::Observer {
   std::unique_ptr<WatchStream> stream_;
   std::unique_ptr<InitialState> initial_;  // kStreamingList: the objects so far
   LoopTimer timer_;                        // kWaiting
-  LoopTimer answer_timer_;                 // until data arrives
+  LoopTimer response_timer_;               // until data arrives
   ReflectorBackoff backoff_;
   absl::Time last_attempt_ = absl::InfinitePast();
   absl::Time last_progress_ = absl::InfinitePast();

@@ -162,7 +162,7 @@ TEST_F(ReflectorAccessTest, AKindStaysAbsentUntilTheNextAnswer) {
   StartWithList(404, "404 page not found\n");
   client_.HandleLate([](const RestRequest&, const auto&) {});
   TimeToRequest();
-  loop_.RunFor(options_.answer_grace);
+  loop_.RunFor(options_.response_timeout);
   EXPECT_EQ(TakeStates(), "KindAbsent");
   EXPECT_EQ(failures_, 2) << "another client may get an answer";
 }
@@ -248,10 +248,10 @@ TEST_F(ReflectorAccessTest, AHintCountsForOneIdentityOnly) {
 TEST_F(ReflectorAccessTest, AnotherIdentityMayTakeOverInsideAFailure) {
   StartWithoutTurns();
   successor_ = &other_;
-  loop_.RunFor(options_.answer_grace);
+  loop_.RunFor(options_.response_timeout);
   ASSERT_EQ(other_.watches().size(), 1u) << "the first client has no answer";
   EXPECT_EQ(failures_, 0);
-  loop_.RunFor(options_.answer_grace);
+  loop_.RunFor(options_.response_timeout);
   EXPECT_EQ(failures_, 1) << "nor has this one";
 }
 

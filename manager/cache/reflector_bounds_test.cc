@@ -177,7 +177,7 @@ TEST_F(ReflectorBoundsTest, WaitsForAListWhileItsBytesCome) {
   body->OnHeaders(FakeRestClient::Json(200, ""));
   for (int i = 0; i < 4; ++i) {
     EXPECT_EQ(body->OnBody(" "), absl::OkStatus());
-    loop_.RunFor(options_.answer_grace - absl::Seconds(1));
+    loop_.RunFor(options_.response_timeout - absl::Seconds(1));
     EXPECT_EQ(failures_, 0);
   }
   loop_.RunFor(absl::Seconds(1));

@@ -79,9 +79,9 @@ void Reflector::StartList() {
 
 void Reflector::OnList(absl::StatusOr<ListPager::Result> result) {
   pager_.reset();
-  answer_timer_.Cancel();
+  response_timer_.Cancel();
   if (!result.ok()) {
-    if (IsOurBound(result.status())) counts_->overflows.Increment();
+    if (IsLocalLimit(result.status())) counts_->overflows.Increment();
     account_.Set(store_.bytes().stored).IgnoreError();  // no more than it had
     return Fail(result.status(), Next::kPass);
   }

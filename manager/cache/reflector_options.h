@@ -34,17 +34,17 @@ struct ReflectorOptions {
   // again; otherwise it only opens the watch again.
   absl::Duration max_watch_silence = absl::Seconds(150);
   // A watch that ends earlier than this and without an event has failed.
-  absl::Duration very_short_watch = absl::Seconds(1);
+  absl::Duration min_watch_duration = absl::Seconds(1);
   // After this many consecutive watches that ended earlier than that, with events, the reflector
   // waits before the next one.
-  int max_short_watches = 5;
+  int max_consecutive_short_watches = 5;
   // The time without data after which a list, or a watch that is being opened, counts as
   // unanswered. Synced objects then become stale, the status names the request, and another client
   // of the watch may try.
-  absl::Duration answer_grace = absl::Seconds(10);
+  absl::Duration response_timeout = absl::Seconds(10);
   // If no client got an answer, the server may be slow for all. Each client then waits four times
   // as long as before, up to this limit, until one gets an answer.
-  absl::Duration max_answer_grace = absl::Minutes(2);
+  absl::Duration max_response_timeout = absl::Minutes(2);
 
   // The limit of the stored objects that it holds, and separately of the list or initial events
   // that will replace them, so that it may use twice this while it lists again. If it is exceeded,

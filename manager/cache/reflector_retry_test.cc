@@ -23,7 +23,7 @@ TEST_F(ReflectorRetryTest, VeryShortWatch) {
 }
 
 TEST_F(ReflectorRetryTest, ShortWatchesWithEventsDoNotSpin) {
-  options_.max_short_watches = 5;
+  options_.max_consecutive_short_watches = 5;
   StartSynced(10);
   client_.OnWatch([](const std::shared_ptr<FakeWatch>& watch) {
     watch->Open();

@@ -162,7 +162,7 @@ void SharedWatch::OnNoResponse() {
   // All members have been tried. The present request is the oldest, so it gets the longer time
   // first.
   const auto longest =
-      static_cast<int>(config_.reflector.max_answer_grace / config_.reflector.answer_grace);
+      static_cast<int>(config_.reflector.max_response_timeout / config_.reflector.response_timeout);
   periods_allowed_ = std::max(1, std::min(periods_allowed_ * 4, longest));
   for (const auto& member : members_) member->SetHadNoResponse(member.get() == sponsor_);
 }
@@ -174,7 +174,7 @@ void SharedWatch::OnFailure(const Reflector::Failure& failure) {
   ++failures_;
   sponsor_->BackOffUntil(sponsor_->client().loop().clock().TimeNow() + failure.wait);
   // Another member need not wait for the rest of this member's backoff.
-  const bool waits_long = failure.wait > config_.reflector.answer_grace;
+  const bool waits_long = failure.wait > config_.reflector.response_timeout;
   if (failures_ < config_.max_sponsor_failures && !failure.is_long && !waits_long) return;
   // A member that the server has asked to wait does not try again before that time.
   WatchMember* successor = Successor();
@@ -187,7 +187,7 @@ void SharedWatch::OnStatus(const DemandStatus& status) {
     live_since_ = now;
   } else {
     // A watch of objects that seldom change brings no events although it works.
-    if (now - live_since_ >= config_.reflector.answer_grace) OnHealth();
+    if (now - live_since_ >= config_.reflector.response_timeout) OnHealth();
     live_since_ = absl::InfiniteFuture();
   }
   // If the sponsor's own review was denied before, its reason stays.

@@ -94,7 +94,7 @@ class SharedWatch : private Reflector::Owner, private KindStore::Listener {
   std::vector<std::unique_ptr<WatchMember>> members_;
   WatchMember* sponsor_ = nullptr;
   int failures_ = 0;            // of the sponsor, in a row
-  int unanswered_periods_ = 0;  // of the sponsor, in periods of answer_grace
+  int unanswered_periods_ = 0;  // of the sponsor, in periods of response_timeout
   int periods_allowed_ = 1;     // how many of these each sponsor has
   absl::Time live_since_ = absl::InfiniteFuture();
   std::unique_ptr<Reflector> reflector_;  // while there is a member

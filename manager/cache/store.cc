@@ -123,11 +123,12 @@ bool ObjectStore::HasReached(std::string_view resource_version) const {
 
 ObjectStore::Replaced ObjectStore::Replace(Content content, std::string resource_version,
                                            size_t most_events) {
-  return ReplaceAnd(std::move(content), std::move(resource_version), most_events, [] {});
+  return ReplaceWithUpdate(std::move(content), std::move(resource_version), most_events, [] {});
 }
 
-ObjectStore::Replaced ObjectStore::ReplaceAnd(Content content, std::string resource_version,
-                                              size_t most_events, absl::FunctionRef<void()> also) {
+ObjectStore::Replaced ObjectStore::ReplaceWithUpdate(Content content, std::string resource_version,
+                                                     size_t most_events,
+                                                     absl::FunctionRef<void()> update) {
   const ObjectLess less;
   const ObjectSet& before = OwnObjects();
   const bool is_first = before.empty();
@@ -166,7 +167,7 @@ ObjectStore::Replaced ObjectStore::ReplaceAnd(Content content, std::string resou
     objects_.swap(content.objects);
     bytes_ = content.bytes;
     resource_version_ = std::move(resource_version);
-    also();
+    update();
   }
   if (many) {
     replaced.events.clear();

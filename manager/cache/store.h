@@ -86,9 +86,9 @@ class ObjectStore : public ReflectorTarget {
  private:
   friend class KindStore;
 
-  // As the functions without Locked. `also` runs under the lock, in the same step.
-  Replaced ReplaceAnd(Content content, std::string resource_version, size_t most_events,
-                      absl::FunctionRef<void()> also);
+  // As the functions without Locked. `update` runs under the lock, in the same step.
+  Replaced ReplaceWithUpdate(Content content, std::string resource_version, size_t most_events,
+                             absl::FunctionRef<void()> update);
   std::vector<ObjectEvent> PutLocked(ObjectPtr object) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   std::vector<ObjectEvent> RemoveLocked(ObjectPtr object) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
 

@@ -45,7 +45,7 @@ bool IsWorthRepeating(const absl::Status& status) {
 
 bool IsNotAcceptable(const absl::Status& status) { return HttpCode(status) == 406; }
 
-bool IsOurBound(const absl::Status& status) {
+bool IsLocalLimit(const absl::Status& status) {
   return absl::IsResourceExhausted(status) && HttpCode(status) == 0;
 }
 

@@ -21,9 +21,9 @@ bool IsWorthRepeating(const absl::Status& status);
 // The server does not support the requested encoding: 406.
 bool IsNotAcceptable(const absl::Status& status);
 
-// A bound of this process was reached: the response was too large or had too many pages, or there
-// was no room for another request.
-bool IsOurBound(const absl::Status& status);
+// A limit of this process was reached: the response was too large or had too many pages, or there
+// was no capacity for another request.
+bool IsLocalLimit(const absl::Status& status);
 
 // The error in words that name the kind and the next step, for the errors of an API server whose
 // CustomResourceDefinitions come and go: its own messages ("404 page not found", "storage is
