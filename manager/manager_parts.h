@@ -86,7 +86,8 @@ struct Manager::Parts {
   Metrics metrics;
   std::unique_ptr<EventLoop> loop;
   std::unique_ptr<LoopWatchdog> watchdog;
-  std::unique_ptr<EventLoop> watchdog_loop;  // after what runs on it: it stops first
+  std::unique_ptr<EventLoop>
+      watchdog_loop;  // after the watchdog, which runs on this loop: the loop stops first
   std::unique_ptr<HttpTransport> transport;
   std::unique_ptr<TransportMetrics> transport_metrics;
   std::unique_ptr<IdentityRegistry> identities;

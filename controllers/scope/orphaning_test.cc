@@ -41,7 +41,8 @@ class OrphaningTest : public ScopedTest {
   void ExpectOrphaned(const Resource& owner, const Resource& owned, const std::string& ns,
                       const std::function<void()>& then) {
     const std::string name = NameOf(cluster_.Our(owned));
-    // This event starts the delay, which is between two events.
+    // frame_delay delays a watch event after the event before it. The delay of the later events
+    // counts from the event of this update.
     EXPECT_EQ(cluster_.Merge(owned, name, R"({"metadata":{"annotations":{"a":"b"}}})", ns), 200);
     EXPECT_EQ(cluster_.Delete(owner, "foo", "", kOrphaning), 200);
     then();

@@ -37,8 +37,9 @@ struct WebhookLimits {
   // The user of a review: the name, uid, groups and extra together, as JSON. A larger one is a 413,
   // before the user is decoded, because a handler may send it in every access review.
   size_t max_user_info_bytes = kMaxUserInfoBytes;
-  // Of a review that does not say how long the API server waits. The server's timeout is used
-  // otherwise, less a tenth, at most half a second, so that our answer still arrives.
+  // The timeout of a review whose request has no parameter `timeout`. Otherwise the API server's
+  // timeout is used. In both cases the handler gets a tenth less, but at most half a second less,
+  // so that the response arrives in time.
   absl::Duration default_timeout = absl::Seconds(10);
 };
 

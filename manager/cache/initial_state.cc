@@ -17,7 +17,7 @@ InitialState::InitialState(Loop& loop, absl::Duration silence, std::function<voi
 void InitialState::Listen() {
   const absl::Time limit = last_event_ + silence_;
   if (loop_.clock().TimeNow() >= limit) {
-    // It may destroy this object, and with it the function.
+    // on_silence_() may destroy this object, and on_silence_ with it: call a copy.
     const auto on_silence = on_silence_;
     return on_silence();
   }

@@ -20,7 +20,7 @@ class LoopTimer {
   void Set(absl::Time when, Task task) {
     auto set = std::make_shared<bool>(true);
     set_ = set;
-    // The task holds it weakly: without set_ the timer is cancelled.
+    // The task has only a weak_ptr to `set`: when set_ is reset, the timer is cancelled.
     timer_ = loop_.RunAt(when, [this, weak = std::weak_ptr<bool>(set), task = std::move(task)] {
       if (weak.expired()) return;
       set_.reset();

@@ -31,8 +31,8 @@ class AccessReviewer {
  public:
   struct Options {
     RestClient* client = nullptr;  // of the component metrics-auth
-    Executor* workers = nullptr;   // reviews block one of its threads each
-    Metrics* metrics = nullptr;    // the three outlive this, and the workers their tasks
+    Executor* workers = nullptr;   // each review blocks one of its threads
+    Metrics* metrics = nullptr;    // all three outlive this; `workers` outlives its tasks
     Logger log = {};
     // The deadline of both reviews of a request together.
     absl::Duration timeout = absl::Seconds(10);

@@ -41,7 +41,8 @@ size_t CountRights(const RoleTemplate& role);
 // The rules of the role.
 std::vector<rbac::Rule> RulesOf(const RoleTemplate& role);
 
-// The shortcuts of every ToWriteRole(), and of every ToBindRole() in any namespace.
+// EscalateAll() is the shortcut of every ToWriteRole(). BindAll() is `bind` on all ClusterRoles,
+// cluster-wide, which includes the shortcut of every ToBindRole().
 AccessQuestion EscalateAll();
 AccessQuestion BindAll();
 

@@ -41,7 +41,7 @@ constexpr rbac::Mandate kParcels = {"parcels", {}};
 
 constexpr absl::Duration kSlowTime = absl::Milliseconds(300);
 
-// Denies ConfigMaps whose data says so.
+// A validator that rejects ConfigMaps with the key "deny" in their data, and a defaulter.
 class Quick : public Validator<ConfigMap>, public Defaulter<ConfigMap> {
  public:
   absl::Status ValidateCreate(AdmissionCall& call, const ConfigMap& object) override {

@@ -20,7 +20,8 @@ class RecordingSink : public DemandSink {
   // Runs after each call.
   void OnCall(std::function<void()> hook) { hook_ = std::move(hook); }
 
-  // The events, as Text(ObjectEvent), and the states, as words, joined by spaces; forgets them.
+  // Returns the events (as Text(ObjectEvent)) and the states (as words) since the last call, joined
+  // by spaces.
   std::string Take();
   const DemandStatus& status() const { return status_; }
   // The objects after the events so far, as Text() writes them.

@@ -282,7 +282,8 @@ class FakeNetwork::FakeCodec : public ClientCodec {
   // Requests after the last one that the server took were not served, except those with a response.
   TransferResult Unprocessed(uint64_t id) {
     const Request& request = requests_.at(id);
-    // When libcurl would send it again by itself, it does not use the connection any more.
+    // If `refused`, the real libcurl would send the request again by itself, and the connection
+    // takes no more requests.
     const bool refused = network_.Happens(50);
     going_away_ = going_away_ || refused;
     return {.status = absl::UnavailableError("not served"),
