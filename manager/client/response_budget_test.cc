@@ -98,7 +98,7 @@ TEST_F(ResponseBudgetTest, ARestartedResponseCountsFromZero) {
   EXPECT_EQ(first->TakeBody(), "xx");
 }
 
-TEST_F(ResponseBudgetTest, RoomIsHalfOfTheBudgetAtMost) {
+TEST_F(ResponseBudgetTest, HalfOfTheBudgetIsCapacityForAnyResponse) {
   EXPECT_TRUE(budget->HasCapacityFor(100)) << "nothing else is under way";
   EXPECT_TRUE(Bring(*first, 5));
   EXPECT_TRUE(budget->HasCapacityFor(100));

@@ -76,7 +76,7 @@ TEST_F(HttpTransportConnectionsTest, WatchesNeverKeepACallWaiting) {
   ASSERT_TRUE(AllOpen(one_more));
 }
 
-TEST_F(HttpTransportConnectionsTest, AServersLowerLimitIsKept) {
+TEST_F(HttpTransportConnectionsTest, RespectsAServersLowerStreamLimit) {
   Start({}, {.max_concurrent_streams = 10});
   std::vector<Watch> watches = OpenMany(65);
   ASSERT_TRUE(AllOpen(watches));

@@ -216,7 +216,7 @@ TEST_F(ScopeWebhooksTest, ChecksTwoLargeObjectsOfAUserAtOnce) {
   EXPECT_EQ(answers[account + "c"], (std::multiset<std::string>{denied}));
 }
 
-TEST_F(ScopeWebhooksTest, AnUpdateOfAnInstanceNeedsOnlyWhatIsNew) {
+TEST_F(ScopeWebhooksTest, AnInstanceUpdateIsCheckedOnlyForNewGrants) {
   const ScopeInstance foo = DocumentInstance(R"("namespaces":["foo"])");
   EXPECT_EQ(Ask(foo, &foo), "allowed");
   const ScopeInstance old = DocumentInstance(R"("namespaces":["kube-system"])");
