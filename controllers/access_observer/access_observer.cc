@@ -108,7 +108,8 @@ absl::StatusOr<Result> AccessObserver::Reconcile(const CallContext&, const Reque
 
 absl::StatusOr<std::unique_ptr<Controller>> MakeController(const Component& component) {
   if (component.access_hints == nullptr) {
-    return absl::FailedPreconditionError("access-observer has nobody to give its hints to");
+    return absl::FailedPreconditionError(
+        "access-observer needs Component::access_hints, which is null");
   }
   using rbacv1::ClusterRoleBinding, rbacv1::RoleBinding;
   CacheView& cache = component.cache();

@@ -42,7 +42,7 @@ class AccessObserver : public Reconciler {
   absl::flat_hash_map<Request, Stage> stages_ ABSL_GUARDED_BY(mutex_);
 };
 
-// The controller of all RBAC kinds. kFailedPrecondition: the component has no hints to give.
+// The controller of all RBAC kinds. kFailedPrecondition: Component::access_hints is null.
 absl::StatusOr<std::unique_ptr<Controller>> MakeController(const Component& component);
 
 }  // namespace mandate::access

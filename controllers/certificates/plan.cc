@@ -48,7 +48,7 @@ void SortByExpiry(std::vector<Authority>& authorities) {
 
 // Why the valid authority is not one of ours. Empty: it may be.
 std::string WhyForeign(const x509::Facts& facts, const Snapshot& snapshot) {
-  if (!facts.has_p256_key) return "its key is not a P-256 key, as the keys of our authorities are";
+  if (!facts.has_p256_key) return "its key is not a P-256 key; the keys of our authorities are";
   // The clock of the replica that made it may be ahead of ours.
   if (facts.not_after <= snapshot.now + snapshot.lifetimes.authority + kSkew) return "";
   return StrCat("it is valid until ", FormatTimestamp(facts.not_after),

@@ -245,7 +245,7 @@ TEST_F(PlanTest, OnlyAuthoritiesThatCouldBeOursAreAdopted) {
   };
   const absl::Time longest = kStart + kLifetimes.authority + absl::Minutes(5);
   const absl::Time ten_years = kStart + absl::Hours(24 * 3650);
-  const std::string key = "its key is not a P-256 key, as the keys of our authorities are";
+  const std::string key = "its key is not a P-256 key; the keys of our authorities are";
   const auto late = [](const char* when) {
     return StrCat("it is valid until ", when, "; our authorities are valid for at most 400h");
   };

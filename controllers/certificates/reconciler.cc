@@ -71,12 +71,12 @@ absl::Status CheckUsable(const Secret& secret) {
     return absl::FailedPreconditionError(
         StrCat("the Secret ", secret.metadata().namespace_(), "/", secret.metadata().name(),
                " for the webhooks' certificates ", what,
-               ", so the rotation of the certificates ends; delete the Secret and create an empty "
+               ", so the certificates cannot be rotated; delete the Secret and create an empty "
                "one, as the chart does, and find out from the audit log who changed it"));
   };
   if (secret.immutable()) return error("is immutable");
   if (secret.metadata().has_deletiontimestamp()) {
-    return error("is being deleted, and its finalizers, which must be removed, keep it");
+    return error("is being deleted, but its finalizers block the deletion until they are removed");
   }
   return absl::OkStatus();
 }

@@ -427,8 +427,9 @@ TEST_F(CertificatesTest, ASecretThatIsBeingDeletedIsReported) {
        "application/merge-patch+json");
   Send("DELETE", StrCat(kSecrets, "/", kName), "");
   one_.CatchUp();
-  EXPECT_THAT(std::string(one_.Reconcile().status().message()),
-              HasSubstr("is being deleted, and its finalizers, which must be removed, keep it"));
+  EXPECT_THAT(
+      std::string(one_.Reconcile().status().message()),
+      HasSubstr("is being deleted, but its finalizers block the deletion until they are removed"));
 }
 
 TEST_F(CertificatesTest, AWriteThatFailsForLongIsReported) {

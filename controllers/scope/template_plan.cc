@@ -192,7 +192,7 @@ std::vector<DesiredCondition> TemplateConditions(const ScopeTemplate& of, const 
   if (all.empty() && unfinished) {
     return {{.type = kTemplated,
              .reason = kTemplatingInProgress,
-             .message = "cluster roles are being written",
+             .message = "ClusterRoles are being written",
              .in_progress = true}};
   }
   if (all.empty()) {

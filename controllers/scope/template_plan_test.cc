@@ -392,7 +392,7 @@ TEST(TemplateConditionsTest, FailuresOfWritesFailTheTemplate) {
   EXPECT_EQ(TemplateConditions(of, {}, {}, {}, /*unfinished=*/true)[0],
             (DesiredCondition{.type = kTemplated,
                               .reason = kTemplatingInProgress,
-                              .message = "cluster roles are being written",
+                              .message = "ClusterRoles are being written",
                               .in_progress = true}));
   EXPECT_EQ(TemplateConditions(of, {}, {"a"}, {}, /*unfinished=*/true)[0].reason,
             kTemplatingFailed);

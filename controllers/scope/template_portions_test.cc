@@ -207,7 +207,7 @@ TEST_F(TemplatePortionsTest, RolesThatAreThereAreBoundBeforeTheOthersAre) {
   SetRoles(SlowRoles(20, kPods));
   ASSERT_TRUE(cluster_.loop().RunUntil([&] { return cluster_.Ours(kBindings).size() > 1; }));
   EXPECT_LT(cluster_.Ours(kRoles).size(), 20u);
-  EXPECT_EQ(cluster_.Templated(), "False TemplatingInProgress: cluster roles are being written");
+  EXPECT_EQ(cluster_.Templated(), "False TemplatingInProgress: ClusterRoles are being written");
   EXPECT_THAT(cluster_.Scoped(),
               AllOf(StartsWith("False WaitingForClusterRoles"), HasSubstr("does not exist yet")));
   cluster_.RunFor(absl::Minutes(10));

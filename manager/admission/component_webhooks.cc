@@ -187,7 +187,7 @@ class ComponentWebhooks::Review : public std::enable_shared_from_this<Review> {
 
   ServedResponse TooMany() {
     Rejected(options_->metrics, options_->component).Increment();
-    entry_->busy.Note("of one user");
+    entry_->busy.Note("rejected a review: one user has too many reviews in flight");
     return Plain(429, StrCat("component ", options_->component,
                              " has too many reviews of this user in flight"));
   }

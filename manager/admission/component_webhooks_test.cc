@@ -129,7 +129,7 @@ TEST_F(ComponentWebhooksTest, ALargeUserIsA413WithoutTheHandler) {
   const auto answer = Send(body(86));
   loop_.RunFor(absl::Seconds(1));
   EXPECT_EQ((*answer)->code, 413);
-  EXPECT_THAT((*answer)->body, HasSubstr("request.userInfo: 101 bytes; the maximum is 100"));
+  EXPECT_THAT((*answer)->body, HasSubstr("request.userInfo: 101 bytes; the limit is 100"));
   EXPECT_EQ(handled, 1);
   EXPECT_EQ(Requests("413"), 1);
 }

@@ -33,8 +33,8 @@ absl::StatusOr<AdmissionReview> ParseAdmissionReview(std::string_view body,
   }
   if (envelope.user_info_bytes > max_user_info_bytes) {
     return absl::OutOfRangeError(StrCat("request.userInfo: ", envelope.user_info_bytes,
-                                        " bytes; the maximum is ", max_user_info_bytes,
-                                        ": the user has too many groups, or too much extra"));
+                                        " bytes; the limit is ", max_user_info_bytes,
+                                        ": the user's groups or extra fields are too large"));
   }
   AdmissionReview review;
   review.api_version = envelope.api_version;

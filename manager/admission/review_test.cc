@@ -40,8 +40,8 @@ TEST(ParseAdmissionReview, BoundsTheUser) {
   // {"groups":["g","g"]}
   EXPECT_EQ(Must(ParseAdmissionReview(body(2), 20)).request.userinfo().groups_size(), 2);
   EXPECT_EQ(ParseAdmissionReview(body(2), 19).status(),
-            absl::OutOfRangeError("request.userInfo: 20 bytes; the maximum is 19: the user has too "
-                                  "many groups, or too much extra"));
+            absl::OutOfRangeError("request.userInfo: 20 bytes; the limit is 19: the user's groups "
+                                  "or extra fields are too large"));
   EXPECT_TRUE(ParseAdmissionReview(body(60'000)).ok());
   EXPECT_TRUE(absl::IsOutOfRange(ParseAdmissionReview(body(70'000)).status())) << "the default";
 }

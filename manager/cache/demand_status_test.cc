@@ -142,8 +142,8 @@ TEST_P(DemandStatusByListTest, AFirstListWithoutAResponseShowsTheAwaitedRequest)
   EXPECT_EQ(demand.Take(), "Pending");
   EXPECT_TRUE(demand.sink->status().failed);
   EXPECT_EQ(AsStd(demand.handle->status().reason.message()),
-            StrCat("the server has sent no data for a's ", GetParam() ? "watch" : "list",
-                   " of widgets.example.com for 10s"));
+            StrCat("the server has sent no data for 10s in response to a's ",
+                   GetParam() ? "watch" : "list", " of widgets.example.com"));
   EXPECT_EQ(log_->Count("Demand changed its state"), 1);
   EXPECT_EQ(log_->Count("has sent no data"), 1);
   loop_.RunFor(absl::Minutes(5));

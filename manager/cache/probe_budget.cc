@@ -45,8 +45,11 @@ ProbeBudget::Component& ProbeBudget::Find(std::string_view component) {
   added->probes =
       &metrics_.Counter("mandate_cache_probes_total",
                         "Requests that asked whether denied access has come back", labels);
-  added->waiting = &metrics_.Gauge("mandate_cache_probes_waiting",
-                                   "Such requests that wait for the component's budget", labels);
+  added->waiting =
+      &metrics_.Gauge("mandate_cache_probes_waiting",
+                      "Requests that ask whether denied access has come back, and wait for the "
+                      "component's budget",
+                      labels);
   return *components_.emplace(std::string(component), std::move(added)).first->second;
 }
 

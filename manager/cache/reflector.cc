@@ -337,11 +337,12 @@ void Reflector::OnNoResponse() {
   RestClient* const client = client_;
   // A 403 or 404 was an answer. It stays until another one comes.
   if (status_.state != DemandState::kForbidden && status_.state != DemandState::kKindAbsent) {
-    SetStatus(filled_ ? DemandState::kStale : DemandState::kPending,
-              absl::UnavailableError(StrCat(
-                  "the server has sent no data for ", client_->component(), "'s ", awaited_, " of ",
-                  spec_.ToString(), " for ", absl::FormatDuration(options_.response_timeout))),
-              /*failed=*/true);
+    SetStatus(
+        filled_ ? DemandState::kStale : DemandState::kPending,
+        absl::UnavailableError(StrCat(
+            "the server has sent no data for ", absl::FormatDuration(options_.response_timeout),
+            " in response to ", client_->component(), "'s ", awaited_, " of ", spec_.ToString())),
+        /*failed=*/true);
   }
   // The request goes on, unless another client takes over.
   if (client_ == client) {

@@ -57,7 +57,7 @@ absl::Status NoRoom(const char* what) {
 
 absl::Status Open(Pipe& pipe) {
   int fds[2];
-  if (pipe2(fds, O_CLOEXEC) != 0) return NoRoom("make a pipe");
+  if (pipe2(fds, O_CLOEXEC) != 0) return NoRoom("create a pipe");
   pipe.read.Reset(fds[0]);
   pipe.write.Reset(fds[1]);
   // Only our end is non-blocking; the child's may block.
@@ -175,12 +175,12 @@ class Child {
     RETURN_IF_ERROR(Open(out_));
     RETURN_IF_ERROR(Open(errors_));
     stopped_.Reset(eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK));
-    if (!stopped_.open()) return NoRoom("make an event");
+    if (!stopped_.open()) return NoRoom("create an eventfd");
     ASSIGN_OR_RETURN(pid_, Spawn(options_, out_, errors_));
     out_.write.Close();
     errors_.write.Close();
     ended_.Reset(static_cast<int>(syscall(SYS_pidfd_open, pid_, 0)));
-    if (!ended_.open()) return NoRoom("watch the program");
+    if (!ended_.open()) return NoRoom("open a pidfd");
     const std::stop_callback on_stop(context_.stop, [this] {
       const uint64_t one = 1;
       [[maybe_unused]] const ssize_t written = write(stopped_.get(), &one, sizeof(one));

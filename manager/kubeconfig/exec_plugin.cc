@@ -88,8 +88,8 @@ absl::StatusOr<ExecCredential> ParseExecCredential(std::string_view text,
   if (token.empty() == certificate.empty()) {
     return absl::InvalidArgumentError(
         token.empty() ? "has neither a status.token nor a status.clientCertificateData"
-                      : "has a token and a client certificate in its status; the server would use "
-                        "the certificate: it must print one of them");
+                      : "has a token and a client certificate in its status, of which the server "
+                        "would use the certificate; the plugin must print only one of them");
   }
   if (!token.empty()) {
     const bool printable =

@@ -84,7 +84,7 @@ TEST(ExecCredentialTest, RejectsInvalidCredentialsWithoutQuotingThem) {
       {Printed(R"({"clientCertificateData":"sEcReT","clientKeyData":"sEcReT"})"),
        "clientCertificateData that is not PEM"},
       {Printed(StrCat("{", kCert, R"(,"clientKeyData":"-----BEGIN KEY","token":"sEcReT"})")),
-       "must print one of them"},
+       "must print only one of them"},
   };
   for (const auto& row : rows) {
     const auto credential = ParseExecCredential(row.text, kV1);

@@ -57,8 +57,8 @@ absl::Status CheckVersion(const std::string& version, const std::string& origin)
         StrCat(origin, ": exec.apiVersion is v1alpha1, which Kubernetes 1.24 removed: write ",
                kGroup, "v1beta1, and update the plugin"));
   }
-  return absl::InvalidArgumentError(
-      StrCat(origin, ": exec.apiVersion is \"", version, "\"; it is ", kGroup, "v1 or v1beta1"));
+  return absl::InvalidArgumentError(StrCat(origin, ": exec.apiVersion is \"", version,
+                                           "\"; it must be ", kGroup, "v1 or v1beta1"));
 }
 
 absl::Status CheckInteractiveMode(const std::string& mode, const ExecPlugin& plugin) {

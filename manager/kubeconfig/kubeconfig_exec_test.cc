@@ -60,7 +60,7 @@ TEST(ReadExecPluginTest, AcceptsAndRejectsEntries) {
        "the manager has no terminal for aws"},
       {"no version", R"({"command":"aws"})", "exec.apiVersion is \"\""},
       {"v1alpha1", of("v1alpha1", ""), "Kubernetes 1.24 removed"},
-      {"v2", of("v2", ""), "it is client.authentication.k8s.io/v1 or"},
+      {"v2", of("v2", ""), "it must be client.authentication.k8s.io/v1 or"},
       {"unknown mode", of("v1", R"(,"interactiveMode":"Often")"), "is \"Often\""},
       {"command of no text",
        R"({"apiVersion":"client.authentication.k8s.io/v1","command":["sEcReT"]})",

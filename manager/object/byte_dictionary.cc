@@ -107,7 +107,7 @@ absl::Status ByteDictionary::Decompress(std::string_view compressed, char* text,
   }
   if (written == size) return absl::OkStatus();
   return absl::InternalError(
-      StrCat("compressed bytes are of ", written, " bytes, and not of ", size));
+      StrCat("the decompressed text has ", written, " bytes instead of ", size));
 }
 
 }  // namespace mandate

@@ -35,8 +35,8 @@ constexpr RiskyRight kRiskyRights[] = {
     {"impersonate", "", "serviceaccounts", "", kActs, kCritical},
     {"impersonate", "", "users", "", "acts as these users", kCritical},
     {"impersonate", "", "groups", "", "acts with the rights of these groups", kCritical},
-    {"create", "", "serviceaccounts", "", "makes ServiceAccounts that existing bindings name",
-     kMedium},
+    {"create", "", "serviceaccounts", "",
+     "creates ServiceAccounts that are subjects of existing bindings", kMedium},
     // Changing rights. Without escalate and bind, a user who writes roles can grant only rights
     // that the user has.
     {"escalate", kRbac, "clusterroles", "", kEscalates, kCritical},

@@ -33,7 +33,7 @@ const Row kCounters[] = {
     {kRequests, "Requests", {{"class", "call"}}, Of(&HttpStats::calls)},
     {kRequests, "Requests", {{"class", "stream"}}, Of(&HttpStats::streams)},
     {"mandate_transport_sockets_opened_total",
-     "Connections tried",
+     "Attempts to open a connection",
      {},
      Of(&HttpStats::sockets_opened)},
     {"mandate_transport_connections_drained_total",
