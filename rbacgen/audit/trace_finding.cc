@@ -16,24 +16,28 @@ const std::vector<TraceFindingKind>& TraceFindingKinds() {
       {"no-credential-id", "high", "a component was authenticated without a token from base",
        "find which client certificate or Secret authenticates as the component, and revoke it"},
       {"token-origin", "high", "a component's token was not requested by base in this log",
-       "trace a log that begins before the manager; else delete what the token is bound to"},
-      {"base-write", "high", "base wrote more than tokens of its components and its Lease",
+       "trace a log that begins before the manager's start; if the finding remains, delete the "
+       "Secret or ServiceAccount of the token"},
+      {"base-write", "high", "base wrote objects other than the components' tokens and its Lease",
        "revoke base's additional permissions; rbacgen diff compares them with the chart's"},
       {"base-impersonates", "high", "base acted as a user that is not a component",
        "revoke base's permission to impersonate that user"},
       {"base-pod", "high", "base's credential was used by a pod that is not the manager's",
        "find who made the pod or the token, then delete the manager's pods and that one"},
       {"base-address", "high", "base's credential was used from a second address",
-       "if that is the manager behind a gateway, name it with --address; else replace base's "
+       "if the address belongs to a gateway of the manager, list it with --address; else replace "
+       "base's "
        "credential: delete the manager's pods"},
       {"component-pod", "high", "a component's token was bound to a pod",
        "delete that pod; find who may create pods in the manager's namespace"},
       {"component-address", "high",
        "a component's token was used from an address that is not the manager's",
-       "if that is the manager behind a gateway, name it with --address; else cut the component "
+       "if the address belongs to a gateway of the manager, list it with --address; else cut the "
+       "component "
        "off"},
       {"two-tokens", "high", "two tokens of one component were used at the same time",
-       "find who requested the second one; --token-overlap says how long a renewal may take"},
+       "find who requested the second one; --token-overlap is how long a token may still be used "
+       "after the next one is in use"},
       {"token-request", "high", "base requested a token that differs from the manager's requests",
        "unless the chart's killSwitch changed meanwhile, replace base's credential; the chart's "
        "fences deny such requests"},

@@ -219,8 +219,8 @@ std::string KindsHelp() {
               std::string(19 - std::string(kind.name).size(), ' '), kind.says, "\n");
   }
   StrAppend(&text,
-            "  --fail-on=identity selects all kinds from masters on, which `rbacgen trace` reports "
-            "too.\n");
+            "  --fail-on=identity selects masters and all kinds below it. `rbacgen trace` reports "
+            "these, too.\n");
   return text;
 }
 

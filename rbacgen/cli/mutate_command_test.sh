@@ -21,7 +21,7 @@ run 1 '1 of 2 permissions are unproven' --test "$status"
 run 1 'no test fails' --test "$status"
 run 0 'sample-reader' --test "$status" --component sample-reader
 run 1 'permissions are unproven' --test "$status" --component sample-reader --reads
-run 2 'the tests fail with all permissions' --test false
+run 2 'the tests fail although no permission was removed' --test false
 run 2 'cannot run' --test ./no-such-test
 run 2 'takes longer than 1 s' --test 'tail -f /dev/null' --timeout 1
 run 2 '--test is required'

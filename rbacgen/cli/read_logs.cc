@@ -37,7 +37,8 @@ void AddTraceFlags(CLI::App* command, TraceOptions* options) {
               options->addresses.push_back(*range);
             }
           },
-          "Addresses that one process may use, such as those of a gateway: IP or CIDR")
+          "IP addresses or CIDRs that count as one address, such as those of a gateway in front of "
+          "the API server")
       ->delimiter(',')
       ->allow_extra_args(false);
   command

@@ -63,7 +63,7 @@ class Checker {
         Mistake(what, " ", Quoted(version), " is not a valid version, such as v1");
       }
       if (!seen.insert(version).second) {
-        Mistake(what, " names ", Quoted(version), " twice");
+        Mistake(what, " contains ", Quoted(version), " twice");
       }
     }
   }

@@ -168,14 +168,17 @@ class FileReader {
     if (arguments->Has("events")) {
       const std::string events = arguments->String("events");
       if (events != "none") {
-        return Misread(StrCat("component ", name,
-                              ": events must be none, for a component without events, got ",
-                              Quoted(events)));
+        return Misread(
+            StrCat("component ", name,
+                   ": argument \"events\" must be \"none\" (the component records no events), got ",
+                   Quoted(events)));
       }
       sources_.without_events.insert(name);
     }
     if (arguments->Has("unless") && !arguments->Has("value")) {
-      return Misread(StrCat("component ", name, ": unless needs a value that enables it"));
+      return Misread(StrCat("component ", name,
+                            ": argument \"unless\" needs argument \"value\", the chart's value "
+                            "that enables the component"));
     }
     for (const char* path : {"value", "unless"}) {
       if (arguments->Has(path) && !IsValuePath(arguments->String(path))) {

@@ -210,7 +210,7 @@ INSTANTIATE_TEST_SUITE_P(
         {"// +mandate:component:name=a,value=x..y", "value must be the path of a chart's value"},
         {"// +mandate:component:name=a,value=x,unless=.y",
          "unless must be the path of a chart's value"},
-        {"// +mandate:component:name=a,unless=x", "unless needs a value that enables it"},
+        {"// +mandate:component:name=a,unless=x", "argument \"unless\" needs argument \"value\""},
         {"// +kubebuilder:rbac:verbs=get,justify=x", "unknown argument \"justify\""},
         {"// +kubebuilder:rbac:groups=g,resources=r", "missing argument \"verbs\""},
         {"// +kubebuilder:rbac:groups=g,resources=r,verbs=get x=y,", "expected the name"},

@@ -51,7 +51,8 @@ absl::StatusOr<std::vector<Mutation>> Mutate(const std::vector<rbac::Permission>
                                              const RunTests& run) {
   ASSIGN_OR_RETURN(const bool sound, run(""));
   if (!sound) {
-    return absl::FailedPreconditionError("the tests fail with all permissions; fix them first");
+    return absl::FailedPreconditionError(
+        "the tests fail although no permission was removed; fix the tests first");
   }
   std::vector<Mutation> mutations;
   for (const rbac::Permission& permission : permissions) {

@@ -29,7 +29,8 @@ struct Mutation {
 // is removed. An error ends the run.
 using RunTests = std::function<absl::StatusOr<bool>(std::string_view without)>;
 
-// kFailedPrecondition if the tests fail with all permissions: failures would prove nothing.
+// kFailedPrecondition if the tests fail although no permission was removed: failures would prove
+// nothing.
 absl::StatusOr<std::vector<Mutation>> Mutate(const std::vector<rbac::Permission>& permissions,
                                              const RunTests& run);
 

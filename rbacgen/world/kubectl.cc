@@ -27,7 +27,7 @@ absl::StatusOr<std::string> Kubectl(const KubectlOptions& options,
 
   int pipe[2];
   if (pipe2(pipe, O_CLOEXEC) != 0) {
-    return absl::UnavailableError(StrCat("cannot make a pipe: ", std::strerror(errno)));
+    return absl::UnavailableError(StrCat("cannot create a pipe: ", std::strerror(errno)));
   }
   const auto close_reader = absl::MakeCleanup([&] { close(pipe[0]); });
   posix_spawn_file_actions_t actions;

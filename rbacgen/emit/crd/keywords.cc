@@ -95,8 +95,7 @@ class Applier {
       if (options_.has_type())
         Mistake("the field already defines type; to set another, add schemaless");
       if (options_.has_intorstring()) {
-        Mistake(
-            "the type IntOrString already defines intOrString; for another field, add schemaless");
+        Mistake("intOrString needs schemaless; a field of type IntOrString needs neither");
       }
       if (options_.has_verbatim())
         Mistake("verbatim replaces the field's own type: add schemaless");
@@ -160,7 +159,7 @@ class Applier {
     Yaml::List values;
     std::set<std::string> seen;
     for (const std::string& value : options_.enum_()) {
-      if (!seen.insert(value).second) Mistake("enum names ", Quoted(value), " twice");
+      if (!seen.insert(value).second) Mistake("enum contains ", Quoted(value), " twice");
       int64_t number = 0;
       if (node_.type != "integer") {
         values.emplace_back(value);

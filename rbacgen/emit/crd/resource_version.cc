@@ -149,7 +149,7 @@ class Checker {
   void SelectableFields() {
     std::set<std::string> seen;
     for (const std::string& path : resource_.selectablefields()) {
-      if (!seen.insert(path).second) Error("selectableFields names ", path, " twice");
+      if (!seen.insert(path).second) Error("selectableFields contains ", path, " twice");
       if (path.starts_with(".metadata")) {
         Error("selectableFields ", path, ": fields of metadata need no option: name and namespace ",
               "can be selected, others cannot");

@@ -114,7 +114,7 @@ TEST(ReadWebhooks, ReportsMistakes) {
       {Marker({{"resources", "/b"}}), "resources has \"/b\", which has an empty part"},
       {Marker({{"name", "short.name"}}), "must be a domain name of at least three parts"},
       {Marker({{"admissionReviewVersions", "v2"}}), "admissionReviewVersions must include v1"},
-      {Marker({{"admissionReviewVersions", "v1;v1"}}), "names \"v1\" twice"},
+      {Marker({{"admissionReviewVersions", "v1;v1"}}), "contains \"v1\" twice"},
       {Marker({{"webhookVersions", "v1beta1"}}), "webhookVersions \"v1beta1\" is not supported"},
       {Marker({{"url", "https://x"}}), "needs either path (of the service) or url"},
       {Marker({{"path", "-"}}), "needs either path (of the service) or url"},
