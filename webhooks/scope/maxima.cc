@@ -24,7 +24,7 @@ int64_t LengthOf(std::string_view utf8) {
 
 absl::Status TooLarge(std::string_view path, int64_t size, std::string_view what, int64_t maximum) {
   return absl::InvalidArgumentError(
-      StrCat(path, ": ", size, " ", what, "; the maximum is ", maximum));
+      StrCat(path, ": ", size, " ", what, "; the limit is ", maximum));
 }
 
 absl::Status CheckText(const api::Schema& schema, const std::string& text, std::string_view path) {

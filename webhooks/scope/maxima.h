@@ -12,7 +12,7 @@ namespace mandate::scope {
 // messages in them. The API server checks them, too. A client that reaches the port of the
 // webhooks can send objects that the API server has not seen, and the schema must bound their cost.
 // `path` names the message, such as "spec". kInvalidArgument names the first field that is too
-// large: "spec.clusterRoles: 4500 items; the maximum is 100".
+// large: "spec.clusterRoles: 4500 items; the limit is 100".
 absl::Status CheckMaxima(const google::protobuf::Message& message, std::string_view path);
 
 // Checks a label selector, as JSON: at most 1,000 labels, requirements and values in all, counting

@@ -36,23 +36,23 @@ TEST(CheckMaxima, OfTemplatesAreThoseOfTheSchema) {
 
   ScopeTemplate bad = ok;
   bad.mutable_spec()->add_clusterroles();
-  EXPECT_EQ(Error(bad), "spec.clusterRoles: 101 items; the maximum is 100");
+  EXPECT_EQ(Error(bad), "spec.clusterRoles: 101 items; the limit is 100");
   bad = ok;
   bad.mutable_spec()->mutable_bindingtemplate()->add_subjects();
-  EXPECT_EQ(Error(bad), "spec.bindingTemplate.subjects: 1001 items; the maximum is 1000");
+  EXPECT_EQ(Error(bad), "spec.bindingTemplate.subjects: 1001 items; the limit is 1000");
   const auto with = [&](auto change) {
     ScopeTemplate changed = ok;
     change(*changed.mutable_spec()->mutable_clusterroles(99));
     return Error(changed);
   };
   EXPECT_EQ(with([](auto& r) { r.add_rules(); }),
-            "spec.clusterRoles[99].rules: 1001 items; the maximum is 1000");
+            "spec.clusterRoles[99].rules: 1001 items; the limit is 1000");
   EXPECT_EQ(with([](auto& r) { r.add_subjects(); }),
-            "spec.clusterRoles[99].subjects: 1001 items; the maximum is 1000");
+            "spec.clusterRoles[99].subjects: 1001 items; the limit is 1000");
   EXPECT_EQ(with([](auto& r) { r.mutable_bindingtemplate()->add_subjects(); }),
-            "spec.clusterRoles[99].bindingTemplate.subjects: 1001 items; the maximum is 1000");
+            "spec.clusterRoles[99].bindingTemplate.subjects: 1001 items; the limit is 1000");
   EXPECT_EQ(with([](auto& r) { r.set_generatename(std::string(201, 'a')); }),
-            "spec.clusterRoles[99].generateName: 201 characters; the maximum is 200");
+            "spec.clusterRoles[99].generateName: 201 characters; the limit is 200");
 }
 
 TEST(CheckMaxima, OfInstancesAreThoseOfTheSchema) {
@@ -62,13 +62,13 @@ TEST(CheckMaxima, OfInstancesAreThoseOfTheSchema) {
   EXPECT_EQ(Error(ok), "");
   ScopeInstance bad = ok;
   bad.mutable_spec()->add_namespaces("a");
-  EXPECT_EQ(Error(bad), "spec.namespaces: 10001 items; the maximum is 10000");
+  EXPECT_EQ(Error(bad), "spec.namespaces: 10001 items; the limit is 10000");
   bad = ok;
   bad.mutable_spec()->mutable_namespaces(1)->push_back('a');
-  EXPECT_EQ(Error(bad), "spec.namespaces[1]: 64 characters; the maximum is 63");
+  EXPECT_EQ(Error(bad), "spec.namespaces[1]: 64 characters; the limit is 63");
   bad = ok;
   bad.mutable_spec()->mutable_scopetemplatename()->push_back('a');
-  EXPECT_EQ(Error(bad), "spec.scopeTemplateName: 254 characters; the maximum is 253");
+  EXPECT_EQ(Error(bad), "spec.scopeTemplateName: 254 characters; the limit is 253");
 }
 
 TEST(CheckSelector, CountsLabelsRequirementsAndValues) {
@@ -90,10 +90,10 @@ TEST(CheckSelector, CountsLabelsRequirementsAndValues) {
   EXPECT_EQ(error("null"), "");
   EXPECT_EQ(error(labels(1000)), "");
   EXPECT_EQ(error(labels(1001)),
-            "spec.namespaceSelector: 1001 labels, requirements and values; the maximum is 1000");
+            "spec.namespaceSelector: 1001 labels, requirements and values; the limit is 1000");
   EXPECT_EQ(error(values(995)), "") << "5 more: the list, its item, and the item's members";
   EXPECT_EQ(error(values(996)),
-            "spec.namespaceSelector: 1001 labels, requirements and values; the maximum is 1000");
+            "spec.namespaceSelector: 1001 labels, requirements and values; the limit is 1000");
   EXPECT_NE(error("{"), "");
   EXPECT_NE(error(StrCat("{\"a\":", std::string(100'000, '['))), "");
 }

@@ -80,7 +80,7 @@ void WarnOfInstances(const std::vector<ScopeInstance>& instances, AdmissionCall&
     StrAppend(&names, i == 0 ? "" : ", ", instances[i].metadata().name());
   }
   if (instances.size() > kMostNamed) StrAppend(&names, " and others");
-  call.Warn(StrCat("these ScopeInstances bind the new rights: ", names, " (", instances.size(),
+  call.Warn(StrCat("these ScopeInstances bind the new permissions: ", names, " (", instances.size(),
                    " in all)"));
 }
 

@@ -121,8 +121,9 @@ TEST_F(ScopeWebhooksTest, WarnsOfTheInstancesThatGetANewRight) {
   cache_.Put(DocumentInstance(R"("namespaces":["foo"])"));
   const ScopeTemplate now = DocumentTemplate();
   EXPECT_EQ(Ask(now), "allowed");
-  EXPECT_EQ(warnings_,
-            (std::vector<std::string>{"these ScopeInstances bind the new rights: foo (1 in all)"}));
+  EXPECT_EQ(
+      warnings_,
+      (std::vector<std::string>{"these ScopeInstances bind the new permissions: foo (1 in all)"}));
   for (const char* name : {"a", "b", "c"}) {
     ScopeInstance instance = DocumentInstance(R"("namespaces":["foo"])");
     instance.mutable_metadata()->set_name(name);
@@ -242,15 +243,15 @@ TEST_F(ScopeWebhooksTest, RejectsTooLargeObjectsBeforeTheyAreExpanded) {
     subject.set_name("default");
     subject.set_namespace_("mandate-system");
   }
-  EXPECT_EQ(Ask(large), "403 spec.clusterRoles: 4501 items; the maximum is 100");
-  EXPECT_EQ(Ask(large, &small), "403 spec.clusterRoles: 4501 items; the maximum is 100");
+  EXPECT_EQ(Ask(large), "403 spec.clusterRoles: 4501 items; the limit is 100");
+  EXPECT_EQ(Ask(large, &small), "403 spec.clusterRoles: 4501 items; the limit is 100");
   EXPECT_TRUE(client_.requests().empty());
   EXPECT_EQ(Ask(small, &large), "allowed");
   EXPECT_FALSE(client_.requests().empty()) << "all of it is checked";
 
   ScopeInstance wide = DocumentInstance();
   for (int i = 0; i <= 10'000; ++i) wide.mutable_spec()->add_namespaces("foo");
-  EXPECT_EQ(Ask(wide), "403 spec.namespaces: 10001 items; the maximum is 10000");
+  EXPECT_EQ(Ask(wide), "403 spec.namespaces: 10001 items; the limit is 10000");
 
   ScopeInstance selective = DocumentInstance();
   std::string values = R"("v")";
@@ -259,7 +260,7 @@ TEST_F(ScopeWebhooksTest, RejectsTooLargeObjectsBeforeTheyAreExpanded) {
       StrCat(R"({"matchExpressions":[{"key":"k","operator":"In","values":[)", values, "]}]}"));
   EXPECT_EQ(
       Ask(selective),
-      "403 spec.namespaceSelector: 1006 labels, requirements and values; the maximum is 1000");
+      "403 spec.namespaceSelector: 1006 labels, requirements and values; the limit is 1000");
 }
 
 // Otherwise no user could remove a finalizer of an object that is larger than it may be now.
