@@ -77,7 +77,7 @@ TEST_F(BasePermissionsTest, ListsPermissionsThatLeadToThoseOfOthers) {
       {"bind rbac.authorization.k8s.io/clusterroles ops",
        "bind clusterroles (grants roles that it does not hold) in namespace ops"},
       {"escalate rbac.authorization.k8s.io/clusterroles ",
-       "escalate clusterroles (writes roles with rights that it does not hold)"},
+       "escalate clusterroles (writes roles with permissions that it does not hold)"},
   };
   for (const Row& row : rows) {
     const auto permissions = Ask({row.right});

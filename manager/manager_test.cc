@@ -176,7 +176,7 @@ TEST_F(ManagerTest, AbortsWhenTheLeaseIsLostWhileAReconcilerEnds) {
     lease["spec"]["holderIdentity"] = "another";
     core.store().Put(leases, std::move(lease));
   });
-  test_.log().Await("Lost the leader lease");
+  test_.log().Await("Lost the Lease");
   may_end_.Set();
   const absl::Status result = test_.Stop();
   EXPECT_TRUE(absl::IsAborted(result)) << result;

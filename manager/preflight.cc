@@ -219,7 +219,7 @@ absl::Status PreflightReport::ToStatus() const {
   if (missing.size() > kMaxListed) {
     StrAppend(&list, " and ", missing.size() - kMaxListed, " more");
   }
-  if (!reason.empty()) StrAppend(&list, " (the server says: ", reason, ")");
+  if (!reason.empty()) StrAppend(&list, " (the API server says: ", reason, ")");
   return absl::FailedPreconditionError(
       StrCat(subject, " may not ", list, ". Apply (it is part of the chart):\n", manifest));
 }

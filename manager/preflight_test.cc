@@ -163,7 +163,7 @@ TEST_F(PreflightTest, ReportsTheServersReason) {
     const auto report = Run();
     ASSERT_TRUE(report.ok()) << report.status();
     EXPECT_THAT(std::string(report->ToStatus().message()),
-                HasSubstr(" (the server says: role is gone). Apply"));
+                HasSubstr(" (the API server says: role is gone). Apply"));
   }
 }
 

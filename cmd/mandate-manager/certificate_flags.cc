@@ -14,11 +14,11 @@ absl::StatusOr<certificates::CertificateLifetimes> ParseLifetimes(const WebhookF
   if (!absl::ParseDuration(flags.certificate_duration, &lifetimes.serving)) {
     return absl::InvalidArgumentError(StrCat("--webhook-certificate-duration: \"",
                                              flags.certificate_duration,
-                                             "\" is not a duration; write 168h"));
+                                             "\" is not a duration; use 168h"));
   }
   if (!absl::ParseDuration(flags.ca_duration, &lifetimes.authority)) {
-    return absl::InvalidArgumentError(StrCat("--webhook-ca-duration: \"", flags.ca_duration,
-                                             "\" is not a duration; write 8760h"));
+    return absl::InvalidArgumentError(
+        StrCat("--webhook-ca-duration: \"", flags.ca_duration, "\" is not a duration; use 8760h"));
   }
   const absl::Status valid = certificates::CheckLifetimes(lifetimes);
   if (!valid.ok()) {
@@ -52,10 +52,11 @@ void DeclareWebhooks(CLI::App& app, WebhookFlags& flags, ManagerOptions& options
   };
   add("--webhook-bind-address", options.webhook_address, "HOST:PORT",
       "Address of the webhooks, over HTTPS; 0 disables them.");
-  DeclareCertificate(app, "webhook", flags.files,
-                     "Folder of the serving certificate of the webhooks, reloaded when it changes. "
-                     "Default: the component webhook-certificates makes and rotates certificates, "
-                     "in the Secret mandate-manager-webhook-certificate.");
+  DeclareCertificate(
+      app, "webhook", flags.files,
+      "Folder of the serving certificate of the webhooks, reloaded when it changes. "
+      "Default: the component webhook-certificates creates and rotates certificates, "
+      "in the Secret mandate-manager-webhook-certificate.");
   add("--webhook-service-name", flags.service, "NAME",
       "Service of the webhooks, in --namespace. A generated certificate is valid for its DNS "
       "name.");

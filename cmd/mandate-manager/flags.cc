@@ -86,11 +86,11 @@ void DeclareIdentities(CLI::App& app, CommandLine& line, ManagerOptions& options
                "createServiceAccounts.");
   app.add_flag("--bind-tokens-to-secrets", options.bind_tokens_to_secrets,
                "Bind each component's tokens to the Secret that is named as its ServiceAccount. "
-               "Deleting the Secret cuts the component off.");
+               "Deleting the Secret ends the component's tokens.");
   app.add_option(
          "--token-check-period", line.token_check_period,
          "How often a token that is bound to a Secret is checked, so that an idle component "
-         "notices that it was cut off.")
+         "notices that its token has ended.")
       ->type_name("DURATION")
       ->capture_default_str();
   app.add_option(
@@ -210,7 +210,8 @@ absl::StatusOr<absl::Duration> ParseDuration(std::string_view flag, const std::s
       duration <= absl::Hours(1)) {
     return duration;
   }
-  return Usage(StrCat(flag, ": \"", text, "\" is not a duration from 1s to 1h; write ", example));
+  return Usage(
+      StrCat(flag, " must be a duration between 1s and 1h, got \"", text, "\"; use ", example));
 }
 
 // Accepts 1Mi to 1Ei.
@@ -220,7 +221,8 @@ absl::StatusOr<size_t> ParseBytes(std::string_view flag, const std::string& text
   constexpr int64_t kMost = int64_t{1} << 60;
   if (!quantity.ok() || quantity->nanos() < absl::int128(1 << 20) * kNanos ||
       quantity->nanos() > absl::int128(kMost) * kNanos) {
-    return Usage(StrCat(flag, ": \"", text, "\" is not a quantity from 1Mi to 1Ei; write 1Gi"));
+    return Usage(
+        StrCat(flag, " must be a quantity between 1Mi and 1Ei, got \"", text, "\"; use 1Gi"));
   }
   return static_cast<size_t>(quantity->nanos() / kNanos);
 }

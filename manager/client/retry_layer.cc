@@ -90,7 +90,7 @@ void RetryLayer::WaitUntil(const ClientCallPtr& call, absl::Time when,
 
 void RetryLayer::OnDeadline(const ClientCallPtr& call) {
   std::string text = StrCat(call->request.method, " ", call->request.target, " as ",
-                            options_.identity->name(), ": deadline exceeded");
+                            options_.identity->name(), ": the deadline passed");
   if (!call->last_error.ok()) {
     StrAppend(&text, "; last error: ", AsStd(call->last_error.message()));
   }

@@ -355,7 +355,7 @@ absl::Status Controller::Options::Validate() const {
     return invalid("max_concurrent_reconciles must be at least 1");
   }
   if (controller.reconcile_timeout <= absl::ZeroDuration()) {
-    return invalid("reconcile_timeout must be above zero");
+    return invalid("reconcile_timeout must be greater than zero");
   }
   if (controller.queue.max_items < 2 || controller.queue.base_delay <= absl::ZeroDuration() ||
       controller.queue.max_delay < controller.queue.base_delay) {

@@ -117,7 +117,7 @@ TEST_F(ControllerTest, ARefusedRequestIsQueuedWhenThereIsRoom) {
   loop_.RunFor(absl::Minutes(1));
   EXPECT_EQ(TakeDistinctNames().size(), 100u);
   EXPECT_EQ(log_->Count("Work queue is full"), 1);
-  EXPECT_EQ(log_->Count("Work queue has room again"), 1);
+  EXPECT_EQ(log_->Count("Work queue has capacity again"), 1);
   EXPECT_TRUE(controller_->Ready().ok()) << controller_->Ready();
   EXPECT_EQ(cache_.demands().size(), 1u);
   loop_.RunFor(absl::Hours(1));

@@ -155,7 +155,7 @@ void EventMapper::EndPass() {
   in_pass_ = pass_was_rejected_ = false;
   if (missed_ || !refilling_) return;
   refilling_ = false;
-  options_.log.Info("Work queue has room again; the rejected requests were queued");
+  options_.log.Info("Work queue has capacity again; the rejected requests were queued");
 }
 
 bool EventMapper::NextOfPass(size_t& source, ObjectEvent& event) {
@@ -211,7 +211,7 @@ void EventMapper::Enqueue(const std::vector<Request>& requests, int priority, bo
   has_capacity_ = false;
   (of_pass ? pass_was_rejected_ : missed_) = true;
   if (refilling_.exchange(true)) return;
-  options_.log.Error("Work queue is full; rejected requests will be queued when it has room",
+  options_.log.Error("Work queue is full; rejected requests will be queued when it has capacity",
                      {{"limit", options_.max_requests}});
 }
 

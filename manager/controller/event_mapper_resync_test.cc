@@ -78,7 +78,7 @@ TEST_F(EventMapperTest, ARefusedRequestIsQueuedWhenThereIsRoom) {
   EXPECT_EQ(TakeRefilled(), std::set<std::string>(all.begin(), all.end()));
   EXPECT_EQ(TakeMapped(), all) << "each once";
   EXPECT_EQ(log_->Count("Work queue is full"), 1) << "until it has taken everything";
-  EXPECT_EQ(log_->Count("Work queue has room again"), 1);
+  EXPECT_EQ(log_->Count("Work queue has capacity again"), 1);
   RunSlices();
   EXPECT_EQ(TakeMapped(), Names{});
 }

@@ -355,7 +355,7 @@ void RestEventRecorder::Core::Close() {
 
 absl::StatusOr<std::unique_ptr<RestEventRecorder>> RestEventRecorder::Create(Options options) {
   if (options.client == nullptr || options.metrics == nullptr) {
-    return absl::InvalidArgumentError("events: a client and metrics are needed");
+    return absl::InvalidArgumentError("events: the recorder needs a client and metrics");
   }
   if (options.instance.empty()) {
     return absl::InvalidArgumentError(

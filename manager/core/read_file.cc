@@ -29,7 +29,7 @@ absl::Status CheckKind(const struct stat& info) {
   if (S_ISREG(info.st_mode) || S_ISDIR(info.st_mode) || IsNull(info)) return absl::OkStatus();
   return absl::InvalidArgumentError(
       StrCat(S_ISFIFO(info.st_mode) ? "it is a FIFO" : "it is a device",
-             "; name a regular file, or use the shell's <(…)"));
+             "; use a regular file, or use the shell's <(…)"));
 }
 
 absl::Status Prefixed(std::string_view prefix, const absl::Status& status) {

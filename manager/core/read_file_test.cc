@@ -43,7 +43,7 @@ TEST(ReadFileTest, AHugeFileIsNotRead) {
 TEST(ReadFileTest, SpecialFilesAreRejected) {
   const std::string fifo = testing::TempDir() + "/fifo";
   ASSERT_EQ(mkfifo(fifo.c_str(), 0600), 0);
-  const std::string next = "; name a regular file, or use the shell's <(…)";
+  const std::string next = "; use a regular file, or use the shell's <(…)";
   const struct {
     std::string path, kind;
   } cases[] = {{fifo, "FIFO"}, {"/dev/zero", "device"}, {"/dev/full", "device"}};

@@ -55,7 +55,7 @@ absl::StatusOr<std::unique_ptr<IdentityRegistry>> IdentityRegistry::Create(Optio
   }
   if (absl::Status s = CheckDnsLabel(options.ns); !s.ok()) {
     return absl::InvalidArgumentError(
-        StrCat("the manager's namespace: ", AsStd(s.message()), "; set it with --namespace"));
+        StrCat("the manager's namespace: ", AsStd(s.message()), "; use --namespace"));
   }
   if (options.version.empty()) {
     return absl::InvalidArgumentError("the identity registry needs the program's version");
@@ -160,7 +160,7 @@ absl::Status IdentityRegistry::AddComponent(const Cluster& cluster, const std::s
   }
   const Key key(cluster.name, name);
   if (components_.contains(key)) {
-    return absl::InvalidArgumentError(StrCat("component ", name, " is listed twice"));
+    return absl::InvalidArgumentError(StrCat("component ", name, " is given twice"));
   }
   const std::string account = StrCat(options_.service_account, "-", name);
   Identity::Parts parts{

@@ -286,7 +286,7 @@ TEST_F(IdentityRegistryTest, ErrorsNameInvalidOptions) {
   options.components = {"base"};
   EXPECT_THAT(error(), HasSubstr("\"base\" cannot name a component"));
   options.components = {"a", "a"};
-  EXPECT_THAT(error(), HasSubstr("component a is listed twice"));
+  EXPECT_THAT(error(), HasSubstr("component a is given twice"));
   options = good;
   options.clusters.push_back(options.clusters[0]);
   EXPECT_THAT(error(), HasSubstr("\"local\" is given twice"));

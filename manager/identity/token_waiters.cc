@@ -41,7 +41,7 @@ struct TokenWaiters::State {
 
   absl::Status TooLate() const {
     return absl::DeadlineExceededError(
-        StrCat("no token of ", subject, " by the deadline",
+        StrCat("the deadline passed before there was a token of ", subject,
                reason.ok() ? std::string() : StrCat(": ", AsStd(reason.message()))));
   }
   absl::Status Cancelled() const {

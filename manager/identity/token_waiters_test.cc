@@ -42,7 +42,8 @@ TEST_F(TokenWaitersTest, EndsAtTheDeadlineWithTheReason) {
   EXPECT_FALSE(result.has_value());
   loop.RunFor(absl::Milliseconds(1));
   EXPECT_EQ(result->status().code(), absl::StatusCode::kDeadlineExceeded);
-  EXPECT_EQ(result->status().message(), "no token of ns/sa by the deadline: the server is down");
+  EXPECT_EQ(result->status().message(),
+            "the deadline passed before there was a token of ns/sa: the server is down");
 }
 
 TEST_F(TokenWaitersTest, EndsAtOnceWhenTheDeadlineIsPast) {

@@ -182,7 +182,7 @@ absl::StatusOr<ClusterConfig> LoadKubeconfig(const std::vector<std::string>& pat
   }
   if (found == 0) {
     return absl::NotFoundError(
-        StrCat("none of these files exists: ", absl::StrJoin(paths, ", "), "; set --kubeconfig"));
+        StrCat("none of these files exists: ", absl::StrJoin(paths, ", "), "; use --kubeconfig"));
   }
   const std::string& files = paths.size() == 1 ? paths[0] : "the kubeconfig";
   const std::string context_name = options.context.empty() ? file.current_context : options.context;
@@ -207,7 +207,7 @@ absl::StatusOr<ClusterConfig> InClusterConfig(const InClusterOptions& options) {
   const std::string port = options.environment("KUBERNETES_SERVICE_PORT").value_or("");
   if (host.empty() || port.empty()) {
     return absl::FailedPreconditionError(
-        "not in a pod: KUBERNETES_SERVICE_HOST and KUBERNETES_SERVICE_PORT are not set; set "
+        "not in a pod: KUBERNETES_SERVICE_HOST and KUBERNETES_SERVICE_PORT are not set; use "
         "--kubeconfig");
   }
   const auto read = [&](const char* name) -> absl::StatusOr<std::string> {

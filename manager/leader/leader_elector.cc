@@ -21,7 +21,7 @@ absl::StatusOr<std::unique_ptr<LeaderElector>> LeaderElector::Create(Options opt
     return absl::InvalidArgumentError(AsAbsl("leader election: " + why));
   };
   if (options.client == nullptr || options.metrics == nullptr) {
-    return invalid("a client and metrics are needed");
+    return invalid("it needs a client and metrics");
   }
   if (options.lease.ns.empty() || options.lease.name.empty()) {
     return invalid("the Lease needs a namespace and a name");
@@ -40,7 +40,7 @@ absl::StatusOr<std::unique_ptr<LeaderElector>> LeaderElector::Create(Options opt
     return invalid(StrCat("the renew deadline (", absl::FormatDuration(options.renew_deadline),
                           ") must be above 1.2 times the retry period (",
                           absl::FormatDuration(options.retry_period),
-                          "); the retry period must be positive"));
+                          "); the retry period must be greater than zero"));
   }
   return std::unique_ptr<LeaderElector>(new LeaderElector(std::move(options)));
 }
@@ -83,7 +83,7 @@ void LeaderElector::Start() {
   if (state_ != State::kIdle) return;
   state_ = State::kFollower;
   SetStatus(absl::UnavailableError("leader election: the Lease has not been read yet"));
-  log_.Info("Attempting to acquire the leader lease", {{"identity", options_.identity}});
+  log_.Info("Attempting to acquire the Lease", {{"identity", options_.identity}});
   ScheduleTry(absl::ZeroDuration());
 }
 
@@ -172,7 +172,7 @@ void LeaderElector::Observe(const Lease& lease) {
   }
   observed_ = lease;
   if (holder() != announced_holder_ && holder() != options_.identity && !holder().empty()) {
-    log_.Info("Another process holds the leader lease", {{"holder", holder()}});
+    log_.Info("Another process holds the Lease", {{"holder", holder()}});
   }
   announced_holder_ = holder();
 }
@@ -224,7 +224,7 @@ void LeaderElector::Fail(const absl::Status& why) {
       return Lose(absl::AbortedError(AsAbsl(StrCat(holder(), " has taken the Lease"))));
     }
     if (last_failure_.code() != why.code()) {
-      log_.Error("Cannot renew the leader lease; trying again",
+      log_.Error("Cannot renew the Lease; trying again",
                  {{"error", why}, {"renew_deadline_in", give_up_at_ - Now()}});
     }
     last_failure_ = why;
@@ -235,7 +235,7 @@ void LeaderElector::Fail(const absl::Status& why) {
   // Two followers may try at once: the second gets a conflict, which is not a failure.
   const absl::Status status = IsConflict(why) ? absl::OkStatus() : why;
   if (!status.ok() && last_failure_.code() != status.code()) {
-    log_.Error("Cannot acquire the leader lease; trying again", {{"error", status}});
+    log_.Error("Cannot acquire the Lease; trying again", {{"error", status}});
   }
   last_failure_ = status;
   SetStatus(status);
@@ -251,7 +251,7 @@ void LeaderElector::Lose(const absl::Status& why) {
       why.code(), AsAbsl(StrCat("leader election lost: Lease ", options_.lease.ToString(), ": ",
                                 AsStd(why.message()))));
   SetStatus(status);
-  log_.Error("Lost the leader lease", {{"error", status}});
+  log_.Error("Lost the Lease", {{"error", status}});
   if (options_.on_lost) options_.on_lost(status);
 }
 
@@ -277,35 +277,34 @@ void LeaderElector::Stop(absl::AnyInvocable<void() &&> done) {
 }
 
 void LeaderElector::Release() {
-  client_.Get(RequestContext(), Guarded([this](absl::StatusOr<Lease> lease) {
-                if (!lease.ok()) {
-                  log_.Error("Cannot release the leader lease; it will expire",
-                             {{"error", lease.status()}});
-                  return FinishStop();
-                }
-                Observe(*lease);
-                if (holder() != options_.identity) return FinishStop();
-                Lease released = *std::move(lease);
-                auto& spec = *released.mutable_spec();
-                spec.set_holderidentity("");
-                spec.set_leasedurationseconds(1);
-                const absl::Time wall = WallNow();
-                SetTime(wall, spec.mutable_renewtime());
-                SetTime(wall, spec.mutable_acquiretime());
-                client_.Update(RequestContext(), released,
-                               Guarded([this](absl::StatusOr<Lease> stored) {
-                                 if (IsConflict(stored.status()) && Now() < release_by_) {
-                                   return Release();
-                                 }
-                                 if (stored.ok()) {
-                                   log_.Info("Released the leader lease");
-                                 } else {
-                                   log_.Error("Cannot release the leader lease; it will expire",
-                                              {{"error", stored.status()}});
-                                 }
-                                 FinishStop();
-                               }));
-              }));
+  client_.Get(
+      RequestContext(), Guarded([this](absl::StatusOr<Lease> lease) {
+        if (!lease.ok()) {
+          log_.Error("Cannot release the Lease; it will expire", {{"error", lease.status()}});
+          return FinishStop();
+        }
+        Observe(*lease);
+        if (holder() != options_.identity) return FinishStop();
+        Lease released = *std::move(lease);
+        auto& spec = *released.mutable_spec();
+        spec.set_holderidentity("");
+        spec.set_leasedurationseconds(1);
+        const absl::Time wall = WallNow();
+        SetTime(wall, spec.mutable_renewtime());
+        SetTime(wall, spec.mutable_acquiretime());
+        client_.Update(RequestContext(), released, Guarded([this](absl::StatusOr<Lease> stored) {
+                         if (IsConflict(stored.status()) && Now() < release_by_) {
+                           return Release();
+                         }
+                         if (stored.ok()) {
+                           log_.Info("Released the Lease");
+                         } else {
+                           log_.Error("Cannot release the Lease; it will expire",
+                                      {{"error", stored.status()}});
+                         }
+                         FinishStop();
+                       }));
+      }));
 }
 
 void LeaderElector::FinishStop() {

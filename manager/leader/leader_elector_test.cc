@@ -127,11 +127,11 @@ TEST_F(LeaderElectorTest, EachTransitionIsLoggedOnce) {
   a->RefuseConnections();
   a->elector->Start();
   loop_.RunFor(absl::Minutes(1));
-  EXPECT_EQ(a->log->Count("Cannot acquire the leader lease"), 1);
+  EXPECT_EQ(a->log->Count("Cannot acquire the Lease"), 1);
   // Another error is news, and so is the same one after a success.
   a->LoseRequests();
   loop_.RunFor(absl::Minutes(1));
-  EXPECT_EQ(a->log->Count("Cannot acquire the leader lease"), 2);
+  EXPECT_EQ(a->log->Count("Cannot acquire the Lease"), 2);
   a->client.fault = nullptr;
   loop_.RunFor(absl::Seconds(10));
   ASSERT_TRUE(a->leads());
@@ -139,7 +139,7 @@ TEST_F(LeaderElectorTest, EachTransitionIsLoggedOnce) {
   EXPECT_EQ(a->log->Count("Became leader"), 1);
   a->RefuseConnections();
   loop_.RunFor(absl::Seconds(8));
-  EXPECT_EQ(a->log->Count("Cannot renew the leader lease"), 1);
+  EXPECT_EQ(a->log->Count("Cannot renew the Lease"), 1);
   a->client.fault = nullptr;
   loop_.RunFor(absl::Seconds(10));
   EXPECT_EQ(a->log->Count("Leader election recovered from errors"), 2);
@@ -150,7 +150,7 @@ TEST_F(LeaderElectorTest, EachTransitionIsLoggedOnce) {
 }
 
 TEST_F(LeaderElectorTest, EachOtherHolderIsLoggedOnce) {
-  constexpr char kOther[] = "Another process holds the leader lease";
+  constexpr char kOther[] = "Another process holds the Lease";
   auto a = Leader("a");
   EXPECT_EQ(a->log->Count(kOther), 0);
   auto b = Started("b");

@@ -52,7 +52,7 @@ absl::Status CheckDnsLabel(std::string_view value) {
   if (IsDnsLabel(value)) return absl::OkStatus();
   return Bad(
       value,
-      "must consist of lower case letters, digits or '-', and start and end with a letter or "
+      "must consist of lower-case letters, digits or '-', and start and end with a letter or "
       "digit");
 }
 
@@ -66,7 +66,7 @@ absl::Status CheckDnsSubdomain(std::string_view value) {
     rest.remove_prefix(dot + 1);
   }
   return Bad(value,
-             "must consist of lower case letters, digits, '-' or '.', and each part between dots "
+             "must consist of lower-case letters, digits, '-' or '.', and each part between dots "
              "start and end with a letter or digit");
 }
 

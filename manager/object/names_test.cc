@@ -45,7 +45,7 @@ TEST(NamesTest, Tables) {
 TEST(NamesTest, SaysWhatIsWrong) {
   EXPECT_EQ(
       std::string(CheckDnsLabel("fooServiceAccount").message()),
-      "\"fooServiceAccount\" must consist of lower case letters, digits or '-', and start and "
+      "\"fooServiceAccount\" must consist of lower-case letters, digits or '-', and start and "
       "end with a letter or digit");
   EXPECT_THAT(std::string(CheckLabelKey("A.b/c").message()),
               testing::HasSubstr("\"A.b/c\" has an invalid prefix: \"A.b\" must"));

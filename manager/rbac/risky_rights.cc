@@ -21,10 +21,10 @@ constexpr std::string_view kCommands = "runs commands in any pod there";
 constexpr std::string_view kPorts = "reaches every port of any pod there";
 constexpr std::string_view kActs = "acts as these ServiceAccounts";
 constexpr std::string_view kGrants = "grants roles that it does not hold";
-constexpr std::string_view kEscalates = "writes roles with rights that it does not hold";
+constexpr std::string_view kEscalates = "writes roles with permissions that it does not hold";
 constexpr std::string_view kChanges = "changes the writes of all users";
 constexpr std::string_view kRefuses = "reads and denies the writes of all users";
-constexpr std::string_view kSigns = "makes certificates for any user";
+constexpr std::string_view kSigns = "creates certificates for any user";
 
 using enum RiskyRight::Becomes;
 using enum RiskyRight::Severity;
@@ -34,7 +34,7 @@ constexpr RiskyRight kRiskyRights[] = {
     {"create", "", "serviceaccounts", "token", kActs, kCritical},
     {"impersonate", "", "serviceaccounts", "", kActs, kCritical},
     {"impersonate", "", "users", "", "acts as these users", kCritical},
-    {"impersonate", "", "groups", "", "acts with the rights of these groups", kCritical},
+    {"impersonate", "", "groups", "", "acts with the permissions of these groups", kCritical},
     {"create", "", "serviceaccounts", "",
      "creates ServiceAccounts that are subjects of existing bindings", kMedium},
     // Changing rights. Without escalate and bind, a user who writes roles can grant only rights
@@ -74,7 +74,7 @@ constexpr RiskyRight kRiskyRights[] = {
     {kMakes, "", "persistentvolumes", "", "mounts any folder of a node", kHigh},
     // Credentials.
     {kReads, "", "secrets", "", "reads credentials", kCritical},
-    {kMakes, "", "secrets", "", "replaces credentials, and makes tokens of ServiceAccounts",
+    {kMakes, "", "secrets", "", "replaces credentials, and creates tokens of ServiceAccounts",
      kCritical},
     {"update patch", kCertificates, "certificatesigningrequests", "approval", kSigns, kCritical},
     {"update patch", kCertificates, "certificatesigningrequests", "status", kSigns, kCritical},

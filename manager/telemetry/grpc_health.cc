@@ -67,7 +67,7 @@ class GrpcHealthServer::Core : public std::enable_shared_from_this<Core> {
 absl::StatusOr<std::unique_ptr<GrpcHealthServer>> GrpcHealthServer::Create(Options options) {
   if (options.checks == nullptr || options.loop == nullptr ||
       options.period <= absl::ZeroDuration()) {
-    return absl::InvalidArgumentError("gRPC health: checks, a loop and a period are needed");
+    return absl::InvalidArgumentError("gRPC health: the server needs checks, a loop and a period");
   }
   grpc::EnableDefaultHealthCheckService(true);
   // gRPC 1.51 does not start a server whose only service is the health service, so the server also

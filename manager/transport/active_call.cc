@@ -26,7 +26,7 @@ void ActiveCall::Bind(const CallContext& context) {
     }
     EndTimedOut(absl::DeadlineExceededError(
         absl::StrCat(request().method, " ", request().endpoint->server,
-                     by_context ? ": the response was not complete by the deadline"
+                     by_context ? ": the deadline passed before the response was complete"
                                 : absl::StrCat(": the response was not complete after ",
                                                absl::FormatDuration(options_.max_call_duration),
                                                " (max_call_duration)"))));

@@ -102,8 +102,8 @@ TEST_F(ActiveCallTest, TheEarlierOfDeadlineAndLimitEndsIt) {
     absl::Duration took;
     const char* message;
   } rows[] = {
-      {absl::Minutes(1), absl::Minutes(1), "by the deadline"},
-      {absl::Minutes(5), absl::Minutes(5), "by the deadline"},
+      {absl::Minutes(1), absl::Minutes(1), "the deadline passed"},
+      {absl::Minutes(5), absl::Minutes(5), "the deadline passed"},
       {absl::Minutes(6), absl::Minutes(5), "after 5m (max_call_duration)"},
       {absl::InfiniteDuration(), absl::Minutes(5), "after 5m (max_call_duration)"},
   };

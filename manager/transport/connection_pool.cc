@@ -213,7 +213,7 @@ Connection* ConnectionPool::Idle() const {
 
 void ConnectionPool::CloseIdle() {
   if (Connection* const connection = Idle()) {
-    connection->Kill(absl::UnavailableError("the connection was idle and made room for another"));
+    connection->Kill(absl::UnavailableError("the idle connection was closed for another one"));
   }
 }
 

@@ -75,7 +75,7 @@ std::string RadiusText(const BlastRadius& radius) {
   }
   const std::string rights = RightsText("  ", radius.rights, true);
   return StrCat(table.Write(), "\nTogether they may\n",
-                rights.empty() ? "  do nothing beyond the rights of every user\n" : rights);
+                rights.empty() ? "  do nothing beyond the permissions of every user\n" : rights);
 }
 
 Json::Value RadiusJson(const BlastRadius& radius) {

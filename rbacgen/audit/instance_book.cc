@@ -36,7 +36,7 @@ void InstanceBook::NoteBinding(const AuditEvent& event, const std::string& compo
   const std::string& uid = event.body.instance_uid;
   if (uid.empty() || event.code != 201 || !IsDone(event)) return;
   if (bindings_.size() >= max_instances_) return;
-  bindings_.try_emplace(uid, StrCat(component, " made ", event.resource, " ",
+  bindings_.try_emplace(uid, StrCat(component, " created ", event.resource, " ",
                                     event.ns.empty() ? "" : StrCat(event.ns, "/"), event.name,
                                     " at ", event.received, ", audit id ", event.audit_id));
 }

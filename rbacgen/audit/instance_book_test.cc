@@ -47,8 +47,8 @@ TEST(InstanceBook, FindsABindingWithoutAnInstance) {
   book.NoteInstance(OfInstances("list", {"u1"}));
   book.NoteBinding(Binding("u1"), "c");
   book.NoteBinding(Binding("u2"), "c");
-  EXPECT_THAT(Judged(book),
-              ElementsAre(AllOf(HasSubstr("c made rolebindings foo/b"), HasSubstr("with UID u2"))));
+  EXPECT_THAT(Judged(book), ElementsAre(AllOf(HasSubstr("c created rolebindings foo/b"),
+                                              HasSubstr("with UID u2"))));
 }
 
 TEST(InstanceBook, IgnoresWritesWithoutEffect) {

@@ -72,7 +72,7 @@ TEST(ReadLogBytes, SpecialFilesAreRejected) {
   for (const std::string& path : {Path("fifo"), std::string("/dev/zero")}) {
     absl::Status status;
     EXPECT_EQ(ReadAll(path, &status), "");
-    EXPECT_THAT(std::string(status.message()), HasSubstr("; name a regular file")) << path;
+    EXPECT_THAT(std::string(status.message()), HasSubstr("; use a regular file")) << path;
   }
 }
 

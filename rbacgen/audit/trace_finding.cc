@@ -23,7 +23,7 @@ const std::vector<TraceFindingKind>& TraceFindingKinds() {
       {"base-impersonates", "high", "base acted as a user that is not a component",
        "revoke base's permission to impersonate that user"},
       {"base-pod", "high", "base's credential was used by a pod that is not the manager's",
-       "find who made the pod or the token, then delete the manager's pods and that one"},
+       "find who created the pod or the token, then delete the manager's pods and that one"},
       {"base-address", "high", "base's credential was used from a second address",
        "if the address belongs to a gateway of the manager, list it with --address; else replace "
        "base's "
@@ -42,7 +42,7 @@ const std::vector<TraceFindingKind>& TraceFindingKinds() {
        "unless the chart's killSwitch changed meanwhile, replace base's credential; the chart's "
        "fences deny such requests"},
       {"orphan-binding", "high",
-       "a component made a binding for a ScopeInstance that does not "
+       "a component created a binding for a ScopeInstance that does not "
        "exist",
        "delete the binding; look up in the log who else used the component's token"},
       {"bound", "low", "the log has more data than the trace keeps",

@@ -269,7 +269,7 @@ TEST(TraceTheft, ReportsABindingWithoutAnInstanceIfTheLogIsComplete) {
   };
   for (const auto& c : kCases) EXPECT_EQ(Kinds(TraceOf(c.lines)), c.kinds) << c.name;
   EXPECT_THAT(FindingsOf({mint, list, Binds("u-3")}),
-              ElementsAre(HasSubstr("a made rolebindings mandate-system/op-abcd123456 at ")));
+              ElementsAre(HasSubstr("a created rolebindings mandate-system/op-abcd123456 at ")));
 }
 
 }  // namespace

@@ -45,7 +45,7 @@ class Reader {
       const auto read = known.find(key);
       if (read == known.end()) return Error(entry.first, Unknown(key, name, known));
       if (!seen.insert(key).second) {
-        return Error(entry.first, StrCat("key ", Quoted(key), " occurs twice"));
+        return Error(entry.first, StrCat("key ", Quoted(key), " is given twice"));
       }
       required.erase(key);
       RETURN_IF_ERROR(read->second(entry.second));

@@ -79,7 +79,8 @@ TEST(ConfigTest, ReportsInvalidValues) {
   EXPECT_EQ(Mistake("outputs: {}"), "rbacgen.yaml:1: the configuration needs the key \"sources\"");
   EXPECT_EQ(Mistake(""), "rbacgen.yaml:1: the configuration must be a map");
   EXPECT_EQ(Mistake("sources: x"), "rbacgen.yaml:1: sources must be a list of paths");
-  EXPECT_EQ(Mistake("sources: [.]\nsources: [.]"), "rbacgen.yaml:2: key \"sources\" occurs twice");
+  EXPECT_EQ(Mistake("sources: [.]\nsources: [.]"),
+            "rbacgen.yaml:2: key \"sources\" is given twice");
   EXPECT_EQ(Mistake("sources: [.]\ncomponent-from: folder"),
             "rbacgen.yaml:2: component-from must be one of marker, dir, file");
   EXPECT_EQ(Mistake("sources: [.]\nwarn-unjustified: yes"),

@@ -63,7 +63,7 @@ expect 2 'no reach' blast-radius nothing old
 expect 2 'a stranger' blast-radius --as=jane old
 says 'a stranger' err 'jane is not a component, a ServiceAccount or a user of the input; write user:jane'
 expect 0 'a stranger, spelled out' blast-radius --as=user:jane old
-says 'a stranger, spelled out' out 'do nothing beyond the rights of every user'
+says 'a stranger, spelled out' out 'do nothing beyond the permissions of every user'
 expect 2 'a mistyped account' blast-radius --as=mandate-system/mandate-manager-aa old
 expect 2 'one mistyped, one not' blast-radius --as=a --as=aa old
 sed 's/mandate-manager/shop/g' chart.yaml >shop.yaml

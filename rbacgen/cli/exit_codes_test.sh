@@ -152,7 +152,7 @@ echo '// +kubebuilder:webhook:path=/v,mutating=false,failurePolicy=fail,sideEffe
 while read -r command; do
   # shellcheck disable=SC2086
   expect 2 "$command" $command
-  says "$command" err 'is a source, which rbacgen would overwrite; name another file'
+  says "$command" err 'is a source, which rbacgen would overwrite; use another file'
 done <<END
 rbac --role-name=r --out=sources/good.cc sources
 webhook --out=./sources/good.cc sources/good.cc sources/hook.cc

@@ -40,7 +40,7 @@ absl::StatusOr<Config> ReadConfig(const Flags& flags) {
   if (!text.ok()) {
     return absl::NotFoundError(StrCat(
         flags.config, ": ", AsStd(text.status().message()),
-        flags.config == kConfigFile ? "; name another configuration with --config=FILE" : ""));
+        flags.config == kConfigFile ? "; use another configuration with --config=FILE" : ""));
   }
   ASSIGN_OR_RETURN(Config config, ParseConfig(flags.config, *text));
   config.file = fs::path(flags.config).filename().string();

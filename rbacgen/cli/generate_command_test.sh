@@ -101,13 +101,13 @@ rm chart/templates/generated
 mv chart real
 mkdir ../others-chart
 ln -s ../others-chart chart
-rejects 'a linked chart' 'the output chart is a symbolic link to ../others-chart; remove the link, or name another path'
+rejects 'a linked chart' 'the output chart is a symbolic link to ../others-chart; remove the link, or use another path'
 [ -z "$(ls ../others-chart)" ] || fail 'wrote through a link'
 rm chart
 mv real chart
 out() { sed -i "s|made/a.h|$1|" rbacgen.yaml; }
 out controllers/a.cc
-rejects 'a source' 'the output controllers/a.cc is a source, which rbacgen would overwrite; name another file'
+rejects 'a source' 'the output controllers/a.cc is a source, which rbacgen would overwrite; use another file'
 out controllers/old/b.cc
 rejects 'a skipped source' 'the output controllers/old/b.cc is a source'
 out rbacgen.yaml
@@ -115,11 +115,11 @@ rejects 'the configuration' 'the output rbacgen.yaml is the configuration, which
 out made/policy.yaml
 rejects 'the same twice' 'the output made/policy.yaml is the path of two outputs'
 out ../others/theirs.yaml
-rejects 'outside' 'the output ../others/theirs.yaml is outside of the folder of the configuration; name a path below'
+rejects 'outside' 'the output ../others/theirs.yaml is outside of the folder of the configuration; use a path below'
 out /dev/full
 rejects 'a device' 'the output /dev/full is outside'
 out .
-rejects 'a folder' 'the output . is a folder; name a file'
+rejects 'a folder' 'the output . is a folder; use a file'
 out '"a\\0b\\e[1A"'
 rejects 'control characters' 'rbacgen.yaml:8: out must not have control characters'
 grep -q 'pods' controllers/a.cc || fail 'a source was changed'

@@ -109,7 +109,7 @@ int main(int argc, char** argv) {
   } catch (const CLI::ParseError& e) {
     return Misuse(app, e, first);
   } catch (const std::bad_alloc&) {
-    std::cerr << "rbacgen: out of memory; name fewer or smaller files\n";
+    std::cerr << "rbacgen: out of memory; use fewer or smaller files\n";
     return mandate::rbacgen::kExitUnknown;
   }
   return exit_code;

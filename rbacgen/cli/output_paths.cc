@@ -27,9 +27,9 @@ absl::Status CheckLink(const std::string& output, const fs::path& part) {
   const std::string target = fs::read_symlink(part, error).string();
   return Rejected(output, part == fs::path(output)
                               ? StrCat("is a symbolic link to ", target,
-                                       "; remove the link, or name another path")
+                                       "; remove the link, or use another path")
                               : StrCat("is below the symbolic link ", part.string(), ", to ",
-                                       target, "; remove the link, or name another path"));
+                                       target, "; remove the link, or use another path"));
 }
 
 // The path relative to the current folder, if it is below it.
@@ -46,13 +46,13 @@ absl::Status CheckKind(const std::string& output, OutputKind kind) {
   std::error_code error;
   const fs::file_status status = fs::status(output, error);
   if (kind == OutputKind::kFolder && fs::exists(status) && !fs::is_directory(status)) {
-    return Rejected(output, "is not a folder; name a folder");
+    return Rejected(output, "is not a folder; use a folder");
   }
   if (kind == OutputKind::kFile && (fs::is_directory(status) || output.ends_with('/'))) {
-    return Rejected(output, "is a folder; name a file");
+    return Rejected(output, "is a folder; use a file");
   }
   if (kind == OutputKind::kFile && fs::exists(status) && !fs::is_regular_file(status)) {
-    return Rejected(output, "is a special file; name a regular file");
+    return Rejected(output, "is a special file; use a regular file");
   }
   return absl::OkStatus();
 }
@@ -63,7 +63,7 @@ absl::Status CheckOutputPath(const std::string& path, OutputKind kind) {
   const std::optional<fs::path> below = BelowCurrent(path);
   if (!below) {
     return Rejected(path,
-                    "is outside of the folder of the configuration; name a path below that "
+                    "is outside of the folder of the configuration; use a path below that "
                     "folder, without \"..\"");
   }
   fs::path part;
@@ -108,7 +108,7 @@ absl::Status InputFiles::Check(const std::string& output) const {
     return absl::OkStatus();
   }
   return Rejected(output, StrCat("is ", found->second,
-                                 ", which rbacgen would overwrite; name "
+                                 ", which rbacgen would overwrite; use "
                                  "another file"));
 }
 
@@ -116,7 +116,7 @@ absl::Status CheckDistinct(const std::vector<OutputFile>& files) {
   std::set<fs::path> paths;
   for (const OutputFile& file : files) {
     if (paths.insert(fs::path(file.path).lexically_normal()).second) continue;
-    return Rejected(file.path, "is the path of two outputs; name another file for one of them");
+    return Rejected(file.path, "is the path of two outputs; use another file for one of them");
   }
   return absl::OkStatus();
 }

@@ -40,9 +40,9 @@ TEST_F(OutputPathsTest, ChecksPaths) {
   fs::create_symlink("nowhere", "made/broken.yaml");
   ASSERT_EQ(mkfifo("pipe", 0600), 0);
   const std::string outside =
-      " is outside of the folder of the configuration; name a path below that folder, without "
+      " is outside of the folder of the configuration; use a path below that folder, without "
       "\"..\"";
-  const std::string next = "; remove the link, or name another path";
+  const std::string next = "; remove the link, or use another path";
   const struct {
     std::string path;
     OutputKind kind;
@@ -64,10 +64,10 @@ TEST_F(OutputPathsTest, ChecksPaths) {
       {"link", OutputKind::kFolder, " is a symbolic link to ../others" + next},
       {"made/link.yaml", OutputKind::kFile, " is a symbolic link to ../../others/b.yaml" + next},
       {"made/broken.yaml", OutputKind::kFile, " is a symbolic link to nowhere" + next},
-      {".", OutputKind::kFile, " is a folder; name a file"},
-      {"new/", OutputKind::kFile, " is a folder; name a file"},
-      {"pipe", OutputKind::kFile, " is a special file; name a regular file"},
-      {"made/a.h", OutputKind::kFolder, " is not a folder; name a folder"},
+      {".", OutputKind::kFile, " is a folder; use a file"},
+      {"new/", OutputKind::kFile, " is a folder; use a file"},
+      {"pipe", OutputKind::kFile, " is a special file; use a regular file"},
+      {"made/a.h", OutputKind::kFolder, " is not a folder; use a folder"},
       {"made/a.h/x", OutputKind::kFile, " is below made/a.h, which is not a folder"},
   };
   for (const auto& c : cases) {
@@ -84,10 +84,10 @@ TEST_F(OutputPathsTest, LinksAboveAFolderAreFollowed) {
   EXPECT_EQ(
       Why(CheckNoLinks("link/", "values.yaml")),
       "the output link/values.yaml is below the symbolic link link, to made; remove the link, "
-      "or name another path");
+      "or use another path");
   EXPECT_EQ(Why(CheckNoLinks("link/chart", "templates/generated/a.yaml")),
             "the output link/chart/templates/generated/a.yaml is below the symbolic link "
-            "link/chart/templates, to ../../../others; remove the link, or name another path");
+            "link/chart/templates, to ../../../others; remove the link, or use another path");
 }
 
 TEST_F(OutputPathsTest, InputsAreNotReplaced) {
@@ -97,7 +97,7 @@ TEST_F(OutputPathsTest, InputsAreNotReplaced) {
   InputFiles inputs;
   inputs.Add("rbacgen.yaml", "the configuration");
   for (const char* file : {"src/a.cc", "src/made.h", "none"}) inputs.Add(file, "a source");
-  const std::string next = ", which rbacgen would overwrite; name another file";
+  const std::string next = ", which rbacgen would overwrite; use another file";
   EXPECT_EQ(Why(inputs.Check("src/../src/a.cc")), "the output src/../src/a.cc is a source" + next);
   EXPECT_EQ(Why(inputs.Check("made/copy.cc")), "the output made/copy.cc is a source" + next);
   EXPECT_EQ(Why(inputs.Check("rbacgen.yaml")),
@@ -110,7 +110,7 @@ TEST_F(OutputPathsTest, InputsAreNotReplaced) {
 TEST_F(OutputPathsTest, PathsDiffer) {
   EXPECT_EQ(Why(CheckDistinct({{"a", ""}, {"b/a", ""}})), "");
   EXPECT_EQ(Why(CheckDistinct({{"b/a", ""}, {"./b/a", ""}})),
-            "the output ./b/a is the path of two outputs; name another file for one of them");
+            "the output ./b/a is the path of two outputs; use another file for one of them");
 }
 
 TEST_F(OutputPathsTest, ListsFilesByTheirHeading) {

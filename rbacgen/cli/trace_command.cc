@@ -31,7 +31,7 @@ int Run(const Flags& flags) {
     PrintMessage(
         StrCat(report.lines == 0 ? "the log is empty" : "no line of the log is an audit event",
                report.unreadable.empty() ? "" : StrCat(" (", report.unreadable.front(), ")"),
-               ": give the file that the API server writes to (--audit-log-path)"));
+               ": use the file that the API server writes to (--audit-log-path)"));
     return kExitUnknown;
   }
   const bool colour = isatty(STDOUT_FILENO) != 0 && std::getenv("NO_COLOR") == nullptr;

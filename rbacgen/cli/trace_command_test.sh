@@ -53,7 +53,7 @@ expect 2 'a page' trace "$dir/page.md"
 says 'a page' err 'no line of the log is an audit event ('
 [ ! -s "$dir/out" ] || fail 'a page: an answer'
 expect 2 'an empty log' trace --check - </dev/null
-says 'an empty log' err 'the log is empty: give the file that the API server writes to'
+says 'an empty log' err 'the log is empty: use the file that the API server writes to'
 grep kube-scheduler/1 "$dir/good.log" >"$dir/others.log"
 expect 0 'requests of others' trace "$dir/others.log"
 says 'requests of others' out 'nothing is proven without a request from the manager'

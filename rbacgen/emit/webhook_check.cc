@@ -41,7 +41,7 @@ class Checker {
     SideEffects();
     const Json::Value& timeout = webhook_["timeoutSeconds"];
     if (!timeout.isNull() && (timeout.asInt64() < 1 || timeout.asInt64() > 30)) {
-      Mistake("timeoutSeconds ", timeout.asInt64(), " is not between 1 and 30");
+      Mistake("timeoutSeconds must be between 1 and 30, got ", timeout.asInt64());
     }
     for (const Json::Value& rule : webhook_["rules"]) Rule(rule);
     ClientConfig(webhook_["clientConfig"]);
@@ -184,12 +184,12 @@ class Checker {
         const bool is_trailing = i + 1 == steps.size() && i > 1 && steps[i].empty();
         if (is_trailing || CheckDnsSubdomain(steps[i]).ok()) continue;
         Mistake("path ", Quoted(path), ": ", Quoted(steps[i]),
-                " must be of lower-case letters, digits, \"-\" and \".\"");
+                " must consist of lower-case letters, digits, \"-\" and \".\"");
       }
     }
     const Json::Value& port = service["port"];
     if (!port.isNull() && (port.asInt64() < 1 || port.asInt64() > 65535)) {
-      Mistake("port ", port.asInt64(), " is not between 1 and 65535");
+      Mistake("port must be between 1 and 65535, got ", port.asInt64());
     }
     for (const char* field : {"name", "namespace"}) {
       if (service[field].asString().empty()) Mistake("the service has no ", field);

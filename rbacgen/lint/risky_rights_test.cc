@@ -60,7 +60,7 @@ TEST(RiskyRights, CoverTheRisksOfRbacScanners) {
       {{{"patch"}, {""}, {"pods"}, {}, {}}, "patch runs images of its choice in any pod there"},
       {{{"*"}, {"*"}, {"pods/exec"}, {}, {}}, "create runs commands in any pod there"},
       {{{"update"}, {""}, {"secrets"}, {"one"}, {}},
-       "update replaces credentials, and makes tokens of ServiceAccounts"},
+       "update replaces credentials, and creates tokens of ServiceAccounts"},
       {{{"patch"}, {""}, {"nodes/status"}, {}, {}}, "patch decides which pods a node gets"},
       {{{"create"}, {"apiregistration.k8s.io"}, {"apiservices"}, {}, {}},
        "create answers requests instead of the API server"},

@@ -203,7 +203,7 @@ INSTANTIATE_TEST_SUITE_P(
         {"// +mandat:component:name=a", "+mandate:component:"},
         {"// +mandate:rbca:verbs=get", "+mandate:rbac:"},
         {"// +mandate:component", "missing argument \"name\""},
-        {"// +mandate:component:name=A", "must consist of lower case letters"},
+        {"// +mandate:component:name=A", "must consist of lower-case letters"},
         {"// +mandate:component:name=", "must not be empty"},
         {"// +mandate:component:name=base", "is reserved for the manager's own identity"},
         {"// +mandate:component:name=a,name=a", "given twice"},

@@ -90,7 +90,7 @@ TEST(ReadFence, ReportsInvalidFences) {
       {"groups=a,resources=rolebindings,neverSubject=self", "apply only to rolebindings"},
       {bindings + "neverSubject=others", "self, manager or anonymous, got \"others\""},
       {bindings + "roleRefs=Role/a/b", "roleRefs: \"Role/a/b\""},
-      {bindings + "neverSubject=self,id=A", "lower case"},
+      {bindings + "neverSubject=self,id=A", "lower-case"},
       {bindings + "subject=self", "unknown argument \"subject\""},
   };
   for (const auto& [text, want] : cases) {

@@ -96,7 +96,7 @@ absl::Status WriteWholeFile(const std::string& path, const std::string& text) {
   std::error_code error;
   const fs::file_status status = fs::status(path, error);
   // Opening a FIFO would wait for a reader.
-  if (fs::is_fifo(status) && !NamesDescriptor(path)) return cannot("it is a FIFO; name a file");
+  if (fs::is_fifo(status) && !NamesDescriptor(path)) return cannot("it is a FIFO; use a file");
   if (fs::is_regular_file(status)) {
     if (const auto old = ReadWholeFile(path); old.ok() && *old == text) return absl::OkStatus();
   }

@@ -116,12 +116,12 @@ TEST_F(SourceFilesTest, AWriteErrorNamesTheReason) {
 TEST_F(SourceFilesTest, SpecialFilesAreNeitherReadNorWritten) {
   const std::string fifo = (root_ / "m/pipe").string();
   ASSERT_EQ(mkfifo(fifo.c_str(), 0600), 0);
-  const std::string next = "; name a regular file, or use the shell's <(…)";
+  const std::string next = "; use a regular file, or use the shell's <(…)";
   EXPECT_EQ(AsStd(ReadWholeFile(fifo).status().message()), "cannot read it: it is a FIFO" + next);
   EXPECT_EQ(AsStd(ReadWholeFile("/dev/zero").status().message()),
             "cannot read it: it is a device" + next);
   EXPECT_EQ(AsStd(WriteWholeFile(fifo, "x").message()),
-            StrCat("cannot write ", fifo, ": it is a FIFO; name a file"));
+            StrCat("cannot write ", fifo, ": it is a FIFO; use a file"));
   EXPECT_EQ(AsStd(WriteWholeFile("/dev/full", "x").message()),
             "cannot write /dev/full: No space left on device");
   EXPECT_TRUE(WriteWholeFile("/dev/null", "x").ok());

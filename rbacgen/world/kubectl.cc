@@ -41,7 +41,7 @@ absl::StatusOr<std::string> Kubectl(const KubectlOptions& options,
   if (error != 0) {
     return absl::NotFoundError(
         StrCat("cannot run ", options.program, ": ", std::strerror(error),
-               "; without it, name a file that `kubectl get clusterroles,clusterrolebindings,roles,"
+               "; without it, use a file that `kubectl get clusterroles,clusterrolebindings,roles,"
                "rolebindings,serviceaccounts -A -o json` wrote"));
   }
   std::string output;

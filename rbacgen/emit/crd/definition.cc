@@ -48,7 +48,7 @@ void CheckVersions(const std::vector<ResourceVersion>& versions, Diagnostics* di
   for (const ResourceVersion& version : versions) {
     if (!names.insert(version.resource.version()).second) {
       diagnostics->Error(version.place, StrCat(version.kind, ": version ",
-                                               version.resource.version(), " is declared twice"));
+                                               version.resource.version(), " is given twice"));
     }
     if (version.resource.has_conversion() && !IsStored(version, versions)) {
       diagnostics->Error(

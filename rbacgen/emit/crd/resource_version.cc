@@ -103,19 +103,22 @@ class Checker {
       Error("plural ", Quoted(resource_.plural()), " must be the kind's plural in lower case");
     }
     if (!IsLowerName(Singular(version_))) {
-      Error("singular ", Quoted(Singular(version_)), " must be lower-case letters and digits");
+      Error("singular ", Quoted(Singular(version_)),
+            " must consist of lower-case letters and digits");
     }
     if (resource_.scope() != "Namespaced" && resource_.scope() != "Cluster") {
       Error("scope ", Quoted(resource_.scope()), " must be one of Namespaced, Cluster");
     }
     std::set<std::string> seen = {resource_.plural(), Singular(version_)};
     for (const std::string& name : resource_.shortnames()) {
-      if (!IsLowerName(name)) Error("shortNames ", Quoted(name), " must be lower-case letters");
+      if (!IsLowerName(name))
+        Error("shortNames ", Quoted(name), " must consist of lower-case letters");
       if (!seen.insert(name).second)
         Error("shortNames ", Quoted(name), " is already a name of this kind");
     }
     for (const std::string& category : resource_.categories()) {
-      if (!IsLowerName(category)) Error("categories ", Quoted(category), " must be lower case");
+      if (!IsLowerName(category))
+        Error("categories ", Quoted(category), " must consist of lower-case letters");
     }
   }
 

@@ -204,7 +204,8 @@ class FileReader {
     for (const char* number : {"timeoutSeconds", "servicePort"}) {
       const int64_t value = arguments->Int(number);
       if (value < 0 || value > std::numeric_limits<int32_t>::max()) {
-        return Misread(kWebhook, number, " ", value, " is out of range");
+        return Misread(kWebhook, number, " must be between 1 and ",
+                       number == std::string_view("servicePort") ? 65535 : 30, ", got ", value);
       }
     }
     Webhook webhook;

@@ -237,6 +237,6 @@ class Theft(ChartCase):
         self.step("rbacgen trace --check")
         part = log_since(world, start)
         done = subprocess.run([world.rbacgen, "trace", "--check", part], text=True, capture_output=True)
-        wanted = "orphan-binding: scope-instance made rolebindings default/forged"
+        wanted = "orphan-binding: scope-instance created rolebindings default/forged"
         self.expect("orphan-binding", done.returncode == 1 and wanted in done.stderr and FORGED in done.stderr,
                     done.stdout + done.stderr)

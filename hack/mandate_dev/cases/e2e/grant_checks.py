@@ -58,7 +58,7 @@ class Grants(WorldCase):
              lambda: [without(f"clusterrolebinding/{ROLE}"), apply(world, binding(ROLE, ROLE, "default"))],
              "may not"),
             ("the role is gone and its binding stays", lambda: without(f"clusterrole/{ROLE}"),
-             "(the server says: RBAC: clusterrole.rbac.authorization.k8s.io"),
+             "(the API server says: RBAC: clusterrole.rbac.authorization.k8s.io"),
         ]
         for what, spoil, says in short:
             self.step(what)
