@@ -36,8 +36,8 @@ std::string WhyNever(const rbacv1::Subject& subject, std::string_view ns) {
   if (name == rbac::kServiceAccountsGroup || name == group) {
     return "it contains the manager's ServiceAccounts";
   }
-  const auto account = rbac::ParseServiceAccountUser(name);
-  if (account.has_value() && account->ns == ns) {
+  // As the fence compares it: the name may be one that no ServiceAccount can have.
+  if (name.starts_with(StrCat(rbac::kServiceAccountUserPrefix, ns, ":"))) {
     return "it is a ServiceAccount of the manager's namespace";
   }
   return "";

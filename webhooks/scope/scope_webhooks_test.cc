@@ -258,9 +258,8 @@ TEST_F(ScopeWebhooksTest, RejectsTooLargeObjectsBeforeTheyAreExpanded) {
   for (int i = 0; i < 1000; ++i) StrAppend(&values, R"(,"v")");
   selective.mutable_spec()->mutable_namespaceselector()->set_raw(
       StrCat(R"({"matchExpressions":[{"key":"k","operator":"In","values":[)", values, "]}]}"));
-  EXPECT_EQ(
-      Ask(selective),
-      "403 spec.namespaceSelector: 1006 labels, requirements and values; the limit is 1000");
+  EXPECT_EQ(Ask(selective),
+            "403 spec.namespaceSelector: 1006 labels, requirements and values; the limit is 1000");
 }
 
 // Otherwise no user could remove a finalizer of an object that is larger than it may be now.
