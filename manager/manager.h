@@ -5,6 +5,7 @@
 //   return (*manager)->Run(stop);
 #pragma once
 
+#include <functional>
 #include <memory>
 #include <stop_token>
 #include <string>
@@ -20,6 +21,8 @@
 #include "manager/identity/identity_registry.h"
 #include "manager/kubeconfig/cluster_config.h"
 #include "manager/memory_limit.h"
+#include "manager/object/kind.h"
+#include "manager/object/raw_object.h"
 #include "manager/rbac/mandate.h"
 #include "manager/serving/serving_certificate.h"
 #include "manager/transport/http_options.h"
@@ -81,6 +84,9 @@ struct ManagerOptions {
   // The limit of the stored objects of all watches together (cache/cache.h), and so of one kind,
   // too. By default a quarter of the container's memory.
   size_t max_watch_bytes = DefaultMaxWatchBytes(MemoryLimit());
+  // Cache::Options::transform; null: objects are stored as the server sends them.
+  std::function<std::shared_ptr<const RawObject>(const KindInfo&, std::shared_ptr<const RawObject>)>
+      transform = nullptr;
   uint64_t seed = 0;  // of jitter and ids; a different one for each process
   Logger log;
 };

@@ -10,6 +10,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <string_view>
 #include <vector>
@@ -64,6 +65,12 @@ class Cache {
     ProbeBudget::Options probes = {};
     // How objects are compressed. Secrets are not.
     ObjectPacker::Options packing = {};
+    // Changes each object before it is stored, but neither its key nor its UID and version, for all
+    // components: WithoutManagedFields() (object/managed_fields.h) makes objects smaller. Runs on
+    // the loop.
+    std::function<std::shared_ptr<const RawObject>(const KindInfo&,
+                                                   std::shared_ptr<const RawObject>)>
+        transform = nullptr;
     ReflectorOptions reflector = {};
     // proof_lifetime here is overridden by the above.
     AccessProof::Options access = {};

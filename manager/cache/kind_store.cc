@@ -40,8 +40,12 @@ bool KindStore::Known::IsGone(const RawObject& object) const {
          store->Get(object.ns(), object.name()) == nullptr;
 }
 
-KindStore::KindStore(const KindInfo& kind, const ObjectPacker::Options& packing)
-    : packer_(IsSecret(kind) ? NoPacking() : packing), mutex_(std::make_shared<Mutex>()) {}
+KindStore::KindStore(const KindInfo& kind, const ObjectPacker::Options& packing,
+                     Transform transform)
+    : kind_(kind),
+      transform_(std::move(transform)),
+      packer_(IsSecret(kind) ? NoPacking() : packing),
+      mutex_(std::make_shared<Mutex>()) {}
 
 std::unique_ptr<KindStore::Stream> KindStore::Open(const DemandSpec& scope, Listener& listener,
                                                    size_t most_events) {
@@ -131,10 +135,18 @@ void KindStore::ForEachOverlapping(const Known& self, absl::FunctionRef<void(Kno
 }
 
 ObjectPtr KindStore::Stream::Pack(ObjectPtr object) {
-  if (!kind_.packer_.IsLarge(*object)) return object;
+  if (kind_.transform_ == nullptr && !kind_.packer_.IsLarge(*object)) return object;
   ObjectPtr held = store()->Get(object->ns(), object->name());
   if (held != nullptr && SameVersion(*held, *object)) return held;
-  return kind_.packer_.Pack(std::move(object));
+  return kind_.packer_.Pack(kind_.Transformed(std::move(object)));
+}
+
+ObjectPtr KindStore::Transformed(ObjectPtr object) const {
+  if (transform_ == nullptr) return object;
+  ObjectPtr transformed = transform_(kind_, object);
+  const bool same = transformed != nullptr && transformed->Key() == object->Key() &&
+                    SameVersion(*transformed, *object);
+  return same ? transformed : object;
 }
 
 std::vector<ObjectEvent> KindStore::Stream::Put(ObjectPtr object) {

@@ -1,6 +1,7 @@
 // The objects of one kind in one cluster, as all watches of the kind know them.
 #pragma once
 
+#include <functional>
 #include <map>
 #include <memory>
 #include <string>
@@ -43,8 +44,12 @@ class KindStore {
   };
   class Stream;
 
+  // Changes an object before it is stored, but not its identity. Null: none.
+  using Transform = std::function<ObjectPtr(const KindInfo&, ObjectPtr)>;
+
   // Secrets are not compressed: a dictionary keeps parts of objects that may be gone.
-  explicit KindStore(const KindInfo& kind, const ObjectPacker::Options& packing = {});
+  explicit KindStore(const KindInfo& kind, const ObjectPacker::Options& packing = {},
+                     Transform transform = nullptr);
   KindStore(const KindStore&) = delete;
   KindStore& operator=(const KindStore&) = delete;
 
@@ -94,6 +99,11 @@ class KindStore {
   // Forgets the closed stores with which all others have caught up.
   void Sweep();
 
+  // An object whose identity the transform would change stays as it is.
+  ObjectPtr Transformed(ObjectPtr object) const;
+
+  const KindInfo kind_;
+  const Transform transform_;
   ObjectPacker packer_;
   const std::shared_ptr<Mutex> mutex_;  // of all stores
   std::map<Scope, Known*, ScopeLess> watched_;

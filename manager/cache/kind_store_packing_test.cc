@@ -49,6 +49,31 @@ TEST(KindStorePacking, HoldsLargeObjectsCompressed) {
   EXPECT_EQ(stream->bytes().encoded, 0u);
 }
 
+TEST(KindStorePacking, TransformsObjectsBeforeTheyAreStored) {
+  int calls = 0;
+  KindStore kind(kWidget, {.sample_bytes = 50'000}, [&](const KindInfo& of, ObjectPtr object) {
+    EXPECT_EQ(of, kWidget);
+    ++calls;
+    if (object->name() == "null") return ObjectPtr();
+    if (object->name() == "other") return Widget("a/another", 1);
+    return Widget(StrCat(object->ns(), "/", object->name()),
+                  *ParseResourceVersion(object->resource_version()));
+  });
+  Unheard unheard;
+  const auto stream = kind.Open({kWidget, "", ""}, unheard, 3);
+  const ObjectPtr packed = stream->Pack(Large("a/x", 1));
+  EXPECT_EQ(packed->bytes(), Widget("a/x", 1)->bytes());
+  stream->Put(packed);
+  EXPECT_EQ(calls, 1);
+  EXPECT_EQ(stream->Pack(Large("a/x", 1)), packed) << "it is here already";
+  EXPECT_EQ(calls, 1);
+  EXPECT_EQ(stream->Pack(Large("a/x", 2))->bytes(), Widget("a/x", 2)->bytes());
+  for (const char* key : {"a/null", "a/other"}) {
+    EXPECT_EQ(stream->Pack(Large(key, 1))->bytes(), Large(key, 1)->bytes())
+        << "the identity must stay";
+  }
+}
+
 TEST(KindStorePacking, LeavesSecretsAndSmallObjectsAsTheyAre) {
   constexpr KindInfo kSecret = {
       .group = "", .version = "v1", .kind = "Secret", .plural = "secrets"};

@@ -45,7 +45,8 @@ class ReflectorTarget {
 
   virtual ~ReflectorTarget() = default;
 
-  // The form in which to put an object that has arrived: smaller, or the copy that is here already.
+  // The form in which to put an object that has arrived: transformed, smaller, or the copy that is
+  // here already.
   virtual ObjectPtr Pack(ObjectPtr object) { return object; }
 
   // Makes `content` the content, as of `resource_version`, and returns the changes, including
