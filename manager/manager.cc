@@ -23,7 +23,7 @@ constexpr absl::Duration kFlushEvents = absl::Seconds(2);
 
 absl::Status Manager::Parts::StopEverything() {
   absl::Status result = Lost();
-  // No more work is allowed then. Running work is cancelled without waiting for its end.
+  // After Lost(), no more work is allowed: running work is cancelled without waiting for its end.
   const absl::Duration grace =
       result.ok() ? options.graceful_shutdown_timeout : absl::ZeroDuration();
   const absl::Time requested = loop->clock().TimeNow();

@@ -105,7 +105,7 @@ def check_webhook(words: dict[str, str]) -> None:
     name = f"{words['NAME']}-webhook"
     if len(name) > 63:
         raise Refused(f'NAME "{words["NAME"]}": the component {name} would have more than 63 letters; choose a shorter one')
-    if grep(rf"^// *\\+mandate:component:name={name}(,|$)", "*.h", "*.cc"):
+    if grep(rf"^// *\+mandate:component:name={name}(,|$)", "*.h", "*.cc"):
         raise Refused(f'NAME "{words["NAME"]}": there is a component {name}; choose another')
     if os.path.lexists(os.path.join(ROOT, f"webhooks/{words['SNAKE']}")):
         raise Refused(f'NAME "{words["NAME"]}": webhooks/{words["SNAKE"]} exists; choose another, or remove it')

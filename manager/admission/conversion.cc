@@ -116,7 +116,7 @@ absl::StatusOr<std::string> Conversions::ConvertOne(std::string_view object,
   ASSIGN_OR_RETURN(const Json::Value original, ParseJson(object, kStorable));
   if (!original.isObject() || !original["apiVersion"].isString() || !original["kind"].isString() ||
       !original["metadata"].isObject()) {
-    return absl::InvalidArgumentError("an object has no apiVersion, kind or metadata");
+    return absl::InvalidArgumentError("an object must have apiVersion, kind and metadata");
   }
   const auto named = [&](const absl::Status& status) {
     return absl::Status(status.code(), StrCat(NameOf(original), ": ", AsStd(status.message())));

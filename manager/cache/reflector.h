@@ -24,6 +24,7 @@
 //                  silence          of a server that sends bookmarks                a new pass
 //                                   of another                                      Opening
 //                  closed at once without events   wait                             a new pass
+//                  closed within 1 s, 6 in a row   wait                             Opening
 //                  ERROR 429                       wait                             Opening
 //                  ERROR 410, any other; overflow  wait                             a new pass
 //                  an invalid event                wait (as client-go)              a new pass

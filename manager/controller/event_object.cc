@@ -132,7 +132,7 @@ bool IsTransient(const absl::Status& status) {
 bool IsServerUnavailable(const absl::Status& status) {
   const bool of_the_server = absl::IsUnavailable(status) || absl::IsResourceExhausted(status) ||
                              absl::IsUnauthenticated(status);
-  // A webhook denies this event. It may choose any code.
+  // A webhook that denies the event may choose any code.
   return of_the_server && !IsDeniedByWebhook(status);
 }
 

@@ -74,7 +74,7 @@ std::string PrintableJson(std::string_view json) {
   std::string out;
   out.reserve(json.size());
   ForEachCharacter(json, [&](std::string_view character, uint32_t code, bool is_utf8) {
-    const bool is_blank = code < 0x20;  // between values; strings have it escaped
+    const bool is_blank = code < 0x20;  // white space between values; JSON strings escape these
     if (!is_utf8) {
       out += "\\ufffd";
     } else if (character.size() < 4 && !is_blank && (IsControl(code) || Misleads(code))) {

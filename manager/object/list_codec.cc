@@ -37,8 +37,8 @@ absl::Status CheckKind(std::string_view kind) {
 }
 
 absl::Status TooLarge(size_t limit) {
-  return absl::ResourceExhaustedError(
-      StrCat("an item, or the text between two items, is larger than the limit of ", limit));
+  return absl::ResourceExhaustedError(StrCat(
+      "an item, or the text between two items, is larger than the limit of ", limit, " bytes"));
 }
 
 }  // namespace

@@ -55,7 +55,7 @@ class RawObject {
   // A copy: JSON, or protobuf without its envelope. May hold secrets: never log it.
   std::string bytes() const;
   Encoding encoding() const { return encoding_; }
-  // How many bytes it has, and how many it takes in memory.
+  // The size of bytes(), and of the same bytes as they are stored (perhaps compressed).
   size_t size() const { return size_; }
   size_t stored_size() const { return is_compressed_ ? ns_.at - sizeof(Dictionary) : size_; }
 

@@ -55,7 +55,7 @@ class Connection : private ClientCodec::Observer, public std::enable_shared_from
   // `owner` outlives the connection. kResourceExhausted: out of memory.
   static absl::StatusOr<std::shared_ptr<Connection>> Create(const ConnectionContext& context,
                                                             Owner& owner);
-  // Requests that are still on it get no call.
+  // Does not call End() of the requests that are still on the connection.
   ~Connection() override;
 
   // Puts the request on the connection. Needs free_capacity() > 0.

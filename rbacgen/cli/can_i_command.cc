@@ -219,7 +219,7 @@ void AddRows(const World& world, const rbac::Authorizer& authorizer, const Bindi
 std::string InSome(const World& world, const Flags& flags, const rbac::Attributes& request,
                    const std::set<std::string>& allowed) {
   if (!allowed.empty())
-    return StrCat("in some: ", NamespaceWords(allowed), "; use -A to list them");
+    return StrCat("in some: ", NamespaceWords(allowed), "; use -A to list the subjects");
   std::set<std::string> perhaps;
   for (const UnresolvedBinding& binding : UnresolvedBindings(world)) {
     const bool asked = flags.all_namespaces || !AsksOfEveryNamespace(request);

@@ -185,7 +185,7 @@ says 'who, anywhere' out '"namespace":"shop"'
 expect 0 'a subresource taken for a name' who-can create serviceaccounts/token --input=old
 says 'a subresource taken for a name' err 'serviceaccounts --subresource=token'
 expect 0 'nobody can' who-can get secrets --input=old
-[ "$(cat out)" = 'no subject in every namespace; in some: shop; use -A to list them' ] || fail "nobody can: $(cat out)"
+[ "$(cat out)" = 'no subject in every namespace; in some: shop; use -A to list the subjects' ] || fail "nobody can: $(cat out)"
 expect 0 'nobody can, anywhere' who-can list secrets --input=old
 [ "$(cat out)" = 'no subject' ] || fail "nobody can, anywhere: $(cat out)"
 expect 0 'nobody but Kubernetes itself' who-can get /metrics --input=old
@@ -194,10 +194,10 @@ expect 0 'nobody can in one' who-can get secrets -n bank --input=old
 [ "$(cat out)" = 'no subject' ] || fail "nobody can in one: $(cat out)"
 expect 0 'nobody can, in JSON' who-can --json get secrets --input=old
 [ "$(cat out)" = '[]' ] || fail "nobody can, in JSON: $(cat out)"
-says 'nobody can, in JSON' err 'the question is about every namespace; RoleBindings allow it in some: shop; use -A to list them'
+says 'nobody can, in JSON' err 'the question is about every namespace; RoleBindings allow it in some: shop; use -A to list the subjects'
 expect 0 'somebody, and others in some' who-can get secrets --input=admin.yaml,chart.yaml
 says 'somebody, and others in some' out ann
-says 'somebody, and others in some' err 'RoleBindings allow it in some: shop; use -A to list them'
+says 'somebody, and others in some' err 'RoleBindings allow it in some: shop; use -A to list the subjects'
 expect 1 'no, and yes in some' can-i --as=a get secrets/cert --input=old
 says 'no, and yes in some' err 'not in every namespace; only in: shop; use -n to ask about one'
 echo PASSED

@@ -227,8 +227,9 @@ void CheckFences(const Sources& sources, Diagnostics* diagnostics) {
     }
     for (const std::string& resource : f.fence.resources) {
       if (MayWrite(sources, f, resource)) continue;
-      diagnostics->Error(f.place, StrCat("the fence covers ", resource, ", but no rule allows ",
-                                         f.component, " to write it; remove it or fix its name"));
+      diagnostics->Error(
+          f.place, StrCat("the fence covers ", resource, ", but no rule allows ", f.component,
+                          " to write it; remove the resource from the fence, or fix its name"));
     }
   }
 }

@@ -109,10 +109,10 @@ TEST(CheckMandates, AFenceMustCoverAResourceThatItsComponentMayWrite) {
   EXPECT_EQ(diagnostics.Report(),
             "a.cc:1: error: this fence has no component; write // "
             "+mandate:component:name=NAME above it in this file\n"
-            "a.cc:6: error: the fence covers q, but no rule allows c to write it; remove it or fix "
-            "its name\n"
-            "a.cc:6: error: the fence covers r, but no rule allows c to write it; remove it or fix "
-            "its name\n");
+            "a.cc:6: error: the fence covers q, but no rule allows c to write it; remove the "
+            "resource from the fence, or fix its name\n"
+            "a.cc:6: error: the fence covers r, but no rule allows c to write it; remove the "
+            "resource from the fence, or fix its name\n");
 }
 
 TEST(CheckMandates, ReportsRulesWithoutAReasonOrAComponent) {

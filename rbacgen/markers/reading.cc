@@ -108,7 +108,7 @@ void ReadFiles(const std::vector<std::string>& files, ComponentFrom from, Severi
       if (known.folder == origin.folder) continue;
       diagnostics->Error(named.place,
                          StrCat("component name ", name, " is already used by ", known.shown,
-                                "; components with one name share one identity and all its "
+                                "; components with the same name share one identity and all its "
                                 "permissions; write // +mandate:component:name=NAME "
                                 "above its first rule"));
     }

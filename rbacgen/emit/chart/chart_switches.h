@@ -15,7 +15,7 @@ namespace mandate::rbacgen {
 struct ChartSettings {
   std::string ns = "mandate-system";
   std::vector<std::string> controllers = {"*"};  // like the manager's flag --controllers
-  std::vector<std::string> with = {"*"};         // values of components without a controller
+  std::vector<std::string> with = {"*"};         // components to include, by their marker's value=
   std::vector<std::string> cut_off = {};         // components of any kind
   std::string identity_mode = "token";           // or impersonate, single
   std::string impersonation = "constrained";     // or classic: for clusters before 1.36

@@ -74,6 +74,9 @@ class Rendered(ChartCase):
                 ready = re.findall(r"path: (/readyz\S*)$", text, re.M)
                 wanted = "/readyz/webhooks" if "webhooks.enabled" in values else "/readyz"
                 self.expect(f"{name}: the pods' readiness is {wanted}", ready == [wanted], ready)
+                # A kubelet gives a Secret's files to root, and to the group of fsGroup.
+                groups = re.findall(r"^ +(?:runAsGroup|fsGroup): (\d+)", text, re.M)
+                self.expect(f"{name}: the manager may read files of Secrets", len(groups) == 2 and len(set(groups)) == 1, groups)
         self.step("mistakes in the values")
         for name, (values, says) in REFUSED.items():
             done = world.try_helm("template", RELEASE, CHART, values=values)
