@@ -148,8 +148,9 @@ class Cache::Registry : public WatchRegistry, public std::enable_shared_from_thi
 
   KindStore& StoreOf(const KindInfo& kind) {
     auto& store = stores_[DemandSpec{kind, "", ""}];
-    if (store == nullptr)
+    if (store == nullptr) {
       store = std::make_unique<KindStore>(kind, options_.packing, options_.transform);
+    }
     return *store;
   }
 

@@ -28,7 +28,7 @@ enum class DemandChange { kLeave, kPause, kResume };
 //   catching up   the end of the store    attached; the waiting state is delivered
 //   attached      CatchUp()               catching up, from what the store held before
 //   either        Detach(), Pause()       detached; remembers the content that the sink has seen
-//   any           Purge()                 detached; the sink is told to forget what it has seen
+//   any           Purge()                 detached; OnPurged() reports the content it had seen
 //
 // Held by shared_ptr. The sink is called on the loop; Close() and status() are thread-safe, all
 // else is for the loop's thread.

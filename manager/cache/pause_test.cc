@@ -57,7 +57,7 @@ TEST_F(PauseTest, DoesNotPauseOtherDemandsOfTheWatch) {
   EXPECT_EQ(demanded_.Take(), "");
 }
 
-// What the sink had got before the pause is forgotten, too.
+// The purge includes the objects that were delivered before the pause.
 TEST_F(PauseTest, DeliversStatesDuringAPause) {
   PauseAndSettle();
   server_.Put("foo/new");

@@ -1,0 +1,197 @@
+// Watches of random scopes follow one history at different speeds: they are opened, list, lag
+// behind, list again, are purged and are closed.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <map>
+#include <memory>
+#include <optional>
+#include <random>
+#include <string>
+#include <vector>
+
+#include "manager/cache/kind_store.h"
+#include "manager/cache/testing/watch_json.h"
+
+namespace mandate {
+namespace {
+
+class KindStoreSimulation : public testing::Test {
+ protected:
+  struct Change {
+    std::string key;
+    ObjectPtr object;  // its state at this version; of a deletion its last state
+    bool deleted = false;
+  };
+  // One watch, and its events applied to a copy.
+  struct Watch : KindStore::Listener {
+    void Apply(const std::vector<ObjectEvent>& events) {
+      for (const ObjectEvent& event : events) {
+        const std::string key = event.object->Key().ToString();
+        const auto held = copy.find(key);
+        if (event.type == ObjectEvent::Type::kDelete) {
+          ASSERT_NE(held, copy.end()) << "an object that is not there is deleted: " << key;
+          copy.erase(held);
+          continue;
+        }
+        ASSERT_EQ(event.type == ObjectEvent::Type::kAdd, held == copy.end()) << key;
+        const auto version = std::string(event.object->resource_version());
+        const bool is_new = held == copy.end() || held->second != version;
+        ASSERT_TRUE(is_new) << "the same event twice: " << key;
+        copy[key] = version;
+      }
+    }
+    void OnObjects(const std::vector<ObjectEvent>& events) override { Apply(events); }
+    void OnReplaced(const std::shared_ptr<const ObjectSet>&) override { replaced = true; }
+    bool Covers(const ObjectKey& key) const {
+      return (ns.empty() || ns == key.ns) && (name.empty() || name == key.name);
+    }
+
+    std::string ns, name;
+    std::unique_ptr<KindStore::Stream> stream;
+    size_t at = 0;  // the version; 0: not filled
+    bool replaced = false;
+    std::map<std::string, std::string> copy;
+  };
+
+  size_t Pick(size_t n) { return std::uniform_int_distribution<size_t>(0, n - 1)(dice_); }
+
+  void Write() {
+    const std::string key = std::string(Pick(2) == 0 ? "a/" : "b/") + (Pick(2) == 0 ? "x" : "y");
+    const int version = static_cast<int>(history_.size()) + 1;
+    const ObjectPtr now = StateAt(history_.size(), key);
+    if (now != nullptr && Pick(3) == 0) {
+      // The DELETED event has the last state with the version of the deletion.
+      history_.push_back({key, Widget(key, version, std::string(now->uid())), true});
+      return;
+    }
+    const std::string uid =
+        now != nullptr ? std::string(now->uid()) : "u" + std::to_string(version);
+    history_.push_back({key, Widget(key, version, uid), false});
+  }
+  ObjectPtr StateAt(size_t version, const std::string& key) const {
+    for (size_t i = version; i > 0; --i) {
+      if (history_[i - 1].key == key)
+        return history_[i - 1].deleted ? nullptr : history_[i - 1].object;
+    }
+    return nullptr;
+  }
+  void ListAt(Watch& watch, size_t version) {
+    std::vector<ObjectPtr> objects;
+    for (const char* key : kKeys) {
+      const ObjectPtr state = StateAt(version, key);
+      // Another copy of the same bytes, as a response has.
+      if (state != nullptr && watch.Covers(state->Key())) {
+        objects.push_back(*ParseRawObject(state->bytes(), Encoding::kJson));
+      }
+    }
+    watch.at = version;
+    watch.Apply(watch.stream->Replace(ContentOf(objects), std::to_string(version), 1000).events);
+  }
+  void Step() {
+    if (Pick(2) == 0) Write();
+    if (history_.empty()) return;
+    const size_t action = Pick(10);
+    if (action == 0 && watches_.size() < 6) {
+      auto watch = std::make_unique<Watch>();
+      const size_t scope = Pick(4);
+      watch->ns = scope == 0 ? "" : Pick(2) == 0 ? "a" : "b";
+      watch->name = scope < 2 ? "" : Pick(2) == 0 ? "x" : "y";
+      for (const auto& other : watches_) {
+        if (other->ns == watch->ns && other->name == watch->name) return;
+      }
+      watch->stream = kind_->Open({kWidget, watch->ns, watch->name}, *watch, 1000);
+      watches_.push_back(std::move(watch));
+      return;
+    }
+    if (watches_.empty()) return;
+    const size_t which = Pick(watches_.size());
+    Watch& watch = *watches_[which];
+    if (action == 1) {
+      watches_.erase(watches_.begin() + which);
+    } else if (action <= 3 || watch.at == 0) {
+      // A watch that was not filled lists the newest state. Later the server may be one that lags
+      // behind, but not behind what the watch knew.
+      ListAt(watch,
+             watch.at == 0 ? history_.size() : watch.at + Pick(history_.size() - watch.at + 1));
+    } else if (action == 4 && Pick(3) == 0) {
+      watch.stream->Purge();
+      watch.at = 0;
+      watch.copy.clear();
+    } else {
+      for (size_t i = Pick(4); i > 0 && watch.at < history_.size(); --i) {
+        const Change& change = history_[watch.at++];
+        if (!watch.Covers(change.object->Key())) continue;
+        const ObjectPtr object = *ParseRawObject(change.object->bytes(), Encoding::kJson);
+        watch.Apply(change.deleted ? watch.stream->Remove(object) : watch.stream->Put(object));
+        watch.stream->SetResourceVersion(std::to_string(watch.at));
+      }
+      if (Pick(2) == 0) watch.stream->SetResourceVersion(std::to_string(watch.at));  // a bookmark
+    }
+  }
+  // What the stores say about an object, and that they agree.
+  void Check() {
+    for (const char* key : kKeys) {
+      std::optional<ObjectPtr> seen;
+      size_t newest = 0;
+      for (const auto& watch : watches_) {
+        const ObjectKey at = {std::string(1, key[0]), key + 2};
+        if (watch->at == 0 || !watch->Covers(at)) continue;
+        const ObjectPtr held = watch->stream->store()->Get(at.ns, at.name);
+        if (seen.has_value()) {
+          ASSERT_EQ(held == nullptr, *seen == nullptr) << key;
+          ASSERT_EQ(held, *seen) << "two copies of " << key;
+        }
+        seen = held;
+        newest = std::max(newest, watch->at);
+        const auto copied = watch->copy.find(key);
+        ASSERT_EQ(copied == watch->copy.end(), held == nullptr) << key;
+        if (held != nullptr) {
+          ASSERT_EQ(copied->second, held->resource_version());
+        }
+      }
+      if (!seen.has_value()) {
+        last_.erase(key);
+        continue;
+      }
+      // The state is that of some version at or after the one seen before, and no older than the
+      // newest watch.
+      const size_t before = last_.contains(key) ? last_[key] : 0;
+      size_t version = std::max(before, newest);
+      while (version <= history_.size() && !SameState(StateAt(version, key), *seen)) ++version;
+      ASSERT_LE(version, history_.size())
+          << key << " went back to " << (*seen == nullptr ? "absent" : (*seen)->resource_version());
+      last_[key] = version;
+    }
+  }
+  static bool SameState(const ObjectPtr& a, const ObjectPtr& b) {
+    if (a == nullptr || b == nullptr) return a == b;
+    return a->resource_version() == b->resource_version();
+  }
+
+  static constexpr const char* kKeys[] = {"a/x", "a/y", "b/x", "b/y"};
+  std::mt19937_64 dice_;
+  std::vector<Change> history_;
+  std::optional<KindStore> kind_;
+  std::vector<std::unique_ptr<Watch>> watches_;
+  std::map<std::string, size_t> last_;
+};
+
+TEST_F(KindStoreSimulation, NoReaderSeesAnObjectGoBack) {
+  for (int seed = 0; seed < 300; ++seed) {
+    SCOPED_TRACE(seed);
+    dice_.seed(seed);
+    history_.clear();
+    watches_.clear();
+    kind_.emplace(kWidget);
+    last_.clear();
+    for (int step = 0; step < 150; ++step) {
+      Step();
+      Check();
+      if (testing::Test::HasFatalFailure()) return;
+    }
+  }
+}
+
+}  // namespace
+}  // namespace mandate
