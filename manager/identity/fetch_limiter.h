@@ -19,7 +19,8 @@ struct LimiterMetrics {
 };
 
 // A first-come, first-served queue for the slots in which tokens are requested. Each token source
-// asks for one slot at a time, so that the number of sources bounds the queue. Loop thread only; slots may outlive it.
+// asks for one slot at a time, so that the number of sources bounds the queue. Loop thread only;
+// slots may outlive it.
 class FetchLimiter {
  public:
   // The right to have one request in flight. When it is dropped, the next in the queue gets it.
