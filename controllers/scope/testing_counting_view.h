@@ -32,6 +32,12 @@ class CountingView : public CacheView {
     ++lists_;
     return view_.ListRaw(context, kind, ns);
   }
+  absl::StatusOr<std::vector<Raw>> ListRawSelected(const CallContext& context, const KindInfo& kind,
+                                                   std::string_view ns,
+                                                   const LabelSelector& selector) const override {
+    ++lists_;
+    return view_.ListRawSelected(context, kind, ns, selector);
+  }
   std::vector<Raw> ListLastKnown(const KindInfo& kind, std::string_view ns) const override {
     ++lists_;
     return view_.ListLastKnown(kind, ns);

@@ -9,6 +9,7 @@ std::string DemandSpec::ToString() const {
   if (!kind.group.empty()) StrAppend(&text, ".", kind.group);
   if (!name.empty()) StrAppend(&text, " \"", name, "\"");
   if (!ns.empty()) StrAppend(&text, " in namespace ", ns);
+  if (!labels.empty()) StrAppend(&text, " with labels ", labels);
   return text;
 }
 

@@ -20,6 +20,7 @@
 #include "manager/core/executor.h"
 #include "manager/object/kind.h"
 #include "manager/object/raw_object.h"
+#include "manager/object/selector.h"
 
 namespace mandate {
 
@@ -28,13 +29,17 @@ struct DemandSpec {
   KindInfo kind;
   std::string ns;    // empty: cluster-wide
   std::string name;  // empty: every object
+  // A label selector that the server applies, as LabelSelector::ToString() prints it: other objects
+  // do not leave the server. Empty: whatever their labels are. Only if `name` is empty.
+  std::string labels = {};
 
   bool operator==(const DemandSpec&) const = default;
   template <class H>
   friend H AbslHashValue(H h, const DemandSpec& spec) {
-    return H::combine(std::move(h), spec.kind.group, spec.kind.plural, spec.ns, spec.name);
+    return H::combine(std::move(h), spec.kind.group, spec.kind.plural, spec.ns, spec.name,
+                      spec.labels);
   }
-  // "rolebindings.rbac.authorization.k8s.io in namespace foo"; for messages.
+  // "secrets in namespace foo with labels app=web"; for messages.
   std::string ToString() const;
 };
 
@@ -114,7 +119,9 @@ inline CallContext NonBlockingContext() { return {.deadline = absl::InfinitePast
 // limit.
 //
 // Errors of reads: kNotFound: the object is certainly absent. kFailedPrecondition: no demand of
-// this component covers the read, or it was made on the loop with a context that may wait.
+// this component covers the read, or it was made on the loop with a context that may wait. A demand
+// whose selector the server applies covers a read by key if it has the object; that it does not
+// have the object proves nothing.
 // kUnavailable: not synced yet, or stale. kPermissionDenied: forbidden. kDeadlineExceeded: the
 // watch did not deliver the component's own write in time.
 class CacheView {
@@ -131,6 +138,12 @@ class CacheView {
   // Sorted by key; `ns` empty: all namespaces.
   virtual absl::StatusOr<std::vector<std::shared_ptr<const RawObject>>> ListRaw(
       const CallContext& context, const KindInfo& kind, std::string_view ns) const = 0;
+
+  // As ListRaw(), but only the objects whose labels match. A demand with a selector counts, too, if
+  // each of its requirements is also one of `selector`.
+  virtual absl::StatusOr<std::vector<std::shared_ptr<const RawObject>>> ListRawSelected(
+      const CallContext& context, const KindInfo& kind, std::string_view ns,
+      const LabelSelector& selector) const = 0;
 
   // The objects of the last state that the watch delivered, also while the watch is down. Empty
   // before the first list, and while forbidden. Use it to find the objects that an event concerns;
@@ -176,6 +189,11 @@ class CacheView {
   template <Object T>
   absl::StatusOr<std::vector<T>> List(const CallContext& context, std::string_view ns = "") const {
     return DecodeAll<T>(ListRaw(context, KindOf<T>::value, ns));
+  }
+  template <Object T>
+  absl::StatusOr<std::vector<T>> List(const CallContext& context, std::string_view ns,
+                                      const LabelSelector& selector) const {
+    return DecodeAll<T>(ListRawSelected(context, KindOf<T>::value, ns, selector));
   }
   template <Object T>
   absl::StatusOr<std::vector<T>> ListByIndex(const CallContext& context,

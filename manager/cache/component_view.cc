@@ -46,13 +46,11 @@ namespace {
 
 using ScopePtr = std::shared_ptr<ReadableScope>;
 
-// The scopes that can answer for a key, or for a list if the key has no name. The widest comes
-// first.
-std::vector<DemandSpec> Scopes(const KindInfo& kind, std::string_view ns, std::string_view name) {
-  std::vector<DemandSpec> scopes = {{kind, "", ""}};
-  if (!ns.empty()) scopes.push_back({kind, std::string(ns), ""});
-  if (!name.empty()) scopes.push_back({kind, std::string(ns), std::string(name)});
-  return scopes;
+std::vector<DemandSpec> SpecsFor(const DemandSpec& asked) {
+  std::vector<DemandSpec> specs = {{asked.kind, "", ""}};
+  if (!asked.ns.empty()) specs.push_back({asked.kind, asked.ns, ""});
+  if (!asked.name.empty()) specs.push_back(asked);
+  return specs;
 }
 
 // The scope that a call asks for. A cluster-scoped object has no namespace, whatever its key says.
@@ -66,22 +64,59 @@ absl::Status Uncovered(const RestClient& client, const DemandSpec& asked) {
              ": declare one before reading (For, Owns, Watches, or CacheView::Demand)"));
 }
 
+// Why no scope can answer.
+class Refusals {
+ public:
+  void Add(const ReadableScope& scope, const DemandStatus& status) {
+    const std::string_view why = AsStd(status.reason.message());
+    if (status.state == DemandState::kForbidden) {
+      forbidden_.Update(absl::PermissionDeniedError(AsAbsl(why)));
+    } else {
+      unavailable_.Update(absl::UnavailableError(
+          StrCat(scope.spec().ToString(), " is ", ToString(status.state), ": ", why)));
+    }
+  }
+  // OK: there were none.
+  absl::Status status() const { return unavailable_.ok() ? forbidden_ : unavailable_; }
+
+ private:
+  absl::Status forbidden_;
+  absl::Status unavailable_;
+};
+
 // The store that answers a read, or the error if no store can.
 absl::StatusOr<std::shared_ptr<const ObjectStore>> Choose(const std::vector<ScopePtr>& scopes) {
-  absl::Status forbidden;
-  absl::Status unavailable;
+  Refusals refusals;
   for (const ScopePtr& scope : scopes) {
     ReadableScope::Reading reading = scope->Read();
     if (reading.store != nullptr) return std::move(reading.store);
-    const std::string_view why = AsStd(reading.status.reason.message());
-    if (reading.status.state == DemandState::kForbidden) {
-      forbidden.Update(absl::PermissionDeniedError(AsAbsl(why)));
-    } else {
-      unavailable.Update(absl::UnavailableError(
-          StrCat(scope->spec().ToString(), " is ", ToString(reading.status.state), ": ", why)));
-    }
+    refusals.Add(*scope, reading.status);
   }
-  return unavailable.ok() ? forbidden : unavailable;
+  return refusals.status();
+}
+
+// Of scopes with selectors, the store that has the newest version of this key. If none has it, any;
+// but an error if one of them cannot be read, which may have it.
+absl::StatusOr<std::shared_ptr<const ObjectStore>> ChooseSelected(
+    const std::vector<ScopePtr>& scopes, const ObjectKey& key) {
+  Refusals refusals;
+  std::shared_ptr<const ObjectStore> best;
+  ObjectPtr newest;
+  for (const ScopePtr& scope : scopes) {
+    ReadableScope::Reading reading = scope->Read();
+    if (reading.store == nullptr) {
+      refusals.Add(*scope, reading.status);
+      continue;
+    }
+    ObjectPtr held = reading.store->Get(key.ns, key.name);
+    const bool is_newer =
+        held != nullptr &&
+        (newest == nullptr || IsOlder(newest->resource_version(), held->resource_version()));
+    if (is_newer) newest = std::move(held);
+    if (is_newer || best == nullptr) best = std::move(reading.store);
+  }
+  if (newest == nullptr && !refusals.status().ok()) return refusals.status();
+  return best;
 }
 
 }  // namespace
@@ -113,41 +148,103 @@ std::unique_ptr<DemandHandle> ComponentView::Demand(DemandSpec spec,
   return std::make_unique<Handle>(std::move(feed), std::move(scope), component_, config_.registry);
 }
 
+ComponentView::Scopes ComponentView::ScopesFor(const DemandSpec& asked) const {
+  return scopes_->Find(SpecsFor(asked));
+}
+
+ComponentView::Scopes ComponentView::ScopesFor(const DemandSpec& asked,
+                                               const LabelSelector& selector) const {
+  Scopes scopes = ScopesFor(asked);
+  const auto add = [&](const std::string& ns) {
+    for (ScopePtr& scope : scopes_->FindSelected(asked.kind, ns)) {
+      const auto applied = LabelSelector::Parse(scope->spec().labels);
+      if (applied.ok() && applied->Includes(selector)) scopes.push_back(std::move(scope));
+    }
+  };
+  add("");
+  if (!asked.ns.empty()) add(asked.ns);
+  return scopes;
+}
+
+ComponentView::Scopes ComponentView::SelectedScopesOf(const DemandSpec& asked) const {
+  Scopes scopes = scopes_->FindSelected(asked.kind, "");
+  if (asked.ns.empty()) return scopes;
+  for (ScopePtr& scope : scopes_->FindSelected(asked.kind, asked.ns)) {
+    scopes.push_back(std::move(scope));
+  }
+  return scopes;
+}
+
 absl::StatusOr<std::shared_ptr<const ObjectStore>> ComponentView::StoreFor(
-    const CallContext& context, std::string_view call, const DemandSpec& asked) const {
+    const CallContext& context, std::string_view call, const DemandSpec& asked,
+    const Scopes& scopes) const {
   RETURN_IF_ERROR(CheckMayWait(config_.client.loop(), context, call, asked));
-  const auto scopes = scopes_->Find(Scopes(asked.kind, asked.ns, asked.name));
   if (scopes.empty()) return Uncovered(config_.client, asked);
   return gate_.Pass(
       context, asked.kind, asked.ns, asked.name, [scopes] { return Choose(scopes); },
       [&](const ObjectKey& key) {
-        return scopes_->Find(Scopes(asked.kind, key.ns, key.name)).size() == 1;
+        const DemandSpec written = {asked.kind, key.ns, key.name};
+        return ScopesFor(written).size() == 1 && SelectedScopesOf(written).empty();
       });
 }
 
 absl::StatusOr<ObjectPtr> ComponentView::GetRaw(const CallContext& context, const KindInfo& kind,
                                                 const ObjectKey& key) const {
   const DemandSpec asked = Asked(kind, key.ns, key.name);
-  auto store = StoreFor(context, "GetRaw", asked);
+  const Scopes scopes = ScopesFor(asked);
+  if (scopes.empty()) return GetSelected(context, asked);
+  auto store = StoreFor(context, "GetRaw", asked, scopes);
   if (!store.ok()) return std::move(store).status();
   ObjectPtr object = (*store)->Get(asked.ns, asked.name);
   if (object == nullptr) return absl::NotFoundError(StrCat(asked.ToString(), " does not exist"));
   return object;
 }
 
+absl::StatusOr<ObjectPtr> ComponentView::GetSelected(const CallContext& context,
+                                                     const DemandSpec& asked) const {
+  RETURN_IF_ERROR(CheckMayWait(config_.client.loop(), context, "GetRaw", asked));
+  const Scopes scopes = SelectedScopesOf(asked);
+  if (scopes.empty()) return Uncovered(config_.client, asked);
+  const ObjectKey key = {asked.ns, asked.name};
+  // Another store may be older: own writes are kept.
+  auto store = gate_.Pass(
+      context, asked.kind, asked.ns, asked.name,
+      [scopes, key] { return ChooseSelected(scopes, key); },
+      [](const ObjectKey&) { return false; });
+  if (!store.ok()) return std::move(store).status();
+  ObjectPtr object = (*store)->Get(asked.ns, asked.name);
+  if (object != nullptr) return object;
+  return absl::FailedPreconditionError(
+      StrCat(asked.ToString(), " is in none of the ", scopes.size(), " demands of ",
+             config_.client.component(), " with a label selector; whether it exists with other ",
+             "labels is unknown: demand it by name, or its namespace without a selector"));
+}
+
 absl::StatusOr<std::vector<ObjectPtr>> ComponentView::ListRaw(const CallContext& context,
                                                               const KindInfo& kind,
                                                               std::string_view ns) const {
   const DemandSpec asked = Asked(kind, ns);
-  auto store = StoreFor(context, "ListRaw", asked);
+  auto store = StoreFor(context, "ListRaw", asked, ScopesFor(asked));
   if (!store.ok()) return std::move(store).status();
   return (*store)->List(asked.ns);
+}
+
+absl::StatusOr<std::vector<ObjectPtr>> ComponentView::ListRawSelected(
+    const CallContext& context, const KindInfo& kind, std::string_view ns,
+    const LabelSelector& selector) const {
+  const DemandSpec asked = Asked(kind, ns);
+  auto store = StoreFor(context, "ListRawSelected", asked, ScopesFor(asked, selector));
+  if (!store.ok()) return std::move(store).status();
+  std::vector<ObjectPtr> objects = (*store)->List(asked.ns);
+  std::erase_if(
+      objects, [&](const ObjectPtr& object) { return !selector.Matches(object->Header().labels); });
+  return objects;
 }
 
 std::vector<ObjectPtr> ComponentView::ListLastKnown(const KindInfo& kind,
                                                     std::string_view ns) const {
   const DemandSpec asked = Asked(kind, ns);
-  for (const ScopePtr& scope : scopes_->Find(Scopes(kind, asked.ns, ""))) {
+  for (const ScopePtr& scope : ScopesFor(asked)) {
     if (const auto store = scope->LastKnown()) return store->List(asked.ns);
   }
   return {};
@@ -155,7 +252,7 @@ std::vector<ObjectPtr> ComponentView::ListLastKnown(const KindInfo& kind,
 
 ObjectPtr ComponentView::GetLastKnown(const KindInfo& kind, const ObjectKey& key) const {
   const DemandSpec asked = Asked(kind, key.ns, key.name);
-  for (const ScopePtr& scope : scopes_->Find(Scopes(kind, asked.ns, asked.name))) {
+  for (const ScopePtr& scope : ScopesFor(asked)) {
     if (const auto store = scope->LastKnown()) return store->Get(asked.ns, asked.name);
   }
   return nullptr;
@@ -175,7 +272,7 @@ absl::StatusOr<std::vector<ObjectPtr>> ComponentView::ListRawByIndex(
         StrCat(config_.client.component(), " has no index ", query.field, " of ", asked.ToString(),
                ": declare it with IndexField before the first demand of the kind"));
   }
-  auto store = StoreFor(context, "ListRawByIndex", asked);
+  auto store = StoreFor(context, "ListRawByIndex", asked, ScopesFor(asked));
   if (!store.ok()) return std::move(store).status();
   return (*store)->ReadBy(*index, query.value, asked.ns);
 }
@@ -185,7 +282,7 @@ std::vector<ObjectPtr> ComponentView::ListLastKnownByIndex(const KindInfo& kind,
   const auto index = scopes_->FindIndex(kind, query.field);
   if (index == nullptr) return ListLastKnown(kind, query.ns);
   const DemandSpec asked = Asked(kind, query.ns);
-  for (const ScopePtr& scope : scopes_->Find(Scopes(kind, asked.ns, ""))) {
+  for (const ScopePtr& scope : ScopesFor(asked)) {
     if (const auto store = scope->LastKnown())
       return store->ListByIndex(*index, query.value, asked.ns);
   }

@@ -44,6 +44,9 @@ class ComponentView : public CacheView {
                                    const ObjectKey& key) const override;
   absl::StatusOr<std::vector<ObjectPtr>> ListRaw(const CallContext& context, const KindInfo& kind,
                                                  std::string_view ns) const override;
+  absl::StatusOr<std::vector<ObjectPtr>> ListRawSelected(
+      const CallContext& context, const KindInfo& kind, std::string_view ns,
+      const LabelSelector& selector) const override;
   std::vector<ObjectPtr> ListLastKnown(const KindInfo& kind, std::string_view ns) const override;
   ObjectPtr GetLastKnown(const KindInfo& kind, const ObjectKey& key) const override;
 
@@ -58,10 +61,21 @@ class ComponentView : public CacheView {
  private:
   class Handle;
 
-  // The store that answers for a key, or (no name) for a list.
+  using Scopes = std::vector<std::shared_ptr<ReadableScope>>;
+
+  // The scopes that can answer for a key, or (no name) for a list. The widest come first.
+  Scopes ScopesFor(const DemandSpec& asked) const;
+  // The same for a list of what the selector matches.
+  Scopes ScopesFor(const DemandSpec& asked, const LabelSelector& selector) const;
+  // Those with selectors, which can have the key.
+  Scopes SelectedScopesOf(const DemandSpec& asked) const;
+  // The store that answers for a key, or (no name) for a list, from one of these scopes.
   absl::StatusOr<std::shared_ptr<const ObjectStore>> StoreFor(const CallContext& context,
                                                               std::string_view call,
-                                                              const DemandSpec& asked) const;
+                                                              const DemandSpec& asked,
+                                                              const Scopes& scopes) const;
+  // Reads a key for which only scopes with selectors could answer.
+  absl::StatusOr<ObjectPtr> GetSelected(const CallContext& context, const DemandSpec& asked) const;
 
   const Config config_;
   const std::shared_ptr<WatchComponent> component_;

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "absl/container/flat_hash_set.h"
+#include "manager/cache/label_index.h"
 
 namespace mandate {
 
@@ -12,23 +13,18 @@ namespace mandate {
 struct DemandTable::Selector {
   LabelSelector selector;
   std::string text;
-  // The label by which the selector is indexed: the first one that must have one value. Null: no
-  // label must.
-  const LabelRequirement* term = nullptr;
   size_t uses = 0;
 };
 
-// The owners of one watch. Each entry of an owner is in exactly one of the three sets.
+// The owners of one watch. Each entry of an owner is in exactly one of the two.
 struct DemandTable::Stream {
   using Selecting = std::pair<const Owner*, const Selector*>;
-  using Label = std::pair<std::string, std::string>;
 
-  bool IsEmpty() const { return everything.empty() && by_label.empty() && others.empty(); }
+  bool IsEmpty() const { return everything.empty() && selecting.empty(); }
 
   DemandSpec spec;
   absl::flat_hash_set<const Owner*> everything;  // without a selector
-  absl::flat_hash_map<Label, absl::flat_hash_set<Selecting>> by_label;
-  absl::flat_hash_set<Selecting> others;  // selectors without a term
+  LabelIndex<Selecting> selecting;
 };
 
 struct DemandTable::Owner {
@@ -36,18 +32,16 @@ struct DemandTable::Owner {
   std::vector<Entry> entries;  // sorted, each once
 };
 
-namespace {
-
-const LabelRequirement* TermOf(const LabelSelector& selector) {
-  for (const LabelRequirement& requirement : selector.requirements()) {
-    const bool has_values = requirement.op == LabelRequirement::Operator::kEquals ||
-                            requirement.op == LabelRequirement::Operator::kIn;
-    if (has_values && requirement.values.size() == 1) return &requirement;
-  }
-  return nullptr;
+DemandSpec SelectedDemand::Stream() const {
+  DemandSpec stream = spec;
+  if (!spec.name.empty() || !spec.labels.empty() || selector.MatchesEverything()) return stream;
+  const bool is_private = spec.kind.group.empty() &&
+                          (spec.kind.plural == "secrets" || spec.kind.plural == "configmaps");
+  const bool on_server =
+      mode == SelectorMode::kServer || (mode == SelectorMode::kDefault && is_private);
+  if (on_server) stream.labels = selector.ToString();
+  return stream;
 }
-
-}  // namespace
 
 DemandTable::DemandTable() = default;
 DemandTable::~DemandTable() = default;
@@ -60,19 +54,22 @@ DemandTable::Owner& DemandTable::OwnerFor(const DemandOwner& owner) {
 }
 
 DemandTable::Entry DemandTable::Intern(const SelectedDemand& demand) {
-  auto& stream = streams_[demand.spec];
+  const DemandSpec spec = demand.Stream();
+  auto& stream = streams_[spec];
   if (stream == nullptr) {
     stream = std::make_unique<Stream>();
-    stream->spec = demand.spec;
+    stream->spec = spec;
   }
-  if (demand.selector.MatchesEverything()) return {stream.get(), nullptr};
+  // What the server selects need not be routed.
+  if (demand.selector.MatchesEverything() || spec != demand.spec) {
+    return {stream.get(), nullptr};
+  }
   std::string text = demand.selector.ToString();
   auto& selector = selectors_[text];
   if (selector == nullptr) {
     selector = std::make_unique<Selector>();
     selector->selector = demand.selector;
     selector->text = std::move(text);
-    selector->term = TermOf(selector->selector);
   }
   return {stream.get(), selector.get()};
 }
@@ -87,10 +84,7 @@ void DemandTable::Link(const Owner& owner, const Entry& entry, Change& change) {
     return;
   }
   ++selector->uses;
-  auto& selecting = selector->term == nullptr
-                        ? stream.others
-                        : stream.by_label[{selector->term->key, selector->term->values.front()}];
-  selecting.insert({&owner, selector});
+  stream.selecting.Insert(selector->selector, {&owner, selector});
 }
 
 void DemandTable::Unlink(const Owner& owner, const Entry& entry, Change& change) {
@@ -99,13 +93,8 @@ void DemandTable::Unlink(const Owner& owner, const Entry& entry, Change& change)
   Selector* selector = entry.selector;
   if (selector == nullptr) {
     stream.everything.erase(&owner);
-  } else if (selector->term == nullptr) {
-    stream.others.erase({&owner, selector});
   } else {
-    const auto selecting =
-        stream.by_label.find({selector->term->key, selector->term->values.front()});
-    selecting->second.erase({&owner, selector});
-    if (selecting->second.empty()) stream.by_label.erase(selecting);
+    stream.selecting.Erase(selector->selector, {&owner, selector});
   }
   if (selector != nullptr && --selector->uses == 0) {
     const std::string text = std::move(selector->text);
@@ -177,34 +166,23 @@ void DemandTable::ForEachOwner(const DemandSpec& stream,
   const auto at = streams_.find(stream);
   if (at == streams_.end()) return;
   for (const Owner* owner : at->second->everything) found(owner->name.key);
-  for (const auto& [label, selecting] : at->second->by_label) {
-    for (const auto& [owner, selector] : selecting) found(owner->name.key);
-  }
-  for (const auto& [owner, selector] : at->second->others) found(owner->name.key);
+  at->second->selecting.ForEach(
+      [&](const Stream::Selecting& entry) { found(entry.first->name.key); });
 }
 
 void DemandTable::ForEachOwner(const DemandSpec& stream, const Labels& labels,
                                absl::FunctionRef<void(const ObjectKey&)> found) const {
   const auto at = streams_.find(stream);
   if (at == streams_.end()) return;
-  const auto find_in = [&](const absl::flat_hash_set<Stream::Selecting>& selecting) {
-    for (const auto& [owner, selector] : selecting) {
-      if (selector->selector.Matches(labels)) found(owner->name.key);
-    }
-  };
   for (const Owner* owner : at->second->everything) found(owner->name.key);
-  if (!at->second->by_label.empty()) {
-    for (const auto& label : labels) {
-      const auto selecting = at->second->by_label.find({label.first, label.second});
-      if (selecting != at->second->by_label.end()) find_in(selecting->second);
-    }
-  }
-  find_in(at->second->others);
+  at->second->selecting.ForEachCandidate(labels, [&](const Stream::Selecting& entry) {
+    if (entry.second->selector.Matches(labels)) found(entry.first->name.key);
+  });
 }
 
 bool DemandTable::HasSelectors(const DemandSpec& stream) const {
   const auto at = streams_.find(stream);
-  return at != streams_.end() && !(at->second->by_label.empty() && at->second->others.empty());
+  return at != streams_.end() && !at->second->selecting.empty();
 }
 
 std::vector<DemandSpec> DemandTable::StreamsOf(const ObjectKey& key) const {

@@ -25,15 +25,28 @@ struct DemandOwner {
   bool operator==(const DemandOwner&) const = default;
 };
 
+// Who applies a label selector.
+enum class SelectorMode {
+  kDefault,  // the server for Secrets and ConfigMaps, the router for other kinds
+  // Demands of one scope share a watch of all its objects; each event is routed to the owners whose
+  // selectors match. RBAC knows no labels, so this needs no further permission.
+  kRoute,
+  kServer,  // one watch for each selector: other objects never reach this process
+};
+
 // The objects of `spec` whose labels match `selector`.
 struct SelectedDemand {
   DemandSpec spec;
   LabelSelector selector = {};  // empty: all of them
+  SelectorMode mode = SelectorMode::kDefault;
+
+  // The watch that delivers these objects, perhaps among others. A single object has no selector
+  // there: its name selects it.
+  DemandSpec Stream() const;
 };
 
-// The demands of all owners, and the index from an object to the owners that demand it. Demands for
-// the same kind and scope share one stream, whatever their selectors are. A value without I/O; not
-// thread-safe.
+// The demands of all owners, and the index from an object to the owners that demand it. Demands
+// with the same Stream() share it. A value without I/O; not thread-safe.
 //
 // Costs: Replace() takes time in proportion to the number of the owner's demands, Add() constant
 // time. An object is mapped to owners in time proportional to the owners without a selector, those

@@ -222,5 +222,47 @@ TEST_F(DemandTableTest, AgreesWithAList) {
   }
 }
 
+TEST(SelectedDemand, TheServerAppliesSelectorsOfSecretsAndConfigMaps) {
+  const KindInfo secrets = BuiltIn("", "Secret", "secrets");
+  const KindInfo config_maps = BuiltIn("", "ConfigMap", "configmaps");
+  const KindInfo pods = BuiltIn("", "Pod", "pods");
+  const KindInfo others = BuiltIn("example.com", "Secret", "secrets");
+  const LabelSelector web = *LabelSelector::Parse("app=web");
+  const struct {
+    SelectedDemand demand;
+    const char* labels;
+  } cases[] = {
+      {{{secrets, "a", ""}, web}, "app=web"},
+      {{{config_maps, "", ""}, web}, "app=web"},
+      {{{pods, "a", ""}, web}, ""},
+      {{{others, "a", ""}, web}, ""},
+      {{{secrets, "a", ""}, {}}, ""},
+      {{{secrets, "a", "x"}, web}, ""},
+      {{{secrets, "a", ""}, web, SelectorMode::kRoute}, ""},
+      {{{pods, "a", ""}, web, SelectorMode::kServer}, "app=web"},
+  };
+  for (const auto& c : cases) {
+    EXPECT_EQ(c.demand.Stream().labels, c.labels) << c.demand.spec.ToString();
+  }
+}
+
+TEST(SelectedDemand, EachSelectorOfTheServerIsAStream) {
+  const KindInfo secrets = BuiltIn("", "Secret", "secrets");
+  const DemandOwner a = {{"n", "a"}, "1"}, b = {{"n", "b"}, "2"}, c = {{"n", "c"}, "3"};
+  const SelectedDemand web = {{secrets, "n", ""}, *LabelSelector::Parse("app=web")};
+  const SelectedDemand db = {{secrets, "n", ""}, *LabelSelector::Parse("app=db")};
+  DemandTable table;
+  EXPECT_EQ(table.Replace(a, {web}).opened, std::vector<DemandSpec>{web.Stream()});
+  EXPECT_TRUE(table.Replace(b, {web}).opened.empty());
+  EXPECT_EQ(table.Replace(c, {db, {{secrets, "n", ""}, {}}}).opened.size(), 2u);
+  EXPECT_FALSE(table.HasSelectors(web.Stream())) << "each of its objects matches";
+  std::vector<ObjectKey> owners;
+  table.ForEachOwner(web.Stream(), [&](const ObjectKey& key) { owners.push_back(key); });
+  std::sort(owners.begin(), owners.end());
+  EXPECT_EQ(owners, (std::vector<ObjectKey>{a.key, b.key}));
+  EXPECT_TRUE(table.Release(a.key).closed.empty());
+  EXPECT_EQ(table.Release(b.key).closed, std::vector<DemandSpec>{web.Stream()});
+}
+
 }  // namespace
 }  // namespace mandate

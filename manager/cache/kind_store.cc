@@ -8,37 +8,15 @@
 namespace mandate {
 namespace {
 
-// Whether both versions are known and `a` is at most `b`.
-bool IsAtMost(std::string_view a, std::string_view b) {
-  const auto left = ParseResourceVersion(a);
-  const auto right = ParseResourceVersion(b);
-  return left && right && *left <= *right;
-}
-
 bool IsSecret(const KindInfo& kind) { return kind.group.empty() && kind.plural == "secrets"; }
 
 ObjectPacker::Options NoPacking() { return {.min_object_bytes = SIZE_MAX}; }
 
-bool IsOrdered(std::string_view version) { return ParseResourceVersion(version).has_value(); }
+bool IsOrderedVersion(std::string_view version) {
+  return ParseResourceVersion(version).has_value();
+}
 
 }  // namespace
-
-bool KindStore::Known::Covers(const RawObject& object) const {
-  return (scope.first.empty() || scope.first == object.ns()) &&
-         (scope.second.empty() || scope.second == object.name());
-}
-
-bool KindStore::Known::Overlaps(const Known& other) const {
-  const auto meet = [](const std::string& a, const std::string& b) {
-    return a.empty() || b.empty() || a == b;
-  };
-  return meet(scope.first, other.scope.first) && meet(scope.second, other.scope.second);
-}
-
-bool KindStore::Known::IsGone(const RawObject& object) const {
-  return IsAtMost(object.resource_version(), version) &&
-         store->Get(object.ns(), object.name()) == nullptr;
-}
 
 KindStore::KindStore(const KindInfo& kind, const ObjectPacker::Options& packing,
                      Transform transform)
@@ -49,17 +27,18 @@ KindStore::KindStore(const KindInfo& kind, const ObjectPacker::Options& packing,
 
 std::unique_ptr<KindStore::Stream> KindStore::Open(const DemandSpec& scope, Listener& listener,
                                                    size_t most_events) {
-  return std::unique_ptr<Stream>(
-      new Stream(*this, Add({scope.ns, scope.name}, listener, most_events)));
+  return std::unique_ptr<Stream>(new Stream(*this, Add(scope, listener, most_events)));
 }
 
-std::shared_ptr<KindStore::Known> KindStore::Add(Scope scope, Listener& listener,
-                                                 size_t most_events) {
-  auto known = std::make_shared<Known>(Known{.scope = std::move(scope),
-                                             .store = std::make_shared<ObjectStore>(mutex_),
-                                             .listener = &listener,
-                                             .most_events = most_events});
-  watched_[known->scope] = known.get();
+std::shared_ptr<KnownStore> KindStore::Add(DemandSpec scope, Listener& listener,
+                                           size_t most_events) {
+  auto known = std::make_shared<Known>(std::move(scope), std::make_shared<ObjectStore>(mutex_),
+                                       &listener, most_events);
+  if (known->IsSelected()) {
+    selected_.Add(*known);
+  } else {
+    watched_[{known->scope.ns, known->scope.name}] = known.get();
+  }
   return known;
 }
 
@@ -74,15 +53,21 @@ void KindStore::Stream::Purge() {
 }
 
 bool KindStore::IsEmpty() const {
-  return closed_.empty() && std::ranges::all_of(watched_, [](const auto& watched) {
-           return watched.second->version.empty();
-         });
+  bool filled = !closed_.empty();
+  for (const auto& [scope, known] : watched_) filled = filled || known->filled();
+  selected_.ForEachIn("", [&](const Known& known) { filled = filled || known.filled(); });
+  return !filled;
 }
 
 void KindStore::Close(std::shared_ptr<Known> known) {
-  watched_.erase(known->scope);
+  if (known->IsSelected()) {
+    selected_.Remove(*known);
+  } else {
+    watched_.erase({known->scope.ns, known->scope.name});
+  }
   known->listener = nullptr;
-  if (!known->version.empty()) closed_.push_back(std::move(known));
+  if (known->followed != nullptr) Detach(*known);
+  if (known->filled()) closed_.push_back(std::move(known));
   Sweep();
 }
 
@@ -91,19 +76,20 @@ void KindStore::Sweep() {
   for (const auto& closed : closed_) {
     bool is_ahead = false;
     ForEachOverlapping(*closed, [&](Known& other) {
-      is_ahead = is_ahead || (other.listener != nullptr && IsOlder(other.version, closed->version));
+      is_ahead =
+          is_ahead || (other.listener != nullptr && IsOlder(other.version(), closed->version()));
     });
     if (is_ahead) needed.push_back(closed);
   }
   closed_.swap(needed);
 }
 
-void KindStore::ForEachCovering(const Known& self, const RawObject& object,
-                                absl::FunctionRef<void(Known&)> other) const {
+void KindStore::ForEachConcerned(const Known& self, const RawObject& object,
+                                 absl::FunctionRef<void(Known&, bool)> other) const {
   const auto consider = [&](std::string_view ns, std::string_view name) {
-    const auto found = watched_.find(ScopeLess::View(ns, name));
+    const auto found = watched_.find(Scope(ns, name));
     if (found == watched_.end() || found->second == &self) return;
-    if (!found->second->version.empty()) other(*found->second);
+    if (found->second->filled()) other(*found->second, true);
   };
   consider("", "");
   consider("", object.name());
@@ -111,27 +97,45 @@ void KindStore::ForEachCovering(const Known& self, const RawObject& object,
     consider(object.ns(), "");
     consider(object.ns(), object.name());
   }
+  selected_.ForEach(object, [&](Known& known, bool matches) {
+    if (&known != &self && known.filled()) other(known, matches);
+  });
   for (const auto& closed : closed_) {
-    if (closed->Covers(object)) other(*closed);
+    if (!closed->HasInScope(object)) continue;
+    const bool covers = closed->Covers(object);
+    if (covers || closed->store->Get(object.ns(), object.name()) != nullptr) {
+      other(*closed, covers);
+    }
   }
 }
 
 void KindStore::ForEachOverlapping(const Known& self, absl::FunctionRef<void(Known&)> other) const {
   const auto consider = [&](Known& known) {
-    if (&known != &self && !known.version.empty() && known.Overlaps(self)) other(known);
+    if (&known != &self && known.filled() && known.Overlaps(self)) other(known);
   };
   for (const auto& closed : closed_) consider(*closed);
-  const std::string& ns = self.scope.first;
+  const std::string& ns = self.scope.ns;
+  selected_.ForEachIn(ns, consider);
   if (ns.empty()) {
     for (const auto& [scope, known] : watched_) consider(*known);
     return;
   }
-  for (const std::string& of : {std::string(), ns}) {
-    for (auto it = watched_.lower_bound(ScopeLess::View(of, ""));
+  for (const std::string_view of : {std::string_view(), std::string_view(ns)}) {
+    for (auto it = watched_.lower_bound(Scope(of, ""));
          it != watched_.end() && it->first.first == of; ++it) {
       consider(*it->second);
     }
   }
+}
+
+void KindStore::Note(Known& known, const Events& events) {
+  if (known.IsSelected() && known.listener != nullptr) selected_.Note(known, events);
+}
+
+void KindStore::Tell(Known& known, const Events& events) {
+  if (events.empty()) return;
+  Note(known, events);
+  if (known.listener != nullptr) known.listener->OnObjects(events);
 }
 
 ObjectPtr KindStore::Stream::Pack(ObjectPtr object) {
@@ -150,35 +154,55 @@ ObjectPtr KindStore::Transformed(ObjectPtr object) const {
 }
 
 std::vector<ObjectEvent> KindStore::Stream::Put(ObjectPtr object) {
-  if (known_->version.empty() || kind_.IsAlone()) return store()->Put(std::move(object));
-  Changes others;
-  bool gone = false;
-  if (IsOrdered(object->resource_version())) {
-    kind_.ForEachCovering(*known_, *object, [&](Known& other) {
-      gone = gone || other.IsGone(*object);
-      others.emplace_back(&other, Events());
+  const std::string_view version = object->resource_version();
+  Changes putting, leaving;
+  std::vector<ObjectPtr> left;  // what each of `leaving` has
+  bool is_past = false;
+  if (known_->filled() && !kind_.IsAlone() && IsOrderedVersion(version)) {
+    const auto get = [&](const ObjectStore& in) { return in.Get(object->ns(), object->name()); };
+    const auto is_older_than = [&](const ObjectPtr& held) {
+      return held != nullptr && IsOlder(version, held->resource_version());
+    };
+    is_past = is_older_than(get(*store())) || known_->HasLeft(*object);
+    kind_.ForEachConcerned(*known_, *object, [&](Known& other, bool covers) {
+      ObjectPtr held = get(*other.store);
+      const bool knows_later = IsAtMost(version, other.version());
+      is_past =
+          is_past || is_older_than(held) || (held == nullptr && knows_later && !other.IsSelected());
+      // In a scope with a selector it may have lost its labels since.
+      if (other.IsSelected() && (knows_later || other.HasLeft(*object))) return;
+      if (covers) {
+        putting.emplace_back(&other, Events());
+      } else if (held != nullptr) {
+        leaving.emplace_back(&other, Events());
+        left.push_back(std::move(held));
+      }
     });
   }
   Events events;
-  // An object that is here is also in the other stores.
-  if (gone) return events;
+  // The store has what is known of the object since, if its scope has that.
+  if (is_past) return events;
   {
     MutexLock lock(*kind_.mutex_);
     events = store()->PutLocked(object);
-    for (auto& [other, changes] : others) changes = other->store->PutLocked(object);
+    for (auto& [other, changes] : putting) changes = other->store->PutLocked(object);
+    for (size_t i = 0; i < leaving.size(); ++i) {
+      leaving[i].first->NoteLeft(*object);
+      leaving[i].second = leaving[i].first->store->RemoveLocked(left[i]);
+    }
   }
-  for (const auto& [other, changes] : others) {
-    if (!changes.empty() && other->listener != nullptr) other->listener->OnObjects(changes);
-  }
+  kind_.Note(*known_, events);
+  for (const auto& [other, changes] : putting) kind_.Tell(*other, changes);
+  for (const auto& [other, changes] : leaving) kind_.Tell(*other, changes);
   return events;
 }
 
 std::vector<ObjectEvent> KindStore::Stream::Remove(ObjectPtr object) {
-  if (known_->version.empty() || kind_.IsAlone()) return store()->Remove(std::move(object));
   Changes others;
-  if (IsOrdered(object->resource_version())) {
-    kind_.ForEachCovering(*known_, *object,
-                          [&](Known& other) { others.emplace_back(&other, Events()); });
+  if (known_->filled() && !kind_.IsAlone() && IsOrderedVersion(object->resource_version())) {
+    kind_.ForEachConcerned(*known_, *object, [&](Known& other, bool) {
+      if (known_->DecidesFor(other)) others.emplace_back(&other, Events());
+    });
   }
   Events events;
   {
@@ -186,106 +210,41 @@ std::vector<ObjectEvent> KindStore::Stream::Remove(ObjectPtr object) {
     events = store()->RemoveLocked(object);
     for (auto& [other, changes] : others) changes = other->store->RemoveLocked(object);
   }
-  for (const auto& [other, changes] : others) {
-    if (!changes.empty() && other->listener != nullptr) other->listener->OnObjects(changes);
-  }
+  kind_.Note(*known_, events);
+  for (const auto& [other, changes] : others) kind_.Tell(*other, changes);
   return events;
 }
 
 void KindStore::Stream::SetResourceVersion(std::string resource_version) {
-  known_->version = resource_version;
+  known_->MoveTo(resource_version);
   store()->SetResourceVersion(std::move(resource_version));
   if (!kind_.closed_.empty()) kind_.Sweep();
 }
 
-std::map<KindStore::Known*, KindStore::Events> KindStore::Merge(
-    const Known& self, const std::string& version, ReflectorTarget::Content& content) const {
-  std::map<Known*, Events> changes;
-  const auto change = [&](Known& other, const ObjectPtr& old, const ObjectPtr& now) {
-    AppendChange(old, now, changes[&other]);
-  };
-  // The objects of the list.
-  std::vector<ObjectPtr> gone;
-  std::vector<Known*> covering;
-  for (const ObjectSlot& slot : content.objects) {
-    covering.clear();
-    bool is_gone = false;
-    ForEachCovering(self, *slot.object, [&](Known& other) {
-      is_gone = is_gone || other.IsGone(*slot.object);
-      covering.push_back(&other);
-    });
-    if (is_gone) {
-      gone.push_back(slot.object);
-      continue;
-    }
-    for (Known* other : covering) {
-      const ObjectPtr held = other->store->Get(slot.object->ns(), slot.object->name());
-      const std::string_view now = slot.object->resource_version();
-      if (held != nullptr && IsAtMost(now, held->resource_version())) {
-        content.bytes.Add(*held);
-        content.bytes.Subtract(*slot.object);
-        slot.object = held;
-      } else if (IsOrdered(now)) {
-        change(*other, held, slot.object);
-      }
-    }
-  }
-  for (const ObjectPtr& object : gone) {
-    content.bytes.Subtract(*object);
-    content.objects.erase(object);
-  }
-  // Objects that only other stores have were deleted before the list, or created after it.
-  std::vector<ObjectPtr> newer;
-  ForEachOverlapping(self, [&](Known& other) {
-    for (const ObjectPtr& held : other.store->List(self.scope.first)) {
-      if (!self.Covers(*held) || content.objects.contains(held)) continue;
-      if (IsAtMost(held->resource_version(), version)) {
-        change(other, held, nullptr);
-      } else if (IsOlder(version, held->resource_version())) {
-        newer.push_back(held);
-      }
-    }
-  });
-  for (const ObjectPtr& object : newer) {
-    if (!content.objects.contains(object)) content.Put(object);
-  }
-  return changes;
+bool KindStore::Stream::CanFollow(const Stream& wider) const {
+  const Known& other = *wider.known_;
+  const bool newer = !known_->filled() || IsAtMost(known_->own_version, other.own_version);
+  return other.followed == nullptr && IsOrderedVersion(other.own_version) && newer;
 }
 
-ReflectorTarget::Replaced KindStore::Stream::Replace(Content content, std::string resource_version,
-                                                     size_t most_events) {
-  known_->version = resource_version;
-  if (kind_.IsAlone()) {
-    return store()->Replace(std::move(content), std::move(resource_version), most_events);
+ReflectorTarget::Replaced KindStore::Stream::Follow(const Stream& wider) {
+  Content content;
+  for (const ObjectPtr& object : wider.store()->List(known_->scope.ns)) {
+    if (known_->Covers(*object)) content.Put(object);
   }
-  const std::map<Known*, Events> changes = kind_.Merge(*known_, resource_version, content);
-  std::map<Known*, std::shared_ptr<const ObjectSet>> before;
-  for (const auto& [other, events] : changes) {
-    if (events.size() > other->most_events) before[other] = other->store->Snapshot();
-  }
-  const auto change_others = [&]() ABSL_NO_THREAD_SAFETY_ANALYSIS {
-    for (const auto& [other, events] : changes) {
-      for (const ObjectEvent& event : events) {
-        if (event.type == ObjectEvent::Type::kDelete) {
-          other->store->RemoveLocked(event.object);
-        } else {
-          other->store->PutLocked(event.object);
-        }
-      }
-    }
-  };
-  Replaced replaced = store()->ReplaceWithUpdate(std::move(content), std::move(resource_version),
-                                                 most_events, change_others);
-  for (const auto& [other, events] : changes) {
-    if (other->listener == nullptr) continue;
-    if (const auto many = before.find(other); many != before.end()) {
-      other->listener->OnReplaced(many->second);
-    } else {
-      other->listener->OnObjects(events);
-    }
-  }
-  if (!kind_.closed_.empty()) kind_.Sweep();
+  Replaced replaced = Replace(std::move(content), wider.known_->own_version, known_->most_events);
+  known_->followed = wider.known_.get();
+  store()->FollowVersionOf(wider.store());
   return replaced;
+}
+
+void KindStore::Stream::Unfollow() { kind_.Detach(*known_); }
+
+void KindStore::Detach(Known& known) {
+  known.MoveTo(known.version());
+  known.followed = nullptr;
+  known.store->FollowVersionOf(nullptr);
+  known.store->SetResourceVersion(known.own_version);
 }
 
 }  // namespace mandate

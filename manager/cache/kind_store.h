@@ -11,6 +11,8 @@
 
 #include "absl/functional/function_ref.h"
 #include "manager/cache/cache_view.h"
+#include "manager/cache/known_store.h"
+#include "manager/cache/selected_stores.h"
 #include "manager/cache/store.h"
 #include "manager/object/object_packer.h"
 
@@ -26,7 +28,13 @@ namespace mandate {
 // filled. Let r be the version up to which a store knows its objects. Then an object that the store
 // covers and does not have was deleted, if the object's version is r or less.
 //
-// A store that was closed stays in use until the watches that overlap it have caught up with it.
+// That is not so for a scope with a label selector: the object may have lost its labels instead.
+// What the watch of such a scope deletes is deleted in its own store only. In return, an object
+// that comes from another watch without the labels leaves the store.
+//
+// A watch may keep the stores of narrower scopes, too, which then need no watch of their own
+// (Stream::Follow). A store that was closed stays in use until the watches that overlap it have
+// caught up with it.
 //
 // Versions that cannot be compared (aggregated APIs may use such) are never passed on: then each
 // store has what its own watch delivers.
@@ -34,14 +42,7 @@ namespace mandate {
 // Loop thread only, except for the stores that readers hold.
 class KindStore {
  public:
-  // Gets the changes that another watch has made in the store.
-  class Listener {
-   public:
-    virtual ~Listener() = default;
-    virtual void OnObjects(const std::vector<ObjectEvent>& events) = 0;
-    // More changes than `most_events`; `before` is the former content.
-    virtual void OnReplaced(const std::shared_ptr<const ObjectSet>& before) = 0;
-  };
+  using Listener = StoreListener;
   class Stream;
 
   // Changes an object before it is stored, but not its identity. Null: none.
@@ -58,42 +59,35 @@ class KindStore {
   std::unique_ptr<Stream> Open(const DemandSpec& scope, Listener& listener, size_t most_events);
 
  private:
-  // Namespace and name of the scope.
-  using Scope = std::pair<std::string, std::string>;
-  struct ScopeLess {
-    using is_transparent = void;
-    using View = std::pair<std::string_view, std::string_view>;
-    bool operator()(const View& a, const View& b) const { return a < b; }
-  };
-  // A store, and up to which version it is known.
-  struct Known {
-    bool Covers(const RawObject& object) const;
-    bool Overlaps(const Known& other) const;
-    // Whether the object was deleted at or before `version`.
-    bool IsGone(const RawObject& object) const;
-
-    const Scope scope;
-    const std::shared_ptr<ObjectStore> store;
-    Listener* listener;  // null: the watch was closed
-    const size_t most_events;
-    std::string version = {};  // "": not filled
-  };
+  using Known = KnownStore;
+  using Content = ReflectorTarget::Content;
   using Events = std::vector<ObjectEvent>;
   using Changes = std::vector<std::pair<Known*, Events>>;
 
-  // Calls `other` for each filled store that covers the object, except `self`.
-  void ForEachCovering(const Known& self, const RawObject& object,
-                       absl::FunctionRef<void(Known&)> other) const;
+  // Calls `other` for each filled store that the object concerns, except `self`. `covers`: its
+  // scope has the object; otherwise the store has a version with other labels.
+  void ForEachConcerned(const Known& self, const RawObject& object,
+                        absl::FunctionRef<void(Known&, bool covers)> other) const;
   // Calls `other` for each filled store whose scope overlaps that of `self`.
   void ForEachOverlapping(const Known& self, absl::FunctionRef<void(Known&)> other) const;
-  bool IsAlone() const { return watched_.size() == 1 && closed_.empty(); }
+  // The store has these changes. Its watch is not the one that made them.
+  void Tell(Known& known, const Events& events);
+  // Notes which objects a store with a selector has.
+  void Note(Known& known, const Events& events);
+  bool IsAlone() const { return watched_.size() == 1 && selected_.empty() && closed_.empty(); }
   // Whether no store was filled, or has been purged since.
   bool IsEmpty() const;
   // Changes `content`, a list as of `version`, to what is known since. Returns the changes that it
   // makes in other stores.
   std::map<Known*, Events> Merge(const Known& self, const std::string& version,
-                                 ReflectorTarget::Content& content) const;
-  std::shared_ptr<Known> Add(Scope scope, Listener& listener, size_t most_events);
+                                 Content& content) const;
+  // The same for the objects of the list, and for those that only other stores have.
+  void MergeListed(const Known& self, Content& content, std::map<Known*, Events>& changes) const;
+  void MergeOthers(const Known& self, const std::string& version, Content& content,
+                   std::map<Known*, Events>& changes) const;
+  std::shared_ptr<Known> Add(DemandSpec scope, Listener& listener, size_t most_events);
+  // Ends Stream::Follow().
+  static void Detach(Known& known);
   // Ends the use of a store by its watch.
   void Close(std::shared_ptr<Known> known);
   // Forgets the closed stores with which all others have caught up.
@@ -106,7 +100,9 @@ class KindStore {
   const Transform transform_;
   ObjectPacker packer_;
   const std::shared_ptr<Mutex> mutex_;  // of all stores
-  std::map<Scope, Known*, ScopeLess> watched_;
+  using Scope = std::pair<std::string_view, std::string_view>;
+  std::map<Scope, Known*> watched_;  // without a selector; the keys are parts of the stores' scopes
+  SelectedStores selected_;
   std::vector<std::shared_ptr<Known>> closed_;
 };
 
@@ -121,6 +117,15 @@ class KindStore::Stream : public ReflectorTarget {
 
   // Replaces the store by an empty one, as if the stream had been closed and opened again.
   void Purge();
+
+  // Whether the watch of `wider`, which covers this scope, can keep this store: it has been filled,
+  // follows no other, and is no older than this one.
+  bool CanFollow(const Stream& wider) const;
+  // From now on it does, and this stream's own watch must be closed. `wider` is neither purged nor
+  // closed before Unfollow(). Returns the changes that this makes, as Replace() does.
+  Replaced Follow(const Stream& wider);
+  // The store stays as it is: its own watch can begin at its version.
+  void Unfollow();
 
   ObjectPtr Pack(ObjectPtr object) override;
   Replaced Replace(Content content, std::string resource_version, size_t most_events) override;

@@ -1,5 +1,5 @@
-// Watches of random scopes follow one history at different speeds: they are opened, list, lag
-// behind, list again, are purged and are closed.
+// Watches of random scopes and selectors follow one history at different speeds: they are opened,
+// list, lag behind, list again, are purged, are kept by wider ones, and are closed.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -43,13 +43,36 @@ class KindStoreSimulation : public testing::Test {
     }
     void OnObjects(const std::vector<ObjectEvent>& events) override { Apply(events); }
     void OnReplaced(const std::shared_ptr<const ObjectSet>&) override { replaced = true; }
-    bool Covers(const ObjectKey& key) const {
-      return (ns.empty() || ns == key.ns) && (name.empty() || name == key.name);
+    bool HasInScope(const ObjectKey& key) const {
+      return (scope.ns.empty() || scope.ns == key.ns) &&
+             (scope.name.empty() || scope.name == key.name);
+    }
+    // Null: an object with these labels is not in this scope.
+    ObjectPtr Filter(const ObjectPtr& object) const {
+      if (object == nullptr || !HasInScope(object->Key())) return nullptr;
+      if (scope.labels.empty()) return object;
+      const bool matches = LabelSelector::Parse(scope.labels)->Matches(object->Header().labels);
+      return matches ? object : nullptr;
+    }
+    bool IsWiderThan(const Watch& other) const {
+      const auto wider = [](const std::string& a, const std::string& b) {
+        return a.empty() || a == b;
+      };
+      return this != &other && wider(scope.ns, other.scope.ns) &&
+             wider(scope.name, other.scope.name) && wider(scope.labels, other.scope.labels);
+    }
+    size_t version() const { return kept_by == nullptr ? at : kept_by->version(); }
+    void Unfollow() {
+      stream->Unfollow();
+      at = version();
+      kept_by = nullptr;
     }
 
-    std::string ns, name;
+    DemandSpec scope;
     std::unique_ptr<KindStore::Stream> stream;
-    size_t at = 0;  // the version; 0: not filled
+    size_t at = 0;                       // the version; 0: not filled
+    Watch* kept_by = nullptr;            // another watch keeps this one's store
+    std::map<std::string, size_t> last;  // the version of each object that was seen
     bool replaced = false;
     std::map<std::string, std::string> copy;
   };
@@ -62,12 +85,15 @@ class KindStoreSimulation : public testing::Test {
     const ObjectPtr now = StateAt(history_.size(), key);
     if (now != nullptr && Pick(3) == 0) {
       // The DELETED event has the last state with the version of the deletion.
-      history_.push_back({key, Widget(key, version, std::string(now->uid())), true});
+      const auto labels = now->Header().labels;
+      const std::string label = labels.empty() ? "" : "l=" + labels.at("l");
+      history_.push_back({key, Widget(key, version, std::string(now->uid()), label), true});
       return;
     }
     const std::string uid =
         now != nullptr ? std::string(now->uid()) : "u" + std::to_string(version);
-    history_.push_back({key, Widget(key, version, uid), false});
+    const std::string label = std::vector<std::string>{"", "l=p", "l=q"}[Pick(3)];
+    history_.push_back({key, Widget(key, version, uid, label), false});
   }
   ObjectPtr StateAt(size_t version, const std::string& key) const {
     for (size_t i = version; i > 0; --i) {
@@ -79,75 +105,122 @@ class KindStoreSimulation : public testing::Test {
   void ListAt(Watch& watch, size_t version) {
     std::vector<ObjectPtr> objects;
     for (const char* key : kKeys) {
-      const ObjectPtr state = StateAt(version, key);
+      const ObjectPtr state = watch.Filter(StateAt(version, key));
       // Another copy of the same bytes, as a response has.
-      if (state != nullptr && watch.Covers(state->Key())) {
+      if (state != nullptr) {
         objects.push_back(*ParseRawObject(state->bytes(), Encoding::kJson));
       }
     }
     watch.at = version;
     watch.Apply(watch.stream->Replace(ContentOf(objects), std::to_string(version), 1000).events);
   }
+  void Open() {
+    auto watch = std::make_unique<Watch>();
+    const size_t scope = Pick(4);
+    watch->scope.kind = kWidget;
+    watch->scope.ns = scope == 0 ? "" : Pick(2) == 0 ? "a" : "b";
+    watch->scope.name = scope < 2 ? "" : Pick(2) == 0 ? "x" : "y";
+    if (watch->scope.name.empty() && Pick(2) == 0) {
+      watch->scope.labels = std::vector<std::string>{"l=p", "l in (p,q)", "!l"}[Pick(3)];
+    }
+    for (const auto& other : watches_) {
+      if (other->scope == watch->scope) return;
+    }
+    watch->stream = kind_->Open(watch->scope, *watch, 1000);
+    watches_.push_back(std::move(watch));
+  }
+  void UnfollowAllOf(const Watch& watch) {
+    for (const auto& other : watches_) {
+      if (other->kept_by == &watch) other->Unfollow();
+    }
+  }
+  // The events that the server sends of one change.
+  void Deliver(Watch& watch) {
+    const Change& change = history_[watch.at];
+    const ObjectPtr before = watch.Filter(StateAt(watch.at, change.key));
+    ++watch.at;
+    const ObjectPtr now = change.deleted ? nullptr : watch.Filter(change.object);
+    if (now != nullptr) {
+      watch.Apply(watch.stream->Put(*ParseRawObject(now->bytes(), Encoding::kJson)));
+    } else if (before != nullptr) {
+      // The last state in this scope, with the version of the change.
+      const auto labels = before->Header().labels;
+      watch.Apply(watch.stream->Remove(Widget(change.key, static_cast<int>(watch.at), before->uid(),
+                                              labels.empty() ? "" : "l=" + labels.at("l"))));
+    } else {
+      return;
+    }
+    watch.stream->SetResourceVersion(std::to_string(watch.at));
+  }
   void Step() {
     if (Pick(2) == 0) Write();
     if (history_.empty()) return;
     const size_t action = Pick(10);
-    if (action == 0 && watches_.size() < 6) {
-      auto watch = std::make_unique<Watch>();
-      const size_t scope = Pick(4);
-      watch->ns = scope == 0 ? "" : Pick(2) == 0 ? "a" : "b";
-      watch->name = scope < 2 ? "" : Pick(2) == 0 ? "x" : "y";
-      for (const auto& other : watches_) {
-        if (other->ns == watch->ns && other->name == watch->name) return;
-      }
-      watch->stream = kind_->Open({kWidget, watch->ns, watch->name}, *watch, 1000);
-      watches_.push_back(std::move(watch));
-      return;
-    }
+    if (action == 0 && watches_.size() < 8) return Open();
     if (watches_.empty()) return;
     const size_t which = Pick(watches_.size());
     Watch& watch = *watches_[which];
     if (action == 1) {
-      watches_.erase(watches_.begin() + which);
+      UnfollowAllOf(watch);
+      watches_.erase(watches_.begin() + static_cast<std::ptrdiff_t>(which));
+    } else if (watch.kept_by != nullptr) {
+      if (action == 2) watch.Unfollow();
+    } else if (action == 2 && Pick(2) == 0) {
+      Watch& wider = *watches_[Pick(watches_.size())];
+      if (!wider.IsWiderThan(watch) || !watch.stream->CanFollow(*wider.stream)) return;
+      UnfollowAllOf(watch);
+      watch.Apply(watch.stream->Follow(*wider.stream).events);
+      watch.kept_by = &wider;
     } else if (action <= 3 || watch.at == 0) {
       // A watch that was not filled lists the newest state. Later the server may be one that lags
       // behind, but not behind what the watch knew.
       ListAt(watch,
              watch.at == 0 ? history_.size() : watch.at + Pick(history_.size() - watch.at + 1));
     } else if (action == 4 && Pick(3) == 0) {
+      UnfollowAllOf(watch);
       watch.stream->Purge();
       watch.at = 0;
       watch.copy.clear();
+      watch.last.clear();
     } else {
-      for (size_t i = Pick(4); i > 0 && watch.at < history_.size(); --i) {
-        const Change& change = history_[watch.at++];
-        if (!watch.Covers(change.object->Key())) continue;
-        const ObjectPtr object = *ParseRawObject(change.object->bytes(), Encoding::kJson);
-        watch.Apply(change.deleted ? watch.stream->Remove(object) : watch.stream->Put(object));
-        watch.stream->SetResourceVersion(std::to_string(watch.at));
-      }
+      for (size_t i = Pick(4); i > 0 && watch.at < history_.size(); --i) Deliver(watch);
       if (Pick(2) == 0) watch.stream->SetResourceVersion(std::to_string(watch.at));  // a bookmark
     }
   }
   // What the stores say about an object, and that they agree.
   void Check() {
     for (const char* key : kKeys) {
+      const ObjectKey at = {std::string(1, key[0]), key + 2};
       std::optional<ObjectPtr> seen;
       size_t newest = 0;
       for (const auto& watch : watches_) {
-        const ObjectKey at = {std::string(1, key[0]), key + 2};
-        if (watch->at == 0 || !watch->Covers(at)) continue;
+        if (watch->version() == 0 || !watch->HasInScope(at)) continue;
         const ObjectPtr held = watch->stream->store()->Get(at.ns, at.name);
+        const auto copied = watch->copy.find(key);
+        ASSERT_EQ(copied == watch->copy.end(), held == nullptr) << key;
+        if (held != nullptr) {
+          ASSERT_EQ(copied->second, held->resource_version());
+        }
+        CheckSelected(*watch, key, held);
+        if (!watch->scope.labels.empty()) continue;
         if (seen.has_value()) {
           ASSERT_EQ(held == nullptr, *seen == nullptr) << key;
           ASSERT_EQ(held, *seen) << "two copies of " << key;
         }
         seen = held;
-        newest = std::max(newest, watch->at);
-        const auto copied = watch->copy.find(key);
-        ASSERT_EQ(copied == watch->copy.end(), held == nullptr) << key;
-        if (held != nullptr) {
-          ASSERT_EQ(copied->second, held->resource_version());
+        newest = std::max(newest, watch->version());
+      }
+      for (const auto& watch : watches_) {
+        if (watch->version() == 0 || !watch->HasInScope(at) || watch->scope.labels.empty()) {
+          continue;
+        }
+        const ObjectPtr held = watch->stream->store()->Get(at.ns, at.name);
+        if (held != nullptr && seen.has_value()) {
+          ASSERT_EQ(held, *seen) << key << " in " << watch->scope.ToString();
+        }
+        if (held == nullptr && seen.has_value() && watch->Filter(*seen) != nullptr) {
+          ASSERT_GE(watch->version(), std::stoul(std::string((*seen)->resource_version())))
+              << key << " is not in " << watch->scope.ToString();
         }
       }
       if (!seen.has_value()) {
@@ -164,6 +237,15 @@ class KindStoreSimulation : public testing::Test {
       last_[key] = version;
     }
   }
+  // The same for what one store says of its own scope.
+  void CheckSelected(Watch& watch, const char* key, const ObjectPtr& held) {
+    size_t version = std::max(watch.last[key], watch.version());
+    while (version <= history_.size() && !SameState(watch.Filter(StateAt(version, key)), held)) {
+      ++version;
+    }
+    ASSERT_LE(version, history_.size()) << key << " went back in " << watch.scope.ToString();
+    watch.last[key] = version;
+  }
   static bool SameState(const ObjectPtr& a, const ObjectPtr& b) {
     if (a == nullptr || b == nullptr) return a == b;
     return a->resource_version() == b->resource_version();
@@ -178,10 +260,13 @@ class KindStoreSimulation : public testing::Test {
 };
 
 TEST_F(KindStoreSimulation, NoReaderSeesAnObjectGoBack) {
-  for (int seed = 0; seed < 300; ++seed) {
+  for (int seed = 0; seed < 2000; ++seed) {
     SCOPED_TRACE(seed);
     dice_.seed(seed);
     history_.clear();
+    for (const auto& watch : watches_) {
+      if (watch->kept_by != nullptr) watch->Unfollow();
+    }
     watches_.clear();
     kind_.emplace(kWidget);
     last_.clear();

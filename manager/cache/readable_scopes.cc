@@ -75,6 +75,20 @@ std::vector<std::shared_ptr<ReadableScope>> ReadableScopes::Find(
   return found;
 }
 
+std::vector<std::shared_ptr<ReadableScope>> ReadableScopes::FindSelected(
+    const KindInfo& kind, std::string_view ns) const {
+  std::vector<std::shared_ptr<ReadableScope>> found;
+  MutexLock lock(mutex_);
+  const DemandSpec all = {kind, std::string(ns), ""};
+  for (auto it = scopes_.upper_bound(all); it != scopes_.end() && it->first.kind == kind &&
+                                           it->first.ns == ns && it->first.name.empty();
+       ++it) {
+    auto scope = it->second.lock();
+    if (scope != nullptr && scope->demands() > 0) found.push_back(std::move(scope));
+  }
+  return found;
+}
+
 size_t ReadableScopes::size() const {
   MutexLock lock(mutex_);
   return scopes_.size();

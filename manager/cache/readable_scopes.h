@@ -79,7 +79,7 @@ class ReadableScope {
 struct DemandLess {
   static auto Of(const DemandSpec& s) {
     return std::tuple(s.kind.group, s.kind.version, s.kind.plural, std::string_view(s.ns),
-                      std::string_view(s.name));
+                      std::string_view(s.name), std::string_view(s.labels));
   }
   bool operator()(const DemandSpec& a, const DemandSpec& b) const { return Of(a) < Of(b); }
 };
@@ -98,6 +98,9 @@ class ReadableScopes {
   std::shared_ptr<ReadableScope> Acquire(const DemandSpec& spec);
   // The ReadableScopes of those `specs` that have demands, in that order.
   std::vector<std::shared_ptr<ReadableScope>> Find(const std::vector<DemandSpec>& specs) const;
+  // Those of objects in `ns` (empty: in all namespaces) with a selector that the server applies.
+  std::vector<std::shared_ptr<ReadableScope>> FindSelected(const KindInfo& kind,
+                                                           std::string_view ns) const;
   // Includes the entries that nobody holds.
   size_t size() const;
 

@@ -111,13 +111,18 @@ ObjectBytes ObjectStore::bytes() const {
 
 std::string ObjectStore::resource_version() const {
   MutexLock lock(mutex_);
-  return resource_version_;
+  return VersionLocked();
+}
+
+void ObjectStore::FollowVersionOf(std::shared_ptr<const ObjectStore> other) {
+  MutexLock lock(mutex_);
+  followed_ = std::move(other);
 }
 
 bool ObjectStore::HasReached(std::string_view resource_version) const {
   const auto wanted = ParseResourceVersion(resource_version);
   MutexLock lock(mutex_);
-  const auto reached = ParseResourceVersion(resource_version_);
+  const auto reached = ParseResourceVersion(VersionLocked());
   return wanted && reached && *reached >= *wanted;
 }
 

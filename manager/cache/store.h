@@ -72,6 +72,8 @@ class ObjectStore : public ReflectorTarget {
   ObjectBytes bytes() const override;
   // The version up to which the objects are known; "" before the first Replace().
   std::string resource_version() const;
+  // From now on the version is that of `other`, which has the same mutex. Null: its own again.
+  void FollowVersionOf(std::shared_ptr<const ObjectStore> other);
   // Whether the content is certainly no older than `resource_version`.
   bool HasReached(std::string_view resource_version) const;
 
@@ -97,6 +99,10 @@ class ObjectStore : public ReflectorTarget {
     FieldIndex values;
   };
 
+  // Both have the same mutex.
+  const std::string& VersionLocked() const ABSL_NO_THREAD_SAFETY_ANALYSIS {
+    return followed_ == nullptr ? resource_version_ : followed_->resource_version_;
+  }
   void Note(const std::vector<ObjectEvent>& changes) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   // For the thread that writes: no other thread changes the objects.
   const ObjectSet& OwnObjects() const ABSL_NO_THREAD_SAFETY_ANALYSIS { return objects_; }
@@ -111,6 +117,7 @@ class ObjectStore : public ReflectorTarget {
   mutable absl::flat_hash_map<const IndexDefinition*, Index> indexes_ ABSL_GUARDED_BY(mutex_);
   ObjectBytes bytes_ ABSL_GUARDED_BY(mutex_);
   std::string resource_version_ ABSL_GUARDED_BY(mutex_);
+  std::shared_ptr<const ObjectStore> followed_ ABSL_GUARDED_BY(mutex_);
 };
 
 }  // namespace mandate

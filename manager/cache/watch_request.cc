@@ -15,6 +15,7 @@ RestRequest Request(const DemandSpec& spec, Query query, std::string accept) {
   if (!spec.name.empty()) {
     query.emplace_back("fieldSelector", StrCat("metadata.name=", spec.name));
   }
+  if (!spec.labels.empty()) query.emplace_back("labelSelector", spec.labels);
   return {.method = "GET",
           .target = ResourceTarget(spec.kind, {spec.ns, ""}, "", query),
           .body = "",

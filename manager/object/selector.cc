@@ -260,6 +260,12 @@ std::string LabelSelector::ToString() const {
   });
 }
 
+bool LabelSelector::Includes(const LabelSelector& narrower) const {
+  return std::ranges::all_of(requirements_, [&](const LabelRequirement& requirement) {
+    return std::ranges::find(narrower.requirements_, requirement) != narrower.requirements_.end();
+  });
+}
+
 bool LabelSelector::MatchesLabels(Lookup label) const {
   return std::all_of(requirements_.begin(), requirements_.end(),
                      [&](const LabelRequirement& r) { return Holds(r, label(r.key)); });

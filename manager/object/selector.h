@@ -71,6 +71,10 @@ class LabelSelector {
     });
   }
 
+  // Whether each of its requirements is also one of `narrower`: then it matches all that `narrower`
+  // matches.
+  bool Includes(const LabelSelector& narrower) const;
+
   bool MatchesEverything() const { return requirements_.empty(); }
   const std::vector<LabelRequirement>& requirements() const { return requirements_; }
   bool operator==(const LabelSelector&) const = default;

@@ -257,5 +257,26 @@ TEST(SelectorTest, OfJsonInEitherForm) {
   }
 }
 
+TEST(LabelSelector, IncludesANarrowerOne) {
+  const struct {
+    const char* wide;
+    const char* narrow;
+    bool includes;
+  } kCases[] = {
+      {"", "", true},
+      {"", "a=b", true},
+      {"a=b", "a=b", true},
+      {"a=b", "a=b,!c", true},
+      {"a=b,!c", "a=b", false},
+      {"a=b", "a=c", false},
+      {"a in (b,c)", "a in (c,b)", true},
+      {"a", "a=b", false},  // true of each object, but not one of the requirements
+  };
+  for (const auto& c : kCases) {
+    EXPECT_EQ(LabelSelector::Parse(c.wide)->Includes(*LabelSelector::Parse(c.narrow)), c.includes)
+        << c.wide << " / " << c.narrow;
+  }
+}
+
 }  // namespace
 }  // namespace mandate

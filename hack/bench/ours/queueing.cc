@@ -50,6 +50,10 @@ class ReplayingView : public CacheView {
       const CallContext&, const KindInfo&, std::string_view) const override {
     return absl::NotFoundError("nothing is read");
   }
+  absl::StatusOr<std::vector<std::shared_ptr<const RawObject>>> ListRawSelected(
+      const CallContext&, const KindInfo&, std::string_view, const LabelSelector&) const override {
+    return absl::NotFoundError("nothing is read");
+  }
   std::vector<std::shared_ptr<const RawObject>> ListLastKnown(const KindInfo&,
                                                               std::string_view) const override {
     return {};

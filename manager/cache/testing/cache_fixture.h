@@ -59,6 +59,12 @@ class CacheFixture : public ::testing::Test {
     demanded.handle = view.Demand({kWidget, std::move(ns), std::move(name)}, demanded.sink);
     return demanded;
   }
+  Demanded DemandSelected(CacheView& view, std::string ns, std::string labels) {
+    Demanded demanded;
+    sinks_.push_back(demanded.sink);
+    demanded.handle = view.Demand({kWidget, std::move(ns), "", std::move(labels)}, demanded.sink);
+    return demanded;
+  }
   // The component may read everything.
   CacheView& AddGranted(FakeRestClient& client) {
     server_.Grant(std::string(client.component()));

@@ -38,6 +38,11 @@ bool Covers(const DemandSpec& spec, const KindInfo& kind, const ObjectKey& key) 
          (spec.name.empty() || spec.name == key.name);
 }
 
+bool Selects(const DemandSpec& spec, const RawObject& object) {
+  return spec.labels.empty() ||
+         Must(LabelSelector::Parse(spec.labels)).Matches(object.Header().labels);
+}
+
 }  // namespace
 
 // The watches, of which the test is the server. Posted tasks share it. On the loop's thread, but
@@ -81,13 +86,16 @@ class FakeCacheView::Registry : public WatchRegistry,
 
   void Put(const KindInfo& kind, const ObjectPtr& object) {
     content_[kind.group][kind.plural][object->Key()] = object;
-    Apply(kind, object->Key(), [&](ObjectStore& store) { return store.Put(object); });
+    Apply(kind, object->Key(), [&](const DemandSpec& spec, ObjectStore& store) {
+      return Selects(spec, *object) ? store.Put(object) : store.Remove(object);
+    });
   }
 
   void Remove(const KindInfo& kind, const ObjectKey& key) {
     const auto object = content_[kind.group][kind.plural].extract(key);
     if (object.empty()) return;
-    Apply(kind, key, [&](ObjectStore& store) { return store.Remove(object.mapped()); });
+    Apply(kind, key,
+          [&](const DemandSpec&, ObjectStore& store) { return store.Remove(object.mapped()); });
   }
 
   // Of the demands that `of` selects, also of later ones.
@@ -129,7 +137,8 @@ class FakeCacheView::Registry : public WatchRegistry,
     for (const auto& index : scope.indexes()) watch.store->AddIndex(index);
     const KindInfo& kind = scope.spec().kind;
     for (const auto& [key, object] : content_[kind.group][kind.plural]) {
-      if (Covers(scope.spec(), kind, key)) watch.store->Put(object);
+      if (!Covers(scope.spec(), kind, key) || !Selects(scope.spec(), *object)) continue;
+      watch.store->Put(object);
     }
     return watch;
   }
@@ -148,12 +157,13 @@ class FakeCacheView::Registry : public WatchRegistry,
   }
 
   // Changes all stores that cover the object before it delivers anything.
-  void Apply(const KindInfo& kind, const ObjectKey& key,
-             const std::function<std::vector<ObjectEvent>(ObjectStore&)>& change) {
+  void Apply(
+      const KindInfo& kind, const ObjectKey& key,
+      const std::function<std::vector<ObjectEvent>(const DemandSpec&, ObjectStore&)>& change) {
     std::vector<std::pair<std::shared_ptr<DemandFeed>, std::vector<ObjectEvent>>> due;
     for (const auto& [spec, watch] : watches_) {
       if (watch.store == nullptr || !Covers(spec, kind, key)) continue;
-      const std::vector<ObjectEvent> events = change(*watch.store);
+      const std::vector<ObjectEvent> events = change(spec, *watch.store);
       for (const auto& [feed, scope] : watch.feeds) due.emplace_back(feed, events);
     }
     for (const auto& [feed, events] : due) feed->Deliver(events);

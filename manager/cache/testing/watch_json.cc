@@ -7,18 +7,24 @@
 
 namespace mandate {
 
-std::string WidgetJson(std::string_view key, int version, std::string_view uid) {
+std::string WidgetJson(std::string_view key, int version, std::string_view uid,
+                       std::string_view label) {
   const size_t slash = key.find('/');
   const std::string_view ns = slash == key.npos ? "" : key.substr(0, slash);
   const std::string_view name = slash == key.npos ? key : key.substr(slash + 1);
+  const size_t equals = label.find('=');
+  const std::string labels = equals == label.npos
+                                 ? ""
+                                 : StrCat(R"(,"labels":{")", label.substr(0, equals), R"(":")",
+                                          label.substr(equals + 1), R"("})");
   return StrCat(R"({"apiVersion":"example.com/v1","kind":"Widget","metadata":{"name":")", name,
                 R"(","namespace":")", ns, R"(","uid":")",
                 uid.empty() ? StrCat("uid-", name) : std::string(uid), R"(","resourceVersion":")",
-                version, R"("}})");
+                version, R"(")", labels, "}}");
 }
 
-ObjectPtr Widget(std::string_view key, int version, std::string_view uid) {
-  auto object = ParseRawObject(WidgetJson(key, version, uid), Encoding::kJson);
+ObjectPtr Widget(std::string_view key, int version, std::string_view uid, std::string_view label) {
+  auto object = ParseRawObject(WidgetJson(key, version, uid, label), Encoding::kJson);
   if (!object.ok()) {
     std::fprintf(stderr, "Widget: %s\n", std::string(object.status().message()).c_str());
     std::abort();

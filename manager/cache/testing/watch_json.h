@@ -17,9 +17,12 @@ inline constexpr KindInfo kWidget = {.group = "example.com",
                                      .scope = Scope::kNamespaced,
                                      .encoding = Encoding::kJson};
 
-// `key` is "namespace/name"; the UID is "uid-" and the name unless it is given.
-std::string WidgetJson(std::string_view key, int version, std::string_view uid = "");
-ObjectPtr Widget(std::string_view key, int version, std::string_view uid = "");
+// `key` is "namespace/name"; the UID is "uid-" and the name unless it is given; `label` is
+// "key=value" or nothing.
+std::string WidgetJson(std::string_view key, int version, std::string_view uid = "",
+                       std::string_view label = "");
+ObjectPtr Widget(std::string_view key, int version, std::string_view uid = "",
+                 std::string_view label = "");
 
 // The events that a list of these objects, in this order, gives.
 ObjectStore::Content ContentOf(const std::vector<ObjectPtr>& objects);

@@ -295,7 +295,7 @@ bool WidgetServer::Allows(const std::string& component, const std::string& ns) c
   return rights_.contains({component, ""}) || (!ns.empty() && rights_.contains({component, ns}));
 }
 
-int WidgetServer::Put(const std::string& key) {
+int WidgetServer::Put(const std::string& key, const std::string& label) {
   const ObjectKey where = KeyOfText(key);
   const auto before = core_->store().Get(kWidgets, where.ns, where.name);
   Json::Value object;
@@ -304,6 +304,10 @@ int WidgetServer::Put(const std::string& key) {
   object["metadata"]["namespace"] = where.ns;
   object["metadata"]["name"] = where.name;
   object["metadata"]["uid"] = before != nullptr ? before->uid : StrCat("uid-", ++serial_);
+  const size_t equals = label.find('=');
+  if (equals != label.npos) {
+    object["metadata"]["labels"][label.substr(0, equals)] = label.substr(equals + 1);
+  }
   core_->store().Put(kWidgets, std::move(object));
   return revision();
 }

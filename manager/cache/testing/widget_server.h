@@ -58,8 +58,8 @@ class WidgetServer {
   // Whether the component may list and watch this scope.
   bool Allows(const std::string& component, const std::string& ns) const;
 
-  // Adds or changes; returns the revision.
-  int Put(const std::string& key);
+  // Adds or changes; returns the revision. `label` is "key=value", or nothing.
+  int Put(const std::string& key, const std::string& label = "");
   int Delete(const std::string& key);
   // Forgets the history up to now: a watch from an earlier revision gets a 410.
   void Compact();
