@@ -32,14 +32,28 @@ AccessProof::AccessProof(Config config, RestClient& client)
       probes_(config.probes),
       on_change_(std::move(config.on_change)),
       client_(client),
-      reason_(absl::UnavailableError(StrCat("the access of ", client.component(), " to ",
-                                            spec_.ToString(), " is not proven yet"))),
+      reason_(NotProvenYet()),
       next_check_(client.loop()),
       expiry_(client.loop()),
       error_backoff_(options_.error_backoff),
       denied_backoff_(options_.denied_backoff) {}
 
 AccessProof::~AccessProof() { DropQuestions(); }
+
+absl::Status AccessProof::NotProvenYet() const {
+  return absl::UnavailableError(StrCat("the access of ", client_.component(), " to ",
+                                       spec_.ToString(), " is not proven yet"));
+}
+
+void AccessProof::Reset() {
+  DropQuestions();
+  next_check_.Cancel();
+  expiry_.Cancel();
+  error_backoff_.Reset();
+  denied_backoff_.Reset();
+  state_ = State::kUnknown;
+  reason_ = NotProvenYet();
+}
 
 void AccessProof::DropQuestions() {
   again_ = false;

@@ -79,6 +79,8 @@ class AccessProof : private WatchStream::Observer {
   void RetryLater();
   // The server no longer accepts the component's credential: the proof made with it ends.
   void NoteLost(const absl::Status& why);
+  // Forgets everything, and sends no more requests until Check(). Does not call on_change.
+  void Reset();
 
   State state() const { return state_; }
   // Why the state is not kProven; OK if it is. For kDenied it names component, verb and resource.
@@ -99,6 +101,7 @@ class AccessProof : private WatchStream::Observer {
   void OnReview(Round& round, const std::string& verb, absl::StatusOr<HttpResponse> response);
   void Conclude(Round& round);
   void DropQuestions();
+  absl::Status NotProvenYet() const;
   void Proven();
   void Denied(absl::Status why);
   void Failed(const absl::Status& why);

@@ -125,6 +125,29 @@ class Cache::Registry : public WatchRegistry, public std::enable_shared_from_thi
     });
   }
 
+  SharedWatch* FindOpen(const DemandSpec& spec) const {
+    const auto found = watches_.find(spec);
+    return found == watches_.end() ? nullptr : found->second.get();
+  }
+
+  // Plans the watches of narrower scopes again. Each may send requests.
+  void ReplanLater(const DemandSpec& wider) {
+    Post([wider](Registry& self) { self.ReplanSlice(wider, self.watches_.upper_bound(wider)); });
+  }
+  void ReplanSlice(const DemandSpec& wider, Watches::const_iterator it) {
+    const auto is_narrower = [&] {
+      return it != watches_.end() && it->first.kind == wider.kind &&
+             (wider.ns.empty() || it->first.ns == wider.ns);
+    };
+    for (int i = 0; i < options_.max_watches_per_loop_turn && is_narrower(); ++i, ++it) {
+      it->second->Replan();
+    }
+    if (!is_narrower()) return;
+    Post([wider, next = it->first](Registry& self) {
+      self.ReplanSlice(wider, self.watches_.lower_bound(next));
+    });
+  }
+
   SharedWatch& Find(const DemandSpec& spec) {
     auto& watch = watches_[spec];
     if (watch == nullptr) {
@@ -140,6 +163,9 @@ class Cache::Registry : public WatchRegistry, public std::enable_shared_from_thi
           .log = options_.log,
           .max_events_per_loop_turn = static_cast<size_t>(options_.max_events_per_loop_turn),
           .close_unused_watch_after = options_.close_unused_watch_after,
+          .close_covered_watch_after = options_.close_covered_watch_after,
+          .find = [this](const DemandSpec& scope) { return FindOpen(scope); },
+          .on_ready = [this, spec] { ReplanLater(spec); },
           .max_sponsor_failures = options_.max_sponsor_failures,
           .on_empty = [this, spec] { EraseLater(spec); }});
     }

@@ -158,9 +158,13 @@ TEST_F(HandoverTest, NotWhenTheTokenOfAnotherMemberIsRejected) {
 // Each component has its own part of the budget.
 TEST_F(HandoverTest, WhenTheSponsorsPartOfTheBudgetIsUsedUp) {
   options_.max_watch_bytes = 60 * WidgetJson("foo/10", 100).size();
+  options_.close_covered_watch_after = absl::InfiniteDuration();
   CreateAndAdd();
-  JoinBoth();
+  server_.Grant("a");
   Demanded other = DemandAndSettle(*view_a_, "bar");
+  server_.Grant("b");
+  of_a_ = DemandAndSettle(*view_a_);
+  of_b_ = DemandAndSettle(*view_b_);
   // a's share holds fifteen objects, and the common half thirty.
   for (int i = 10; i < 30; ++i) server_.Put(StrCat("bar/", i));
   Settle();

@@ -35,6 +35,15 @@ Reflector::~Reflector() { Stop(); }
 
 void Reflector::Start() { StartPass(); }
 
+void Reflector::StartFrom(std::string version) {
+  version_ = std::move(version);
+  filled_ = true;
+  status_ = {DemandState::kStale, absl::UnavailableError("the watch is being opened again")};
+  counts_->SetStore(store_.size(), store_.bytes());
+  account_.Set(store_.bytes().stored).IgnoreError();  // a wider watch held as much
+  StartWatch();
+}
+
 void Reflector::UseClient(RestClient& client) {
   Stop();
   client_ = &client;

@@ -106,11 +106,14 @@ class Reflector : private WatchStream::Observer {
     size_t most_events = 256;  // of one OnObjects()
   };
 
-  // All but `config` outlive this; `store` is empty, and of its watch only this writes to it.
+  // All but `config` outlive this; of the store's watch only this writes to it.
   Reflector(Config config, RestClient& client, ReflectorTarget& store, Owner& owner);
   ~Reflector() override;
 
+  // The store is empty.
   void Start();
+  // The store is complete, as of this version. Until the watch is open, the state is kStale.
+  void StartFrom(std::string version);
   // Continues under another identity, from the present version.
   void UseClient(RestClient& client);
   // The current client has lost its access. Acts as if the server had answered 403.

@@ -16,9 +16,16 @@ SharedWatch::SharedWatch(Config config)
       purges_(config_.metrics.Counter(
           "mandate_cache_purges_total",
           "Times that all objects of a scope left the memory, because no component may read them",
+          {{"kind", ResourceName(config_.spec.kind)}})),
+      covered_(config_.metrics.Gauge(
+          "mandate_cache_covered_scopes",
+          "Demanded scopes that need no watch, because a wider one delivers their objects",
           {{"kind", ResourceName(config_.spec.kind)}})) {}
 
-SharedWatch::~SharedWatch() = default;
+SharedWatch::~SharedWatch() {
+  for (SharedWatch* follower : std::set<SharedWatch*>(followers_)) follower->Detach();
+  if (keeper_ != nullptr) Detach();
+}
 
 WatchMember* SharedWatch::Find(const WatchComponent& component) {
   for (const auto& member : members_) {
@@ -33,7 +40,8 @@ void SharedWatch::Join(WatchComponent& component, std::shared_ptr<ReadableScope>
   if (member != nullptr) {
     member->Add(std::move(feed));
     // A member without demands cannot be the sponsor; now it can.
-    return Rebalance();
+    Rebalance();
+    return Replan();
   }
   if (stream_ == nullptr) {
     stream_ = config_.store.Open(config_.spec, *this, config_.max_events_per_loop_turn);
@@ -55,12 +63,20 @@ void SharedWatch::Join(WatchComponent& component, std::shared_ptr<ReadableScope>
       .log = config_.log.With("watch", config_.spec.ToString())}));
   member = *slot = members_.back().get();
   member->Add(std::move(feed));
+  if (keeper_ != nullptr) return Replan();
   if (reflector_ != nullptr) {
     Update(*member);
     member->proof().Check();
-    return;
+    return Replan();
   }
-  sponsor_ = member;
+  SharedWatch* const wider = PlannedKeeper();
+  if (wider != nullptr && stream_->CanFollow(*wider->stream_)) return Follow(*wider);
+  Sponsor(*member, "");
+  Update(*member);
+}
+
+void SharedWatch::Sponsor(WatchMember& member, const std::string& version) {
+  sponsor_ = &member;
   reflector_ = std::make_unique<Reflector>(
       Reflector::Config{.spec = config_.spec,
                         .options = config_.reflector,
@@ -70,9 +86,8 @@ void SharedWatch::Join(WatchComponent& component, std::shared_ptr<ReadableScope>
                         .probes = config_.probes,
                         .log = config_.log,
                         .most_events = config_.max_events_per_loop_turn},
-      member->client(), *stream_, static_cast<Reflector::Owner&>(*this));
-  reflector_->Start();
-  Update(*member);
+      member.client(), *stream_, static_cast<Reflector::Owner&>(*this));
+  version.empty() ? reflector_->Start() : reflector_->StartFrom(version);
 }
 
 void SharedWatch::Change(const WatchComponent& component, DemandFeed& feed, DemandChange change) {
@@ -82,6 +97,8 @@ void SharedWatch::Change(const WatchComponent& component, DemandFeed& feed, Dema
   if (change == DemandChange::kResume) return member.Resume(feed);
   member.Remove(feed);
   if (member.HasDemands()) return;
+  AdaptFollowers();
+  Replan();
   if (config_.close_unused_watch_after <= absl::ZeroDuration()) return Retire(member);
   member.linger().SetAfter(config_.close_unused_watch_after, [this, &member] { Retire(member); });
 }
@@ -89,6 +106,11 @@ void SharedWatch::Change(const WatchComponent& component, DemandFeed& feed, Dema
 void SharedWatch::Retire(WatchMember& member) {
   // If the component has new demands of this scope, they join soon.
   if (member.HasDemands() || member.scope().demands() > 0) return;
+  if (members_.size() == 1) EndFollowers();
+  if (keeper_ != nullptr && members_.size() == 1) {
+    Detach();
+    stream_.reset();
+  }
   if (&member == sponsor_) {
     WatchMember* successor = Successor();
     if (successor == nullptr && members_.size() > 1) {
@@ -105,10 +127,12 @@ void SharedWatch::Retire(WatchMember& member) {
   }
   std::erase_if(members_, [&](const auto& m) { return m.get() == &member; });
   PurgeIfDenied();
-  if (members_.empty()) config_.on_empty();
+  members_.empty() ? config_.on_empty() : Replan();
 }
 
 void SharedWatch::RecheckAccess(std::string_view component) {
+  // The keeper's members are checked there.
+  if (keeper_ != nullptr) return;
   for (const auto& member : members_) {
     if (!component.empty() && member->client().component() != component) continue;
     if (member.get() == sponsor_) reflector_->RetryNow();
@@ -122,6 +146,7 @@ void SharedWatch::RecheckAccess(std::string_view component) {
 }
 
 void SharedWatch::OnCredentialLost(std::string_view component, const absl::Status& why) {
+  if (keeper_ != nullptr) return;
   for (const auto& member : members_) {
     if (member->client().component() == component) member->proof().NoteLost(why);
   }
@@ -199,6 +224,7 @@ void SharedWatch::OnStatus(const DemandStatus& status) {
   }
   Rebalance();
   for (const auto& member : members_) Update(*member);
+  AdaptFollowers();
   PurgeIfDenied();
 }
 
@@ -211,6 +237,7 @@ void SharedWatch::OnProofChanged(WatchMember& member) {
     reflector_->Forbid(member.proof().reason());
   }
   Update(member);
+  AdaptFollowers();
   PurgeIfDenied();
 }
 
@@ -221,6 +248,7 @@ void SharedWatch::PurgeIfDenied() {
     return member->proof().state() == AccessProof::State::kDenied;
   });
   if (!denied) return;
+  EndFollowers();
   purges_.Increment();
   stream_->Purge();
   reflector_->OnPurged();
@@ -271,7 +299,7 @@ void SharedWatch::HandOverTo(WatchMember& member) {
 }
 
 void SharedWatch::Update(WatchMember& member) {
-  member.Update(reflector_->status(), &member == sponsor_, reflector_->filled());
+  member.Update(status(), &member == sponsor_, filled());
 }
 
 }  // namespace mandate

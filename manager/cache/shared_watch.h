@@ -3,10 +3,13 @@
 
 #include <functional>
 #include <memory>
+#include <optional>
 #include <random>
+#include <set>
 #include <string_view>
 #include <vector>
 
+#include "manager/cache/coverage.h"
 #include "manager/cache/kind_store.h"
 #include "manager/cache/reflector.h"
 #include "manager/cache/watch_member.h"
@@ -15,7 +18,15 @@ namespace mandate {
 
 // The first component to join is the sponsor: the watch runs under its identity, and its success is
 // its proof. When the sponsor leaves, or loses its access or its identity, a member that has proved
-// its access becomes sponsor, and the watch goes on from where it is. Loop thread only.
+// its access becomes sponsor, and the watch goes on from where it is.
+//
+// While a wider watch delivers the same objects to the same components (coverage.h), this one sends
+// no requests: the wider one keeps its store, and the members' proofs for the wider scope count. It
+// begins with the next wider watch that is synced, or, if it is synced itself, after a while. It
+// ends at once. Then the members' access is unknown, and the watch goes on from the version that
+// the wider one had reached: no change is lost, and none comes twice.
+//
+// Loop thread only.
 class SharedWatch : private Reflector::Owner, private KindStore::Listener {
  public:
   struct Config {
@@ -32,6 +43,12 @@ class SharedWatch : private Reflector::Owner, private KindStore::Listener {
     size_t max_events_per_loop_turn;
     // How long a membership is kept after its last demand.
     absl::Duration close_unused_watch_after;
+    // How long a synced watch goes on beside a wider one that delivers the same.
+    absl::Duration close_covered_watch_after;
+    // The watch of a scope; null: there is none.
+    std::function<SharedWatch*(const DemandSpec&)> find;
+    // This watch can now keep narrower ones: their Replan() should be called soon.
+    std::function<void()> on_ready;
     // After so many failures in a row another member tries: limits and quotas are those of one
     // identity. After a long failure (Reflector::Failure) it tries at once.
     int max_sponsor_failures;
@@ -53,6 +70,9 @@ class SharedWatch : private Reflector::Owner, private KindStore::Listener {
   void RecheckAccess(std::string_view component);
   // The server no longer accepts this component's credential.
   void OnCredentialLost(std::string_view component, const absl::Status& why);
+
+  // The state of wider watches may have changed.
+  void Replan();
 
   const DemandSpec& spec() const { return config_.spec; }
 
@@ -87,17 +107,46 @@ class SharedWatch : private Reflector::Owner, private KindStore::Listener {
   void PurgeIfDenied();
   void Update(WatchMember& member);
 
+  // shared_watch_coverage.cc
+  CoverageState coverage() const;
+  SharedWatch* PlannedKeeper() const;
+  // Begins, changes and ends being kept by a wider watch. If `wider` is behind, the first tries
+  // again later.
+  void TryFollow(SharedWatch& wider);
+  void Follow(SharedWatch& wider);
+  void Unfollow(SharedWatch* next);  // null: by its own watch
+  // Takes a store that has been kept back, without a watch of its own.
+  void Detach();
+  // The state or the members of this watch have changed: adapts the watches that it keeps.
+  void AdaptFollowers();
+  // Before the store goes: also those without demands.
+  void EndFollowers();
+
+  // Starts the watch under this member's identity.
+  void Sponsor(WatchMember& member, const std::string& version);
+  // Of the watch that delivers the objects.
+  const DemandStatus& status() const {
+    return keeper_ == nullptr ? reflector_->status() : keeper_->status();
+  }
+  bool filled() const { return keeper_ == nullptr ? reflector_->filled() : keeper_->filled(); }
+
   const Config config_;
   std::unique_ptr<KindStore::Stream> stream_;  // while there is a member
   prometheus::Counter& handovers_;
   prometheus::Counter& purges_;
+  prometheus::Gauge& covered_;
   std::vector<std::unique_ptr<WatchMember>> members_;
   WatchMember* sponsor_ = nullptr;
   int failures_ = 0;            // of the sponsor, in a row
   int unanswered_periods_ = 0;  // of the sponsor, in periods of response_timeout
   int periods_allowed_ = 1;     // how many of these each sponsor has
   absl::Time live_since_ = absl::InfiniteFuture();
-  std::unique_ptr<Reflector> reflector_;  // while there is a member
+  std::unique_ptr<Reflector> reflector_;  // while there is a member, and no keeper
+
+  SharedWatch* keeper_ = nullptr;       // the wider watch that keeps this one's store
+  std::set<SharedWatch*> followers_;    // the narrower ones that this one keeps; then no keeper
+  std::vector<const void*> ready_for_;  // CoverageState::ready, as on_ready knows it
+  std::optional<LoopTimer> next_plan_;
 };
 
 }  // namespace mandate

@@ -37,6 +37,11 @@ WatchMember::~WatchMember() {
   Progress();
 }
 
+void WatchMember::UseProof(const AccessProof* wider) {
+  wider_proof_ = wider;
+  proof_.Reset();
+}
+
 void WatchMember::Add(std::shared_ptr<DemandFeed> feed) {
   feeds_.push_back(feed);
   component_.counts.demands.Increment();
@@ -63,15 +68,19 @@ void WatchMember::Resume(DemandFeed& feed) {
 }
 
 DemandStatus WatchMember::See(const DemandStatus& watch, bool is_sponsor, bool filled) const {
-  switch (proof_.state()) {
+  switch (access().state()) {
     case AccessProof::State::kDenied:
-      return {DemandState::kForbidden, proof_.reason(), /*failed=*/true};
+      return {DemandState::kForbidden, access().reason(), /*failed=*/true};
     case AccessProof::State::kExpired:
-      return {DemandState::kStale, proof_.reason(), /*failed=*/true};
+      return {DemandState::kStale, access().reason(), /*failed=*/true};
     case AccessProof::State::kUnknown:
       // The sponsor's proof makes it synced, in the same moment.
       if (!is_sponsor || watch.state == DemandState::kSynced) {
-        return {DemandState::kPending, proof_.reason(), proof_.failing()};
+        return {DemandState::kPending, access().reason(), access().failing()};
+      }
+      // Objects from before, for which there is no proof.
+      if (watch.state == DemandState::kStale) {
+        return {DemandState::kPending, watch.reason, watch.failed};
       }
       return watch;
     case AccessProof::State::kProven:
@@ -85,10 +94,10 @@ DemandStatus WatchMember::See(const DemandStatus& watch, bool is_sponsor, bool f
 
 void WatchMember::Update(const DemandStatus& watch, bool is_sponsor, bool filled) {
   DemandStatus status = See(watch, is_sponsor, filled);
-  const bool proven = proof_.state() == AccessProof::State::kProven;
+  const bool proven = access().state() == AccessProof::State::kProven;
   // Reads first: from now on they return only what the proof covers.
   scope_->Set(status, store_);
-  const bool denied = proof_.state() == AccessProof::State::kDenied;
+  const bool denied = access().state() == AccessProof::State::kDenied;
   DemandFeed::Content held;
   for (const auto& feed : feeds_) {
     if (proven) break;

@@ -21,13 +21,14 @@ struct WatchComponent {
   std::shared_ptr<WaitSet> waits;
 };
 
-// The state that the component sees follows from the watch's state and its own proof:
+// The state that the component sees follows from the watch's state and the proof that counts:
 //
 //   proof                     watch                    the component sees
 //   kDenied                  any                      kForbidden
 //   kExpired                  any                      kStale
 //   kUnknown, no sponsor      any                      kPending
-//   kUnknown, sponsor         any                      the watch's state
+//   kUnknown, sponsor         kStale                   kPending
+//   kUnknown, sponsor         any other                the watch's state
 //   kProven                   kForbidden (another's)   kStale or kPending: it is handed over
 //   kProven                   any other                the watch's state
 //
@@ -50,6 +51,13 @@ class WatchMember {
   RestClient& client() const { return component_.client; }
   AccessProof& proof() { return proof_; }
   const AccessProof& proof() const { return proof_; }
+
+  // From now on the component's proof for a wider scope counts for this one, and its own rests.
+  // Null: its own counts again, and is unknown. `proof` outlives this, or the next call.
+  void UseProof(const AccessProof* wider);
+  bool HasOwnProof() const { return wider_proof_ == nullptr; }
+  // The proof that counts.
+  const AccessProof& access() const { return HasOwnProof() ? proof_ : *wider_proof_; }
   const ReadableScope& scope() const { return *scope_; }
   // Runs while the membership outlives its last demand. After a new demand it ends without effect.
   LoopTimer& linger() { return linger_; }
@@ -90,6 +98,7 @@ class WatchMember {
   std::shared_ptr<const DemandFeed::Source> source_;
   const Logger log_;
   AccessProof proof_;
+  const AccessProof* wider_proof_ = nullptr;
   LoopTimer linger_;
   absl::Time backoff_until_ = absl::InfinitePast();
   bool had_no_response_ = false;

@@ -1,0 +1,213 @@
+// Watches that a wider one replaces, and what happens when it is lost.
+#include <gtest/gtest.h>
+
+#include <string>
+
+#include "manager/cache/cache.h"
+#include "manager/cache/testing/cache_fixture.h"
+
+namespace mandate {
+namespace {
+
+class CoveredWatchTest : public CacheFixture {
+ protected:
+  void SetUp() override {
+    server_.Put("foo/x");
+    server_.Put("bar/y");
+  }
+  static absl::StatusCode Get(const CacheView& view, const std::string& ns,
+                              const std::string& name) {
+    return view.GetRaw({}, kWidget, {ns, name}).status().code();
+  }
+  void Linger() { loop_.RunFor(options_.close_covered_watch_after + absl::Seconds(1)); }
+  double Covered() {
+    return Gauge("mandate_cache_covered_scopes", {{"kind", "widgets.example.com"}});
+  }
+};
+
+TEST_F(CoveredWatchTest, AScopeWithinASyncedOneSendsNoRequest) {
+  CacheView& view = AddGranted(a_);
+  Demanded all = DemandAndSettle(view);
+  Demanded foo = DemandAndSettle(view, "foo");
+  Demanded one = DemandAndSettle(view, "foo", "x");
+  Demanded none = DemandAndSettle(view, "foo", "none");
+  EXPECT_EQ(a_.requests().size(), 1u);
+  EXPECT_EQ(server_.live_watches(), 1u);
+  EXPECT_EQ(Covered(), 3);
+  EXPECT_EQ(foo.Take(), "!+foo/x@101 Synced");
+  EXPECT_EQ(one.Take(), "!+foo/x@101 Synced");
+  EXPECT_EQ(none.Take(), "Synced");
+
+  PutAndSettle("foo/x");
+  PutAndSettle("bar/y");
+  EXPECT_EQ(foo.Take(), "~foo/x@103");
+  EXPECT_EQ(one.Take(), "~foo/x@103");
+  EXPECT_EQ(none.Take(), "");
+  Leave(foo);
+  Leave(one);
+  Leave(none);
+  EXPECT_EQ(Covered(), 0);
+  EXPECT_EQ(server_.live_watches(), 1u);
+}
+
+TEST_F(CoveredWatchTest, AWatchEndsSomeTimeAfterAWiderOneIsSynced) {
+  CacheView& view = AddGranted(a_);
+  Demanded foo = DemandAndSettle(view, "foo");
+  Demanded all = DemandAndSettle(view);
+  EXPECT_EQ(server_.live_watches(), 2u);
+  EXPECT_EQ(foo.Take(), "!+foo/x@101 Synced");
+  Linger();
+  EXPECT_EQ(server_.live_watches(), 1u);
+  EXPECT_EQ(foo.Take(), "") << "nothing has changed";
+  EXPECT_EQ(foo.state(), DemandState::kSynced);
+  PutAndSettle("foo/new");
+  EXPECT_EQ(foo.Take(), "+foo/new@103");
+}
+
+TEST_F(CoveredWatchTest, TheEndOfTheWiderDemandStartsTheWatchAgain) {
+  CacheView& view = AddGranted(a_);
+  Demanded all = DemandAndSettle(view);
+  Demanded foo = DemandAndSettle(view, "foo");
+  foo.Take();
+  server_.Put("foo/x");
+  loop_.RunReady();
+  all.handle.reset();
+  server_.Put("foo/new");
+  Settle();
+  EXPECT_EQ(server_.live_watches(), 1u);
+  EXPECT_EQ(a_.requests().size(), 2u) << "a watch from where the wider one was, and no list";
+  // No event is lost, and none comes twice.
+  EXPECT_EQ(foo.Take(), "~foo/x@103 Pending Synced +foo/new@104");
+  EXPECT_EQ(Get(view, "foo", "x"), absl::StatusCode::kOk);
+  EXPECT_EQ(Get(view, "bar", "y"), absl::StatusCode::kFailedPrecondition);
+}
+
+TEST_F(CoveredWatchTest, ADeniedWiderScopeLeavesTheNarrowOneThatIsGranted) {
+  server_.Grant("a", "foo");
+  CacheView& view = AddGranted(a_);
+  Demanded all = DemandAndSettle(view);
+  Demanded foo = DemandAndSettle(view, "foo");
+  Demanded bar = DemandAndSettle(view, "bar");
+  EXPECT_EQ(server_.live_watches(), 1u);
+  foo.Take();
+  bar.Take();
+  server_.Revoke("a");
+  RetryAndSettle();
+  EXPECT_EQ(all.state(), DemandState::kForbidden);
+  EXPECT_EQ(Get(view, "bar", "y"), absl::StatusCode::kPermissionDenied);
+  EXPECT_EQ(bar.state(), DemandState::kForbidden);
+  EXPECT_EQ(foo.state(), DemandState::kSynced);
+  EXPECT_EQ(Get(view, "foo", "x"), absl::StatusCode::kOk);
+  PutAndSettle("foo/x");
+  EXPECT_EQ(foo.Take(), "Pending Synced ~foo/x@103");
+
+  // And back.
+  server_.Grant("a");
+  RetryAndSettle();
+  EXPECT_EQ(bar.state(), DemandState::kSynced);
+  Linger();
+  EXPECT_EQ(server_.live_watches(), 1u);
+  EXPECT_EQ(Covered(), 2);
+  PutAndSettle("bar/y");
+  EXPECT_EQ(Text(*view.ListRaw({}, kWidget, "bar")), "bar/y@104");
+}
+
+TEST_F(CoveredWatchTest, NothingIsReadableInTheMomentOfTheDenial) {
+  CacheView& view = AddGranted(a_);
+  Demanded all = DemandAndSettle(view);
+  Demanded foo = DemandAndSettle(view, "foo");
+  server_.Revoke("a");
+  cache_->RecheckAccess("");
+  loop_.RunUntil([&] { return all.state() == DemandState::kForbidden; });
+  EXPECT_EQ(Get(view, "foo", "x"), absl::StatusCode::kUnavailable);
+  EXPECT_TRUE(view.ListLastKnown(kWidget, "foo").empty());
+  EXPECT_EQ(view.GetLastKnown(kWidget, {"foo", "x"}), nullptr);
+}
+
+TEST_F(CoveredWatchTest, AComponentWithoutTheWiderAccessKeepsTheWatch) {
+  server_.Grant("b", "foo");
+  CacheView& view_a = AddGranted(a_);
+  CacheView& view_b = Add(b_);
+  Demanded all = DemandAndSettle(view_a);
+  Demanded foo_a = DemandAndSettle(view_a, "foo");
+  EXPECT_EQ(server_.live_watches(), 1u);
+  Demanded foo_b = DemandAndSettle(view_b, "foo");
+  EXPECT_EQ(server_.live_watches(), 2u) << "b may not see all";
+  EXPECT_EQ(foo_a.state(), DemandState::kSynced);
+  EXPECT_EQ(foo_b.state(), DemandState::kSynced);
+  EXPECT_EQ(Get(view_b, "foo", "x"), absl::StatusCode::kOk);
+
+  server_.Revoke("b", "foo");
+  RetryAndSettle("b");
+  EXPECT_EQ(foo_b.state(), DemandState::kForbidden);
+  EXPECT_EQ(Get(view_b, "foo", "x"), absl::StatusCode::kPermissionDenied);
+  EXPECT_EQ(Get(view_a, "foo", "x"), absl::StatusCode::kOk);
+  Leave(foo_b);
+  Linger();
+  EXPECT_EQ(server_.live_watches(), 1u);
+  EXPECT_EQ(foo_a.state(), DemandState::kSynced);
+}
+
+TEST_F(CoveredWatchTest, AnOutageIsThatOfTheWiderWatch) {
+  CacheView& view = AddGranted(a_);
+  Demanded all = DemandAndSettle(view);
+  Demanded foo = DemandAndSettle(view, "foo");
+  foo.Take();
+  server_.faults().refuse_watch = 1;
+  server_.faults().cut = 1;
+  server_.Put("bar/y");
+  Settle();
+  EXPECT_EQ(foo.state(), DemandState::kStale);
+  EXPECT_EQ(Covered(), 1) << "its own watch would fail as well";
+  server_.faults() = {};
+  server_.Put("foo/x");
+  loop_.RunFor(absl::Minutes(1));
+  EXPECT_EQ(foo.Take(), "Stale Stale Synced ~foo/x@104");
+  EXPECT_EQ(server_.live_watches(), 1u);
+}
+
+TEST_F(CoveredWatchTest, ASelectorIsServedByAWatchWithoutOne) {
+  server_.Put("foo/web", "app=web");
+  CacheView& view = AddGranted(a_);
+  Demanded foo = DemandAndSettle(view, "foo");
+  Demanded web = DemandSelected(view, "foo", "app=web");
+  Settle();
+  EXPECT_EQ(server_.live_watches(), 1u);
+  EXPECT_EQ(web.Take(), "!+foo/web@103 Synced");
+  server_.Put("foo/web");
+  server_.Put("foo/x", "app=web");
+  Settle();
+  EXPECT_EQ(web.Take(), "-foo/web@103 +foo/x@105");
+}
+
+TEST_F(CoveredWatchTest, ChainsMoveToTheWidestWatch) {
+  CacheView& view = AddGranted(a_);
+  Demanded foo = DemandAndSettle(view, "foo");
+  Demanded one = DemandAndSettle(view, "foo", "x");
+  EXPECT_EQ(Covered(), 1);
+  Demanded all = DemandAndSettle(view);
+  Linger();
+  EXPECT_EQ(Covered(), 2);
+  EXPECT_EQ(server_.live_watches(), 1u);
+  one.Take();
+  PutAndSettle("foo/x");
+  EXPECT_EQ(one.Take(), "~foo/x@103");
+  Leave(all);
+  EXPECT_EQ(foo.state(), DemandState::kSynced);
+  EXPECT_EQ(one.state(), DemandState::kSynced);
+  one.Take();
+  PutAndSettle("foo/x");
+  EXPECT_EQ(one.Take(), "~foo/x@104");
+}
+
+TEST_F(CoveredWatchTest, TheCacheMayEndWithCoveredWatches) {
+  CacheView& view = AddGranted(a_);
+  Demanded all = DemandAndSettle(view);
+  Demanded foo = DemandAndSettle(view, "foo");
+  cache_.reset();
+  Settle();
+  EXPECT_EQ(server_.live_watches(), 0u);
+}
+
+}  // namespace
+}  // namespace mandate
