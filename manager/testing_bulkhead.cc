@@ -22,10 +22,14 @@ constexpr std::string_view kReads[] = {"list", "watch"};
 constexpr std::string_view kCore[] = {""};
 constexpr std::string_view kCoordination[] = {"coordination.k8s.io"};
 constexpr std::string_view kConfigMaps[] = {"configmaps"};
+constexpr std::string_view kSecrets[] = {"secrets"};
+constexpr std::string_view kServices[] = {"services"};
 constexpr std::string_view kLeases[] = {"leases"};
 constexpr rbac::MandateRule kNoisyRules[] = {{{kReads, kCore, kConfigMaps, {}, {}}, "", false},
+                                             {{kReads, kCore, kSecrets, {}, {}}, "", false},
                                              {rbac::kEventsRule, "", false}};
 constexpr rbac::MandateRule kQuietRules[] = {{{kReads, kCoordination, kLeases, {}, {}}, "", false},
+                                             {{kReads, kCore, kServices, {}, {}}, "", false},
                                              {rbac::kEventsRule, "", false}};
 constexpr rbac::Mandate kNoisy = {"noisy", kNoisyRules};
 constexpr rbac::Mandate kQuiet = {"quiet", kQuietRules};
@@ -65,7 +69,7 @@ void Record(EventRecorder& recorder, const std::string& ns, int i) {
 void FillWatches(Bulkhead& b) {
   for (int i = 0; i < 50; ++i) {
     b.demands.push_back(
-        b.noisy_view().Demand({KindOf<corev1::ConfigMap>::value, StrCat("ns-", i), ""}, nullptr));
+        b.noisy_view().Demand({KindOf<corev1::Secret>::value, StrCat("ns-", i), ""}, nullptr));
   }
   size_t watches = 0;
   while (watches < 4) {
@@ -207,7 +211,7 @@ const std::vector<Trouble>& Troubles() {
        [](Bulkhead& b) {
          const auto sink = std::make_shared<SyncedSink>();
          const auto demand =
-             b.quiet_view().Demand({KindOf<coordinationv1::Lease>::value, "kube-system", ""}, sink);
+             b.quiet_view().Demand({KindOf<corev1::Service>::value, "kube-system", ""}, sink);
          sink->synced.Wait();
        }},
       {"WebhookRefusesEvents", RefuseEvents,

@@ -36,8 +36,8 @@ struct DemandSpec {
   bool operator==(const DemandSpec&) const = default;
   template <class H>
   friend H AbslHashValue(H h, const DemandSpec& spec) {
-    return H::combine(std::move(h), spec.kind.group, spec.kind.plural, spec.ns, spec.name,
-                      spec.labels);
+    return H::combine(std::move(h), spec.kind.group, spec.kind.plural, spec.kind.metadata_only,
+                      spec.ns, spec.name, spec.labels);
   }
   // "secrets in namespace foo with labels app=web"; for messages.
   std::string ToString() const;
@@ -173,29 +173,29 @@ class CacheView {
       const KindInfo& kind, const IndexQuery& query) const = 0;
 
   // `values` maps a const T& to the strings of the index.
-  template <Object T, class Values>
+  template <Readable T, class Values>
   absl::Status IndexField(std::string_view field, Values values) {
     return IndexField(KindOf<T>::value, field, IndexBy<T>(std::move(values)));
   }
 
   // Decoded copies. An object that T cannot hold is an error that names it, as in the other typed
   // reads.
-  template <Object T>
+  template <Readable T>
   absl::StatusOr<T> Get(const CallContext& context, const ObjectKey& key) const {
     auto raw = GetRaw(context, KindOf<T>::value, key);
     if (!raw.ok()) return std::move(raw).status();
     return Decode<T>(**raw);
   }
-  template <Object T>
+  template <Readable T>
   absl::StatusOr<std::vector<T>> List(const CallContext& context, std::string_view ns = "") const {
     return DecodeAll<T>(ListRaw(context, KindOf<T>::value, ns));
   }
-  template <Object T>
+  template <Readable T>
   absl::StatusOr<std::vector<T>> List(const CallContext& context, std::string_view ns,
                                       const LabelSelector& selector) const {
     return DecodeAll<T>(ListRawSelected(context, KindOf<T>::value, ns, selector));
   }
-  template <Object T>
+  template <Readable T>
   absl::StatusOr<std::vector<T>> ListByIndex(const CallContext& context,
                                              const IndexQuery& query) const {
     return DecodeAll<T>(ListRawByIndex(context, KindOf<T>::value, query));
@@ -213,14 +213,14 @@ class CacheView {
   static absl::Status CannotDecode(const KindInfo& kind, const RawObject& object,
                                    const absl::Status& why);
 
-  template <Object T>
+  template <Readable T>
   static absl::StatusOr<T> Decode(const RawObject& object) {
     auto decoded = object.Decode<T>();
     if (!decoded.ok()) return CannotDecode(KindOf<T>::value, object, decoded.status());
     return decoded;
   }
 
-  template <Object T>
+  template <Readable T>
   static absl::StatusOr<std::vector<T>> DecodeAll(
       absl::StatusOr<std::vector<std::shared_ptr<const RawObject>>> raw) {
     if (!raw.ok()) return std::move(raw).status();

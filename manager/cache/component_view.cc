@@ -46,10 +46,23 @@ namespace {
 
 using ScopePtr = std::shared_ptr<ReadableScope>;
 
+// A kind that has metadata only can also be read from the whole objects.
+std::vector<KindInfo> SourcesOf(const KindInfo& kind) {
+  std::vector<KindInfo> sources = {kind};
+  if (kind.metadata_only) {
+    sources.push_back(kind);
+    sources.back().metadata_only = false;
+  }
+  return sources;
+}
+
 std::vector<DemandSpec> SpecsFor(const DemandSpec& asked) {
-  std::vector<DemandSpec> specs = {{asked.kind, "", ""}};
-  if (!asked.ns.empty()) specs.push_back({asked.kind, asked.ns, ""});
-  if (!asked.name.empty()) specs.push_back(asked);
+  std::vector<DemandSpec> specs;
+  for (const KindInfo& kind : SourcesOf(asked.kind)) {
+    specs.push_back({kind, "", ""});
+    if (!asked.ns.empty()) specs.push_back({kind, asked.ns, ""});
+    if (!asked.name.empty()) specs.push_back({kind, asked.ns, asked.name});
+  }
   return specs;
 }
 
@@ -155,22 +168,21 @@ ComponentView::Scopes ComponentView::ScopesFor(const DemandSpec& asked) const {
 ComponentView::Scopes ComponentView::ScopesFor(const DemandSpec& asked,
                                                const LabelSelector& selector) const {
   Scopes scopes = ScopesFor(asked);
-  const auto add = [&](const std::string& ns) {
-    for (ScopePtr& scope : scopes_->FindSelected(asked.kind, ns)) {
-      const auto applied = LabelSelector::Parse(scope->spec().labels);
-      if (applied.ok() && applied->Includes(selector)) scopes.push_back(std::move(scope));
-    }
-  };
-  add("");
-  if (!asked.ns.empty()) add(asked.ns);
+  for (ScopePtr& scope : SelectedScopesOf(asked)) {
+    const auto applied = LabelSelector::Parse(scope->spec().labels);
+    if (applied.ok() && applied->Includes(selector)) scopes.push_back(std::move(scope));
+  }
   return scopes;
 }
 
 ComponentView::Scopes ComponentView::SelectedScopesOf(const DemandSpec& asked) const {
-  Scopes scopes = scopes_->FindSelected(asked.kind, "");
-  if (asked.ns.empty()) return scopes;
-  for (ScopePtr& scope : scopes_->FindSelected(asked.kind, asked.ns)) {
-    scopes.push_back(std::move(scope));
+  Scopes scopes;
+  const auto add = [&](const KindInfo& kind, const std::string& ns) {
+    for (ScopePtr& scope : scopes_->FindSelected(kind, ns)) scopes.push_back(std::move(scope));
+  };
+  for (const KindInfo& kind : SourcesOf(asked.kind)) {
+    add(kind, "");
+    if (!asked.ns.empty()) add(kind, asked.ns);
   }
   return scopes;
 }
@@ -183,7 +195,8 @@ absl::StatusOr<std::shared_ptr<const ObjectStore>> ComponentView::StoreFor(
   return gate_.Pass(
       context, asked.kind, asked.ns, asked.name, [scopes] { return Choose(scopes); },
       [&](const ObjectKey& key) {
-        const DemandSpec written = {asked.kind, key.ns, key.name};
+        // All scopes that have it, whether they hold whole objects or metadata.
+        const DemandSpec written = {MetadataOf(asked.kind), key.ns, key.name};
         return ScopesFor(written).size() == 1 && SelectedScopesOf(written).empty();
       });
 }

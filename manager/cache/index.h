@@ -46,7 +46,7 @@ IndexFunc IndexByControllerUid();
 
 // The values that `values` reads from the decoded object. An object that cannot be decoded is an
 // error.
-template <Object T, class Values>
+template <Readable T, class Values>
 IndexFunc IndexBy(Values values) {
   return [values = std::move(values)](
              const RawObject& object) -> absl::StatusOr<std::vector<std::string>> {

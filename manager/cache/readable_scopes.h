@@ -78,8 +78,8 @@ class ReadableScope {
 // The order of demands: the scopes of one kind are neighbours, the widest first.
 struct DemandLess {
   static auto Of(const DemandSpec& s) {
-    return std::tuple(s.kind.group, s.kind.version, s.kind.plural, std::string_view(s.ns),
-                      std::string_view(s.name), std::string_view(s.labels));
+    return std::tuple(s.kind.group, s.kind.version, s.kind.plural, s.kind.metadata_only,
+                      std::string_view(s.ns), std::string_view(s.name), std::string_view(s.labels));
   }
   bool operator()(const DemandSpec& a, const DemandSpec& b) const { return Of(a) < Of(b); }
 };

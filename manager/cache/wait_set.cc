@@ -98,7 +98,7 @@ void WaitSet::Add(std::shared_ptr<Waiter> waiter) {
 void WaitSet::Evaluate(const KindInfo& kind) {
   if (waiters_.empty()) return;
   std::erase_if(waiters_, [&](const auto& waiter) {
-    if (!waiter->latch.IsSet() && waiter->kind == kind) {
+    if (!waiter->latch.IsSet() && SameResource(waiter->kind, kind)) {
       if (auto result = waiter->check()) waiter->Finish(*std::move(result));
     }
     return waiter->latch.IsSet();

@@ -22,6 +22,17 @@ RestRequest Request(const DemandSpec& spec, Query query, std::string accept) {
           .accept = std::move(accept)};
 }
 
+// The media types to accept, in this order. `parameters` are those of protobuf, and `what` is
+// what the response is made of if only metadata is wanted.
+std::string Accepted(const KindInfo& kind, Encoding encoding, std::string_view parameters,
+                     std::string_view what) {
+  const std::string partial =
+      kind.metadata_only ? StrCat(";as=", what, ";g=meta.k8s.io;v=v1") : std::string();
+  const std::string json = StrCat("application/json", partial);
+  if (encoding == Encoding::kJson) return json;
+  return StrCat("application/vnd.kubernetes.protobuf", parameters, partial, ",", json);
+}
+
 }  // namespace
 
 RestRequest ListRequest(const DemandSpec& spec, Encoding encoding, const ListQuery& query) {
@@ -30,9 +41,7 @@ RestRequest ListRequest(const DemandSpec& spec, Encoding encoding, const ListQue
   // The token says at which version the list is.
   if (!query.continue_token.empty()) parameters.emplace_back("continue", query.continue_token);
   return Request(spec, std::move(parameters),
-                 encoding == Encoding::kProtobuf
-                     ? "application/vnd.kubernetes.protobuf,application/json"
-                     : "application/json");
+                 Accepted(spec.kind, encoding, "", "PartialObjectMetadataList"));
 }
 
 RestRequest WatchRequest(const DemandSpec& spec, Encoding encoding, const WatchQuery& query) {
@@ -46,9 +55,7 @@ RestRequest WatchRequest(const DemandSpec& spec, Encoding encoding, const WatchQ
   }
   parameters.emplace_back("timeoutSeconds", StrCat(absl::ToInt64Seconds(query.timeout)));
   return Request(spec, std::move(parameters),
-                 encoding == Encoding::kProtobuf
-                     ? "application/vnd.kubernetes.protobuf;stream=watch,application/json"
-                     : "application/json");
+                 Accepted(spec.kind, encoding, ";stream=watch", "PartialObjectMetadata"));
 }
 
 Encoding EncodingOf(std::string_view content_type) {

@@ -90,13 +90,13 @@ class BasicBuilder : private UntypedBuilder {
   }
 
   // The kind that is reconciled: each event of an object is a request for it. Exactly once.
-  template <Object T, class... Predicates>
+  template <Readable T, class... Predicates>
   requires(!DemandScope<Predicates> && ...) WatchedEverywhere<T> For(Predicates... predicates) {
     Checks::template RecordWatch<T>();
     AddFor(DemandOf<T>(), {std::move(predicates)...});
     return *this;
   }
-  template <Object T, DemandScope S, class... Predicates>
+  template <Readable T, DemandScope S, class... Predicates>
   Watched<T> For(S scope, Predicates... predicates) {
     Checks::template RecordWatch<T>();
     AddFor(DemandOf<T>(std::move(scope)), {std::move(predicates)...});
@@ -104,13 +104,13 @@ class BasicBuilder : private UntypedBuilder {
   }
 
   // A kind whose objects have the reconciled one as their controller. After For().
-  template <Object T, class... Predicates>
+  template <Readable T, class... Predicates>
   requires(!DemandScope<Predicates> && ...) WatchedEverywhere<T> Owns(Predicates... predicates) {
     Checks::template RecordWatch<T>();
     AddOwned(DemandOf<T>(), {std::move(predicates)...});
     return *this;
   }
-  template <Object T, DemandScope S, class... Predicates>
+  template <Readable T, DemandScope S, class... Predicates>
   Watched<T> Owns(S scope, Predicates... predicates) {
     Checks::template RecordWatch<T>();
     AddOwned(DemandOf<T>(std::move(scope)), {std::move(predicates)...});
@@ -120,13 +120,13 @@ class BasicBuilder : private UntypedBuilder {
   // Any other kind. `map` returns the requests for an object (of an update: of the old one and of
   // the new one), or for an event. It runs on the component's strand: a map that takes long delays
   // the component's other events, and no other component. It must not wait.
-  template <Object T, class Map, class... Predicates>
+  template <Readable T, class Map, class... Predicates>
   requires(!DemandScope<Map>) WatchedEverywhere<T> Watches(Map map, Predicates... predicates) {
     Checks::template RecordWatch<T>();
     AddSource(DemandOf<T>(), HandlerOf<T>(std::move(map)), {std::move(predicates)...});
     return *this;
   }
-  template <Object T, DemandScope S, class Map, class... Predicates>
+  template <Readable T, DemandScope S, class Map, class... Predicates>
   Watched<T> Watches(S scope, Map map, Predicates... predicates) {
     Checks::template RecordWatch<T>();
     AddSource(DemandOf<T>(std::move(scope)), HandlerOf<T>(std::move(map)),

@@ -12,7 +12,7 @@ namespace mandate {
 // A demand for the objects of kind T in a scope (InNamespace or OneObject) whose labels match. Does
 // not compile if the mandate does not let the component list and watch the kind; leaves a record of
 // the watch in the binary.
-template <const rbac::Mandate& kMandate, Object T, DemandScope S>
+template <const rbac::Mandate& kMandate, Readable T, DemandScope S>
 typename MandateDemandCheck<kMandate>::template Declared<T, SelectedDemand> DemandFor(
     S scope, LabelSelector selector = {}) {
   MandateDemandCheck<kMandate>::template RecordWatch<T>();
@@ -20,7 +20,7 @@ typename MandateDemandCheck<kMandate>::template Declared<T, SelectedDemand> Dema
 }
 
 // The same in the whole cluster.
-template <const rbac::Mandate& kMandate, Object T>
+template <const rbac::Mandate& kMandate, Readable T>
 typename MandateDemandCheck<kMandate>::template DeclaredEverywhere<T, SelectedDemand> DemandFor(
     LabelSelector selector = {}) {
   MandateDemandCheck<kMandate>::template RecordWatch<T>();

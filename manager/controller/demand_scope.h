@@ -23,15 +23,15 @@ template <class T>
 concept DemandScope = std::same_as<T, InNamespace> || std::same_as<T, OneObject>;
 
 // The demand for the objects of T in a scope; without one, in the whole cluster.
-template <Object T>
+template <Readable T>
 DemandSpec DemandOf() {
   return {KindOf<T>::value, "", ""};
 }
-template <Object T>
+template <Readable T>
 DemandSpec DemandOf(InNamespace scope) {
   return {KindOf<T>::value, std::move(scope.ns), ""};
 }
-template <Object T>
+template <Readable T>
 DemandSpec DemandOf(OneObject scope) {
   return {KindOf<T>::value, std::move(scope.ns), std::move(scope.name)};
 }

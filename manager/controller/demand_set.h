@@ -61,7 +61,7 @@ class DemandSet {
   // Adds a demand for the object to those of the owner, waits until it is synced or denied, and
   // reads the object. Blocks within `context`; not for the loop. Errors: those of Check() and of
   // CacheView::Get().
-  template <Object T>
+  template <Readable T>
   absl::StatusOr<T> Get(const CallContext& context, const DemandOwner& owner,
                         const ObjectKey& key) {
     absl::Status status = Await(context, owner, {KindOf<T>::value, key.ns, key.name});
@@ -85,7 +85,7 @@ class DemandSet {
 };
 
 // The object as the owner of demands.
-template <Object T>
+template <Readable T>
 DemandOwner OwnerOf(const T& object) {
   return {KeyOf(object), object.metadata().uid()};
 }

@@ -35,7 +35,7 @@ EventHandler EnqueueMappedEvent(EventMapFunc map);
 
 // The requests that the function returns for the object; for an update, for the old and the new
 // one.
-template <Object T>
+template <Readable T>
 using ObjectMapFunc = std::function<std::vector<Request>(const T&)>;
 
 namespace internal {
@@ -43,7 +43,7 @@ using RawMap = std::function<absl::StatusOr<std::vector<Request>>(const RawObjec
 EventHandler EnqueueRawMap(RawMap map);
 }  // namespace internal
 
-template <Object T>
+template <Readable T>
 EventHandler EnqueueMapped(ObjectMapFunc<T> map) {
   return internal::EnqueueRawMap(
       [map = std::move(map)](const RawObject& raw) -> absl::StatusOr<std::vector<Request>> {

@@ -22,6 +22,8 @@ struct KindInfo {
   std::string_view plural;  // the resource of URLs and RBAC
   Scope scope = Scope::kNamespaced;
   Encoding encoding = Encoding::kJson;
+  // Objects travel and are held as PartialObjectMetadata: only their metadata (object/metadata.h).
+  bool metadata_only = false;
 
   constexpr bool operator==(const KindInfo&) const = default;
   // "v1", "rbac.authorization.k8s.io/v1".
@@ -52,6 +54,26 @@ concept Object = std::derived_from<T, google::protobuf::Message> && requires(T t
   t.mutable_metadata();
 };
 
+// The same kind, of which only the metadata is read. API servers send it in protobuf for every
+// kind, also for custom ones.
+constexpr KindInfo MetadataOf(KindInfo kind) {
+  kind.encoding = Encoding::kProtobuf;
+  kind.metadata_only = true;
+  return kind;
+}
+
+// Whether both are the same resource, whatever is read of it.
+constexpr bool SameResource(const KindInfo& a, const KindInfo& b) {
+  return a.group == b.group && a.version == b.version && a.plural == b.plural;
+}
+
+// What a cache can read: an object, or the Metadata of one (object/metadata.h).
+template <class T>
+concept Readable = Object<T> || requires(T t) {
+  requires KindOf<T>::value.metadata_only;
+  { t.message() } -> std::convertible_to<google::protobuf::Message&>;
+};
+
 // Namespace and name; the namespace of a cluster-scoped object is empty.
 struct ObjectKey {
   std::string ns;
@@ -68,7 +90,7 @@ struct ObjectKey {
   }
 };
 
-template <Object T>
+template <Readable T>
 ObjectKey KeyOf(const T& object) {
   return {object.metadata().namespace_(), object.metadata().name()};
 }

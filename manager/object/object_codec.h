@@ -1,6 +1,7 @@
 // An object as the bytes of a request or response body, in either encoding.
 #pragma once
 
+#include <concepts>
 #include <string>
 #include <string_view>
 
@@ -28,7 +29,15 @@ absl::StatusOr<std::string> EncodeObject(const T& object, Encoding encoding) {
 template <class T>
 absl::StatusOr<T> DecodeObject(std::string_view bytes, Encoding encoding) {
   T object;
-  if (absl::Status status = DecodeObject(bytes, encoding, object); !status.ok()) return status;
+  absl::Status status;
+  if constexpr (std::derived_from<T, google::protobuf::Message>) {
+    status = DecodeObject(bytes, encoding, object);
+  } else {
+    status = DecodeObject(bytes, encoding, object.message());
+    // Of a whole object, the rest would be kept as unknown fields.
+    object.message().DiscardUnknownFields();
+  }
+  if (!status.ok()) return status;
   return object;
 }
 

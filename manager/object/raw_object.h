@@ -59,7 +59,7 @@ class RawObject {
   size_t size() const { return size_; }
   size_t stored_size() const { return is_compressed_ ? ns_.at - sizeof(Dictionary) : size_; }
 
-  template <Object T>
+  template <Readable T>
   absl::StatusOr<T> Decode() const {
     absl::StatusOr<T> decoded;
     const absl::Status status =

@@ -40,6 +40,8 @@ struct ResourceType {
   bool returns_deleted = false;
   const google::protobuf::Descriptor* message = nullptr;  // null if there is only JSON
   std::shared_ptr<const Schema> schema = {};              // for a custom resource
+  // The response has PartialObjectMetadata instead of the objects.
+  bool metadata_only = false;
 };
 
 // Loop thread only.

@@ -26,10 +26,13 @@ std::string_view Take(std::string_view& rest, char separator) {
   return Trim(part);
 }
 
+enum class Partial { kOne, kList };
+
 struct Range {
   std::string type;
   double quality = 1;
-  bool transformed = false;  // as=Table and the like
+  bool transformed = false;              // as=Table and the like
+  std::optional<Partial> metadata = {};  // as=PartialObjectMetadata, as=PartialObjectMetadataList
 };
 
 std::vector<Range> ParseAccept(std::string_view accept) {
@@ -40,6 +43,8 @@ std::vector<Range> ParseAccept(std::string_view accept) {
     while (!rest.empty()) {
       const std::string_view parameter = Take(rest, ';');
       if (parameter.starts_with("as=")) range.transformed = true;
+      if (parameter == "as=PartialObjectMetadata") range.metadata = Partial::kOne;
+      if (parameter == "as=PartialObjectMetadataList") range.metadata = Partial::kList;
       if (parameter.starts_with("q=") &&
           !absl::SimpleAtod(AsAbsl(parameter.substr(2)), &range.quality)) {
         range.quality = 0;
@@ -84,6 +89,22 @@ std::optional<Encoding> AcceptedEncoding(const Request& request, bool protobuf) 
     }
     if (range.type == kProtobuf && protobuf) return Encoding::kProtobuf;
   }
+  return std::nullopt;
+}
+
+absl::StatusOr<std::optional<Encoding>> AcceptedMetadata(const Request& request) {
+  const std::vector<Range> ranges = ParseAccept(request.Header("accept").value_or(""));
+  if (ranges.empty() || !ranges[0].metadata.has_value()) return std::nullopt;
+  const bool is_list = request.attributes.verb == "list";
+  if (is_list != (*ranges[0].metadata == Partial::kList)) {
+    return ApiErrorOf(
+        406, "NotAcceptable",
+        is_list ? "you requested PartialObjectMetadata, but the requested object is a list"
+                : "you requested PartialObjectMetadataList, but the requested object "
+                  "is not a list");
+  }
+  if (ranges[0].type == kJson) return Encoding::kJson;
+  if (ranges[0].type == kProtobuf) return Encoding::kProtobuf;
   return std::nullopt;
 }
 

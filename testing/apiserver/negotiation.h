@@ -20,6 +20,10 @@ std::string_view WatchMediaType(Encoding encoding);
 // not.
 std::optional<Encoding> AcceptedEncoding(const Request& request, bool protobuf = true);
 
+// The same for PartialObjectMetadata and its list, which every kind has in both encodings; nullopt
+// if the Accept header does not begin with them. 406: a list is requested as one, or the reverse.
+absl::StatusOr<std::optional<Encoding>> AcceptedMetadata(const Request& request);
+
 // Whether the Accept header has JSON, with any parameters; true without a header.
 bool TakesJson(const Request& request);
 

@@ -305,7 +305,33 @@ absl::StatusOr<std::string> WriteMessage(const Json::Value& value, std::string_v
   return WriteJson(whole);
 }
 
+namespace {
+
+// What the server makes of objects for a client that asks for their metadata.
+const ResourceType& PartialType() {
+  static const ResourceType* const type = [] {
+    auto* partial = new ResourceType();
+    partial->name.group = "meta.k8s.io";
+    partial->version = "v1";
+    partial->kind = "PartialObjectMetadata";
+    partial->list_kind = "PartialObjectMetadataList";
+    partial->message = meta::PartialObjectMetadata::descriptor();
+    return partial;
+  }();
+  return *type;
+}
+
+std::shared_ptr<const StoredObject> PartialOf(const StoredObject& object) {
+  Json::Value partial(Json::objectValue);
+  SetTypeMeta(partial, PartialType());
+  partial["metadata"] = object.Parse()["metadata"];
+  return MakeStored(std::move(partial), object.revision);
+}
+
+}  // namespace
+
 std::string WriteObject(const StoredObject& object, const ResourceType& type, Encoding encoding) {
+  if (type.metadata_only) return WriteObject(*PartialOf(object), PartialType(), encoding);
   if (encoding == Encoding::kJson) return JsonOf(object, type);
   const std::string api_version = type.ApiVersion();
   return WriteEnvelope(
@@ -314,6 +340,11 @@ std::string WriteObject(const StoredObject& object, const ResourceType& type, En
 
 std::string WriteList(const std::vector<std::shared_ptr<const StoredObject>>& items,
                       const ListMeta& list, const ResourceType& type, Encoding encoding) {
+  if (type.metadata_only) {
+    std::vector<std::shared_ptr<const StoredObject>> partial;
+    for (const auto& item : items) partial.push_back(PartialOf(*item));
+    return WriteList(partial, list, PartialType(), encoding);
+  }
   meta::ListMeta message;
   message.set_resourceversion(std::to_string(list.revision));
   if (!list.continue_token.empty()) message.set_continue_(list.continue_token);
@@ -334,8 +365,8 @@ std::string WriteList(const std::vector<std::shared_ptr<const StoredObject>>& it
                WriteJson(api_version), R"(,"metadata":)", meta, R"(,"items":[)");
   for (size_t i = 0; i < items.size(); ++i) {
     if (i > 0) out += ',';
-    // Items of built-in kinds have no apiVersion and kind.
-    if (type.protobuf()) {
+    // Items of built-in kinds have no apiVersion and kind. Their metadata has.
+    if (type.protobuf() && &type != &PartialType()) {
       out += '{';
       out.append(items[i]->json, items[i]->type_meta);
     } else {
@@ -354,6 +385,9 @@ std::string WriteEvent(std::string_view event, const StoredObject& object, const
 
 std::string WriteBookmark(int64_t revision, bool initial_events_end, const ResourceType& type,
                           Encoding encoding) {
+  if (type.metadata_only) {
+    return WriteBookmark(revision, initial_events_end, PartialType(), encoding);
+  }
   Json::Value object(Json::objectValue);
   SetTypeMeta(object, type);
   WriteAlways(type.kind, object);

@@ -143,9 +143,19 @@ void Resources::Handle(std::shared_ptr<Exchange> exchange) {
     const absl::Status status = CheckPatchType(request, *type);
     if (!status.ok()) return exchange->Fail(status);
   }
+  const bool reads = MethodOf(request, *type) == "GET";
+  if (reads) {
+    const auto metadata = AcceptedMetadata(request);
+    if (!metadata.ok()) return exchange->Fail(metadata.status());
+    if (*metadata) {
+      auto partial = std::make_shared<ResourceType>(*type);
+      partial->metadata_only = true;
+      return Read(std::move(exchange), std::move(partial), **metadata);
+    }
+  }
   const auto answer = AcceptedEncoding(request, type->protobuf());
   if (!answer) return exchange->Fail(NotAcceptable(request, !type->custom()));
-  if (MethodOf(request, *type) == "GET") return Read(std::move(exchange), std::move(type), *answer);
+  if (reads) return Read(std::move(exchange), std::move(type), *answer);
   if (request.method == "DELETE") {
     return DeleteFlow::Serve(core_, *exchange, *type, *answer);
   }
