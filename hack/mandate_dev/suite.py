@@ -48,6 +48,7 @@ PROGRAMS = [
     "rbacgen/go_docs_test",
     "manager/client/guard_cluster_test",
     "hack/least_privilege_test",
+    "hack/scoped_test",
     "hack/component_test",
     "hack/examples_test",
     "hack/image_test",

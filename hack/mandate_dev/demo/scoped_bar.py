@@ -2,6 +2,7 @@
 import json
 from typing import TYPE_CHECKING, Any
 
+from mandate_dev import process_memory
 from mandate_dev.demo.scoped_world import BAR_ACCOUNT, BAR_USER, NAMESPACE
 
 if TYPE_CHECKING:
@@ -31,7 +32,20 @@ def bar(name: str, spec: dict[str, Any]) -> dict[str, Any]:
 def some(namespace: str, *secrets: str) -> list[dict[str, Any]]:
     """Returns a namespace and Secrets in it."""
     return [{"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": namespace}},
-            *({"apiVersion": "v1", "kind": "Secret", "metadata": {"name": name, "namespace": namespace}} for name in secrets)]
+            *({"apiVersion": "v1", "kind": "Secret", "metadata": {"name": name, "namespace": namespace},
+               "stringData": {"password": plaintext(namespace, name)}} for name in secrets)]
+
+
+def plaintext(namespace: str, name: str) -> str:
+    return f"the-password-of-{namespace}-{name}"
+
+
+def holds_only(story: "Story", held: list[tuple[str, str]], *absent: tuple[str, str]) -> None:
+    """The memory of the operator's process has the content of these Secrets, and that of no other."""
+    names = {plaintext(*secret).encode(): secret for secret in [*held, *absent]}
+    seen = sorted(names[text] for text in process_memory.found(story.world.manager_pid(), set(names)))
+    story.report.expect(f"in the memory of the process: the content of {', '.join('/'.join(s) for s in held)}, and not of "
+                        f"{', '.join('/'.join(s) for s in absent)}", seen == sorted(held), seen)
 
 
 READ = {"apiGroups": [""], "resources": ["secrets"], "verbs": ["get", "list", "watch"]}
@@ -67,6 +81,8 @@ def play(story: "Story") -> None:
         story, bar("one", {"secret": {"namespace": "other-bar", "name": "secret-bar"}})))
     reads_are(story, "one", ("Synced", 1))
     story.watches(BAR_USER, [OWN, "secrets in namespace namespace-bar", "secrets other-bar/secret-bar"])
+    holds_only(story, [("namespace-bar", "secret-bar"), ("namespace-bar", "more"), ("other-bar", "secret-bar")],
+               ("other-bar", "hidden"))
 
     story.act("a Bar for the Secrets of the cluster, and the permission", lambda: apply(
         story, bound("all-secrets"), bar("all", {"secretsInCluster": True, "secretsInNamespace": {"namespace": "namespace-bar"}})))
