@@ -29,7 +29,8 @@ struct DemandTable::Stream {
 
 struct DemandTable::Owner {
   DemandOwner name;
-  std::vector<Entry> entries;  // sorted, each once
+  std::vector<Entry> entries;  // each once
+  bool is_sorted = true;       // by stream, then by selector
 };
 
 DemandSpec SelectedDemand::Stream() const {
@@ -74,6 +75,16 @@ DemandTable::Entry DemandTable::Intern(const SelectedDemand& demand) {
   return {stream.get(), selector.get()};
 }
 
+bool DemandTable::IsLinked(const Owner& owner, const Entry& entry) {
+  const Stream& stream = *entry.stream;
+  const Selector* selector = entry.selector;
+  if (selector == nullptr) return stream.everything.contains(&owner);
+  if (selector->term == nullptr) return stream.others.contains({&owner, selector});
+  const auto selecting =
+      stream.by_label.find({selector->term->key, selector->term->values.front()});
+  return selecting != stream.by_label.end() && selecting->second.contains({&owner, selector});
+}
+
 void DemandTable::Link(const Owner& owner, const Entry& entry, Change& change) {
   Stream& stream = *entry.stream;
   if (stream.IsEmpty()) change.opened.push_back(stream.spec);
@@ -115,7 +126,8 @@ DemandTable::Change DemandTable::Replace(const DemandOwner& owner,
   std::sort(wanted.begin(), wanted.end());
   wanted.erase(std::unique(wanted.begin(), wanted.end()), wanted.end());
   Owner& entry_owner = OwnerFor(owner);
-  const std::vector<Entry> before = std::exchange(entry_owner.entries, wanted);
+  std::vector<Entry> before = std::exchange(entry_owner.entries, wanted);
+  if (!std::exchange(entry_owner.is_sorted, true)) std::sort(before.begin(), before.end());
   std::vector<Entry> added, removed;
   std::set_difference(wanted.begin(), wanted.end(), before.begin(), before.end(),
                       std::back_inserter(added));
@@ -133,12 +145,13 @@ DemandTable::Change DemandTable::Add(const DemandOwner& owner, const SelectedDem
     return Replace(owner, {demand});
   }
   Change change;
-  std::vector<Entry>& entries = found->second->entries;
+  Owner& entry_owner = *found->second;
   const Entry entry = Intern(demand);
-  const auto at = std::lower_bound(entries.begin(), entries.end(), entry);
-  if (at != entries.end() && *at == entry) return change;
-  entries.insert(at, entry);
-  Link(*found->second, entry, change);
+  if (IsLinked(entry_owner, entry)) return change;
+  // An insertion in order would take time in proportion to the owner's other demands.
+  entry_owner.is_sorted = false;
+  entry_owner.entries.push_back(entry);
+  Link(entry_owner, entry, change);
   return change;
 }
 
@@ -189,8 +202,14 @@ std::vector<DemandSpec> DemandTable::StreamsOf(const ObjectKey& key) const {
   std::vector<DemandSpec> streams;
   const auto found = owners_.find(key);
   if (found == owners_.end()) return streams;
-  const Stream* last = nullptr;  // entries are sorted by stream
-  for (const Entry& entry : found->second->entries) {
+  std::vector<Entry> sorted;
+  const Owner& owner = *found->second;
+  if (!owner.is_sorted) {
+    sorted = owner.entries;
+    std::sort(sorted.begin(), sorted.end());
+  }
+  const Stream* last = nullptr;
+  for (const Entry& entry : owner.is_sorted ? owner.entries : sorted) {
     if (std::exchange(last, entry.stream) != entry.stream) streams.push_back(entry.stream->spec);
   }
   return streams;

@@ -48,9 +48,10 @@ struct SelectedDemand {
 // The demands of all owners, and the index from an object to the owners that demand it. Demands
 // with the same Stream() share it. A value without I/O; not thread-safe.
 //
-// Costs: Replace() takes time in proportion to the number of the owner's demands, Add() constant
-// time. An object is mapped to owners in time proportional to the owners without a selector, those
-// that select by one of its labels, and those without an equality in their selector.
+// Costs: Replace() takes time in proportion to the number of the owner's demands (and must sort
+// them first, as StreamsOf() must, after an Add()), Add() constant time. An object is mapped to
+// owners in time proportional to the owners without a selector, those that select by one of its
+// labels, and those without an equality in their selector.
 class DemandTable {
  public:
   // The streams that got their first demand, and those that lost their last one.
@@ -105,6 +106,7 @@ class DemandTable {
 
   Owner& OwnerFor(const DemandOwner& owner);
   Entry Intern(const SelectedDemand& demand);
+  static bool IsLinked(const Owner& owner, const Entry& entry);
   void Link(const Owner& owner, const Entry& entry, Change& change);
   void Unlink(const Owner& owner, const Entry& entry, Change& change);
 

@@ -7,6 +7,7 @@
 #include <random>
 #include <set>
 #include <tuple>
+#include <utility>
 
 #include "manager/core/strings.h"
 
@@ -16,6 +17,7 @@ namespace {
 using testing::ElementsAre;
 using testing::IsEmpty;
 using testing::UnorderedElementsAre;
+using testing::UnorderedElementsAreArray;
 
 constexpr KindInfo kPod = {.group = "", .version = "v1", .kind = "Pod", .plural = "pods"};
 constexpr KindInfo kSecret = {.group = "", .version = "v1", .kind = "Secret", .plural = "secrets"};
@@ -207,6 +209,15 @@ TEST_F(DemandTableTest, AgreesWithAList) {
       ASSERT_EQ(open, demanded) << "seed " << seed << " step " << step;
       ASSERT_EQ(table_.demands(), demands);
       ASSERT_EQ(table_.owners(), list.size());
+      for (const auto& [owner, entries] : list) {
+        std::vector<DemandSpec> streams;
+        size_t before = specs.size();
+        for (const auto& [spec, selector] : entries) {
+          if (std::exchange(before, spec) != spec) streams.push_back(specs[spec]);
+        }
+        ASSERT_THAT(table_.StreamsOf(Owner(owner).key), UnorderedElementsAreArray(streams))
+            << "seed " << seed << " step " << step;
+      }
       for (size_t spec = 0; spec < specs.size(); ++spec) {
         for (const DemandTable::Labels& of : labels) {
           std::set<std::string> expected;
