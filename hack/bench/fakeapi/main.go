@@ -26,6 +26,9 @@ func main() {
 	objects := flag.Int("objects", 1000, "ConfigMaps or synthetic Pods that exist")
 	payload := flag.Int("payload", 602, "bytes of data in each")
 	pods := flag.String("pods", "", `serve Pods instead: "synthetic", or the paths of recordings, separated by commas, whose Pods are all served`)
+	scopes := flag.Int("scopes", 0, "serve -objects ConfigMaps and Secrets in each of so many namespaces instead (B15)")
+	latency := flag.Duration("latency", 0, "with -scopes: the time before each answer")
+	bookmarks := flag.Duration("bookmarks", 0, "with -scopes: the time between the bookmarks of a watch; 0: none")
 	dir := flag.String("dir", "", "folder for ca.crt, tls.crt, tls.key and kubeconfig")
 	flag.Parse()
 	if *dir == "" {
@@ -38,19 +41,17 @@ func main() {
 	check(err)
 	check(writeAccess(*dir, "https://"+listener.Addr().String(), pems))
 
-	var served *world
-	switch *pods {
-	case "":
-		served = newWorld(*objects, *payload)
-	case "synthetic":
-		served = syntheticPods(*objects)
-	default:
-		served, err = recordedPods(strings.Split(*pods, ","))
-		check(err)
+	api := &api{}
+	var handler http.Handler
+	if *scopes > 0 {
+		listener = counting{listener, &api.counts}
+		handler = newScoped(*scopes, *objects, *payload, *latency, *bookmarks).mux(api)
+	} else {
+		api.world = newServed(*pods, *objects, *payload)
+		handler = api.mux()
 	}
-	api := &api{world: served}
 	server := &http.Server{
-		Handler:   api.mux(),
+		Handler:   handler,
 		TLSConfig: tls,
 		ErrorLog:  log.New(io.Discard, "", 0), // of connections that break off
 		ConnState: func(_ net.Conn, state http.ConnState) {
@@ -67,6 +68,19 @@ func main() {
 	check(server.ServeTLS(listener, "", ""))
 }
 
+// newServed is the world of the flags -pods, -objects and -payload.
+func newServed(pods string, objects, payload int) *world {
+	switch pods {
+	case "":
+		return newWorld(objects, payload)
+	case "synthetic":
+		return syntheticPods(objects)
+	}
+	recorded, err := recordedPods(strings.Split(pods, ","))
+	check(err)
+	return recorded
+}
+
 func check(err error) {
 	if err != nil {
 		log.Fatal("fakeapi: ", err)
@@ -76,4 +90,5 @@ func check(err error) {
 // counts are what /bench/stats tells, since /bench/reset.
 type counts struct {
 	connections, lists, watches, reviews, bytes atomic.Int64
+	sent, received                              atomic.Int64 // on the wire; B15 alone
 }

@@ -165,11 +165,13 @@ func (o object) protobuf() []byte {
 }
 
 // meta is the metadata in protobuf.
-func (o object) meta() message {
+func (o object) meta() message { return o.metaIn(namespace) }
+
+func (o object) metaIn(ns string) message {
 	at := message{}.varint(1, created).varint(2, 0)
 	managed := message{}.string(1, "bench").string(2, "Update").string(3, "v1").bytes(4, at).string(6, "FieldsV1").
 		bytes(7, message{}.string(1, fieldsV1)).string(8, "")
-	return message{}.string(1, o.name).string(2, "").string(3, namespace).string(4, "").string(5, o.uid).
+	return message{}.string(1, o.name).string(2, "").string(3, ns).string(4, "").string(5, o.uid).
 		string(6, versionMark).varint(7, 0).bytes(8, at).entry(11, "app", "bench").entry(12, stampKey, stampMark).
 		bytes(17, managed)
 }
