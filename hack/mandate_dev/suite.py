@@ -33,6 +33,7 @@ PROGRAMS = [
     "hack/setup_test",
     "hack/test_test",
     "hack/mutation_test",
+    "hack/bench_test",
     "hack/cluster_test",
     "hack/docs_test",
     "hack/run_test",

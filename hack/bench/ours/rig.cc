@@ -42,6 +42,7 @@ absl::Status Rig::Build(const Options& options) {
   cache.reflector.watch_list = !options.list;
   cache.max_watch_bytes = kMaxWatchBytes;
   if (options.uncompressed) cache.packing.min_object_bytes = SIZE_MAX;
+  if (options.cache != nullptr) options.cache(cache);
   ASSIGN_OR_RETURN(cache_, Cache::Create(std::move(cache)));
   for (size_t i = 0; i < names_.size(); ++i) {
     ASSIGN_OR_RETURN(ComponentIdentity * identity, identities_->Component(cluster.name, names_[i]));
@@ -55,6 +56,14 @@ absl::Status Rig::Build(const Options& options) {
   }
   identities_->Start();
   return absl::OkStatus();
+}
+
+void Rig::WaitFor(absl::Duration duration) {
+  Latch over;
+  const std::unique_ptr<Loop::Timer> timer = CallOnLoop(*loop_, [&] {
+    return loop_->RunAt(loop_->clock().TimeNow() + duration, [&] { over.Set(); });
+  });
+  over.Wait();
 }
 
 Rig::~Rig() {

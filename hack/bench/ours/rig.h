@@ -2,12 +2,14 @@
 #pragma once
 
 #include <array>
+#include <functional>
 #include <memory>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "absl/status/statusor.h"
+#include "absl/time/time.h"
 #include "manager/cache/cache.h"
 #include "manager/client/component_client.h"
 #include "manager/core/event_loop.h"
@@ -24,12 +26,18 @@ inline constexpr KindInfo kConfigMaps = {.group = "",
                                          .plural = "configmaps",
                                          .scope = Scope::kNamespaced,
                                          .encoding = Encoding::kProtobuf};
+inline constexpr KindInfo kSecrets = {.group = "",
+                                      .version = "v1",
+                                      .kind = "Secret",
+                                      .plural = "secrets",
+                                      .scope = Scope::kNamespaced,
+                                      .encoding = Encoding::kProtobuf};
 inline constexpr std::string_view kNamespace = "bench";
 
 inline constexpr std::array<std::string_view, 2> kReadVerbs = {"list", "watch"};
 inline constexpr std::array<std::string_view, 1> kCoreGroup = {""};
-inline constexpr std::array<std::string_view, 2> kResources = {"configmaps", "pods"};
-// The rules to read the ConfigMaps and Pods of every namespace.
+inline constexpr std::array<std::string_view, 3> kResources = {"configmaps", "pods", "secrets"};
+// The rules to read the ConfigMaps, Pods and Secrets of every namespace.
 inline constexpr std::array<rbac::MandateRule, 1> kReadRules = {
     {{{kReadVerbs, kCoreGroup, kResources, {}, {}}, "", false}}};
 
@@ -42,6 +50,8 @@ class Rig {
     bool json = false;          // instead of protobuf
     bool list = false;          // instead of a watch that begins with the initial state
     bool uncompressed = false;  // the objects in the cache
+    // Changes other options of the cache; null: none.
+    std::function<void(Cache::Options&)> cache = nullptr;
   };
 
   static absl::StatusOr<std::unique_ptr<Rig>> Create(const Options& options);
@@ -49,6 +59,10 @@ class Rig {
 
   EventLoop& loop() { return *loop_; }
   Metrics& metrics() { return metrics_; }
+  Cache& cache() { return *cache_; }
+  const std::string& name(int component) const { return names_[static_cast<size_t>(component)]; }
+  // Waits while the loop works.
+  void WaitFor(absl::Duration duration);
   CacheView& view(int component) { return *views_[static_cast<size_t>(component)]; }
 
  private:

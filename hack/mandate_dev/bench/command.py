@@ -10,54 +10,18 @@ import json
 import os
 import platform
 import socket
-import ssl
 import statistics
 import subprocess
 import sys
-import tempfile
 import threading
 import time
-import urllib.request
 from collections.abc import Sequence
 from typing import Any
 
 from mandate_dev import go
-from mandate_dev.bench import peers, pods, tasks
+from mandate_dev.bench import peers, pods, scoped, scoped_run, tasks
+from mandate_dev.bench.server import TIMEOUT, Server
 from mandate_dev.controlplane import build as controlplane
-
-TIMEOUT = 600  # seconds, of one run
-
-
-class Server:
-    """The process of fakeapi, with this number of objects.
-
-    pods: as in Task. Recorded Pods are made if they are not in the cache folder.
-    """
-
-    def __init__(self, binary: Any, objects: Any, which: str = "") -> None:
-        self.binary, self.objects, self.pods = binary, objects, which
-        command = [binary, "-objects", str(objects)]
-        if which:
-            command += ["-pods", ",".join(pods.recorded(objects)) if which == "recorded" else which]
-        self.folder = tempfile.TemporaryDirectory(prefix="mandate-bench-")
-        self.process = subprocess.Popen([*command, "-dir", self.folder.name], text=True,
-                                        stdin=subprocess.PIPE, stdout=subprocess.PIPE)
-        assert self.process.stdin is not None and self.process.stdout is not None
-        self.stdin = self.process.stdin
-        self.kubeconfig = self.process.stdout.readline().strip()
-        with open(os.path.join(self.folder.name, "server")) as f:
-            self.url = f.read()
-        self.tls = ssl.create_default_context(cafile=os.path.join(self.folder.name, "ca.crt"))
-
-    def ask(self, path: str) -> Any:
-        with urllib.request.urlopen(f"{self.url}/bench/{path}", context=self.tls, timeout=TIMEOUT) as answer:
-            return json.load(answer)
-
-    def close(self) -> None:
-        self.stdin.close()  # the process then ends
-        self.process.wait(timeout=10)
-        self.folder.cleanup()
-
 
 def status_field(pid: int, field: Any, file: str = "status") -> Any:
     with open(f"/proc/{pid}/{file}") as f:
@@ -248,7 +212,7 @@ def build(wanted: Any) -> Any:
 
 
 def main(argv: Sequence[str]) -> int:
-    known = list(dict.fromkeys(i for t in tasks.TASKS for i in t.id.split("/")))
+    known = [*dict.fromkeys(i for t in tasks.TASKS for i in t.id.split("/")), scoped.ID]
     parser = argparse.ArgumentParser(prog="hack/bench/run", description=__doc__,
                                      formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("tasks", nargs="*", metavar="TASK", help=f"{', '.join(known)} (default: all)")
@@ -268,15 +232,17 @@ def main(argv: Sequence[str]) -> int:
         print(f"hack/bench/run: {unknown[0]!r} must be one of {', '.join(known)}", file=sys.stderr)
         return 2
     chosen = [t.sized(args.quick) for t in tasks.TASKS if not args.tasks or set(t.id.split("/")) & set(args.tasks)]
+    goals = scoped.ID in args.tasks or not args.tasks
     if args.pods:
         chosen = [dataclasses.replace(t, objects=args.pods) if t.pods else t for t in chosen]
     runs = args.runs or (1 if args.quick else 3)
 
     print("==> building the server", flush=True)
     fakeapi = peers.fakeapi()
-    binaries = build((tasks.OURS,) if args.ours else [p for p in tasks.ALL if any(p in t.peers for t in chosen)])
+    binaries = build((tasks.OURS,) if args.ours or not chosen else [p for p in tasks.ALL if any(p in t.peers for t in chosen)])
 
     results, server, failures = [], None, 0
+    reached: dict[str, Any] = {}
     try:
         # Sorted by size, so that one server serves several rows.
         for task in sorted(chosen, key=lambda t: (t.pods, t.objects)):
@@ -300,6 +266,10 @@ def main(argv: Sequence[str]) -> int:
                 except (RuntimeError, OSError, ValueError) as error:
                     failures += 1
                     print(f"    failed: {error}", flush=True)
+        if goals:
+            sizes = scoped.QUICK if args.quick else scoped.Sizes()
+            reached, failed = scoped_run.measure(scoped.measurements(sizes), binaries[tasks.OURS], fakeapi, runs)
+            failures += failed
     finally:
         if server:
             server.close()
@@ -309,9 +279,11 @@ def main(argv: Sequence[str]) -> int:
     with open(args.json, "w") as f:
         json.dump({"machine": machine(), "quick": args.quick,
                    "results": [{"task": t.id, "what": t.what, "content": t.content, "peer": p, "runs": r}
-                               for t, p, r in results]}, f, indent=1)
+                               for t, p, r in results], scoped.ID: reached}, f, indent=1)
     print(f"\n{machine()}; median of {runs}")
     if results:
         table(results, args.quick)
+    if goals:
+        scoped_run.show(scoped.goals(sizes), reached, judged=not args.quick)
     print(f"\nevery figure: {args.json}")
     return int(failures > 0)

@@ -1,0 +1,74 @@
+"""Runs the measurements of B15, and prints its table."""
+import json
+import statistics
+import subprocess
+import threading
+from typing import Any
+
+from mandate_dev.bench import scoped
+from mandate_dev.bench.server import TIMEOUT, Server
+
+Runs = dict[str, list[dict[str, float]]]  # of each measurement
+
+
+def run(m: scoped.Measurement, binaries: dict[str, Any], server: Server | None) -> dict[str, float]:
+    """One run. The program's questions to the server are answered by the server of the measurement."""
+    command = scoped.command_of(m, binaries, server.kubeconfig if server else "")
+    if server:
+        server.ask("reset")
+    process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+    assert process.stdin is not None and process.stdout is not None
+    watchdog = threading.Timer(TIMEOUT, process.kill)
+    watchdog.start()
+    figures: dict[str, float] = {}
+    try:
+        for line in process.stdout:
+            if line.startswith("ask "):
+                assert server is not None
+                print(json.dumps(server.ask(line.removeprefix("ask ").strip())), file=process.stdin, flush=True)
+            else:
+                row = json.loads(line)
+                figures[row["metric"]] = row["value"]
+        if process.wait() != 0:
+            raise RuntimeError(f"{' '.join(command)} failed")
+    finally:
+        watchdog.cancel()
+        process.kill()
+        process.stdin.close()
+        process.stdout.close()
+    if server and m.program == "":
+        figures["object bytes"] = server.ask("stats")["object bytes"]
+    return figures
+
+
+def measure(wanted: dict[str, scoped.Measurement], binaries: dict[str, Any], fakeapi: str, times: int) -> tuple[Runs, int]:
+    """Returns the figures of each run, and how many measurements failed."""
+    results: Runs = {}
+    failures = 0
+    for name, m in wanted.items():
+        print(f"==> {scoped.ID} {name}: {m.task} {' '.join(m.flags)}", flush=True)
+        results[name] = []
+        try:
+            for _ in range(times):
+                # A new server, since a world remembers its events.
+                server = Server(fakeapi, m.server.objects, flags=m.server.flags()) if m.server else None
+                try:
+                    results[name].append(run(m, binaries, server))
+                finally:
+                    if server:
+                        server.close()
+        except (RuntimeError, OSError, ValueError) as error:
+            failures += 1
+            print(f"    failed: {error}", flush=True)
+    return results, failures
+
+
+def medians(results: Runs) -> dict[str, dict[str, float]]:
+    return {name: {metric: statistics.median(r[metric] for r in runs) for metric in runs[0]}
+            for name, runs in results.items() if runs}
+
+
+def show(goals: list[scoped.Goal], results: Runs, judged: bool) -> None:
+    print("\n| goal | workload | target | figure | |\n|---|---|---|---|---|")
+    for row in scoped.rows(goals, medians(results), judged):
+        print("| " + " | ".join(row) + " |")
