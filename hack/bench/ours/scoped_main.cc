@@ -55,6 +55,7 @@ absl::Status Run(int argc, char** argv) {
       {"streams", [&] { return Streams(o.rig, o.workload, o.size); }},
       {"attached", [&] { return AttachedDemands(o.rig, o.size); }},
       {"idle", [&] { return Idle(o.rig, o.size, time); }},
+      {"renewals", [&] { return Renewals(o.rig, o.size, time); }},
       {"stop", [&] { return Stop(o.rig, o.size); }},
       {"reads", [&] { return FirstAndWarmReads(o.rig, o.size, o.times); }},
       {"commits", [&] { return Commits(o.rig, o.size, o.times); }},

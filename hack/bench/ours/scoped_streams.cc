@@ -4,6 +4,7 @@
 
 #include <chrono>
 #include <memory>
+#include <utility>
 #include <vector>
 
 #include "hack/bench/ours/report.h"
@@ -85,6 +86,30 @@ absl::Status Idle(const Rig::Options& options, int size, absl::Duration bookmark
   Report("bookmarks counted", count, "");
   Report("cpu per bookmark", used * 1e6 / count, "us");
   Report("requests while idle", to.requests - from.requests, "");
+  return absl::OkStatus();
+}
+
+absl::Status Renewals(const Rig::Options& options, int size, absl::Duration lifetime) {
+  absl::Duration by_default;
+  Rig::Options shortened = options;
+  shortened.cache = [&](Cache::Options& cache) {
+    by_default = std::exchange(cache.proof_lifetime, lifetime);
+  };
+  ASSIGN_OR_RETURN(auto rig, Rig::Create(shortened));
+  ScopedDemands demands(*rig);
+  demands.ReplaceAndSync(Workload(1, size));
+  // Renewals begin together with the streams, and are spread after a while.
+  rig->WaitFor(2 * lifetime);
+  ASSIGN_OR_RETURN(const ServerStats from, AskServer());
+  const auto start = std::chrono::steady_clock::now();
+  rig->WaitFor(3 * lifetime);
+  ASSIGN_OR_RETURN(const ServerStats to, AskServer());
+  const double scale =
+      absl::FDivDuration(lifetime, by_default) / Seconds(std::chrono::steady_clock::now() - start);
+  const double bytes = to.sent - from.sent + to.received - from.received;
+  Report("requests per second", (to.requests - from.requests) * scale, "1/s");
+  Report("bytes per second", bytes * scale, "B/s");
+  Report("bytes per renewal", bytes / (to.requests - from.requests), "B");
   return absl::OkStatus();
 }
 

@@ -16,6 +16,10 @@ absl::Status AttachedDemands(const Rig::Options& options, int size);
 // objects, and sends a bookmark for each stream every `bookmarks`.
 absl::Status Idle(const Rig::Options& options, int size, absl::Duration bookmarks);
 
+// G3: the requests that renew the proofs of access of idle streams, and their traffic. Measured
+// with a proof that lasts for `lifetime`, and scaled to one that lasts as long as by default.
+absl::Status Renewals(const Rig::Options& options, int size, absl::Duration lifetime);
+
 // G12: how fast the streams of W1 are closed when the manager stops.
 absl::Status Stop(const Rig::Options& options, int size);
 
