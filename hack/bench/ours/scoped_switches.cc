@@ -1,5 +1,6 @@
 #include "hack/bench/ours/scoped_switches.h"
 
+#include <algorithm>
 #include <array>
 #include <map>
 #include <memory>
@@ -13,6 +14,7 @@
 #include "manager/core/mutex.h"
 #include "manager/core/status_macros.h"
 #include "manager/core/strings.h"
+#include "manager/loop_call.h"
 
 namespace mandate::bench {
 namespace {
@@ -39,14 +41,22 @@ class Recorder : public DemandSink {
     changed_.NotifyAll();
   }
 
-  // Waits until it is synced and has the object at this version or a newer one.
-  void Await(const std::string& name, int64_t version) {
+  // Waits until it is synced and has each object at its version, or until Expire(). Returns how
+  // many objects it does not have at their versions. Objects of different streams come in any
+  // order.
+  int Await(const std::map<std::string, int64_t>& newest) {
+    const auto missing = [&]() ABSL_NO_THREAD_SAFETY_ANALYSIS {
+      return std::ranges::count_if(
+          newest, [&](const auto& object) { return versions_[object.first] != object.second; });
+    };
     MutexLock lock(mutex_);
-    while (!synced_ || versions_[name] < version) changed_.Wait(mutex_);
+    while (!expired_ && (!synced_ || missing() > 0)) changed_.Wait(mutex_);
+    return static_cast<int>(missing());
   }
-  int64_t VersionOf(const std::string& name) {
+  void Expire() {
     MutexLock lock(mutex_);
-    return versions_[name];
+    expired_ = true;
+    changed_.NotifyAll();
   }
   int doubled() {
     MutexLock lock(mutex_);
@@ -62,6 +72,7 @@ class Recorder : public DemandSink {
   Mutex mutex_;
   CondVar changed_;
   bool synced_ ABSL_GUARDED_BY(mutex_) = false;
+  bool expired_ ABSL_GUARDED_BY(mutex_) = false;
   int doubled_ ABSL_GUARDED_BY(mutex_) = 0;
   int events_ ABSL_GUARDED_BY(mutex_) = 0;
   std::map<std::string, int64_t> versions_ ABSL_GUARDED_BY(mutex_);
@@ -82,6 +93,19 @@ struct Counts {
     events += sink.events();
   }
 };
+
+// An event that has not come by then is lost.
+constexpr absl::Duration kLost = absl::Seconds(30);
+
+int AwaitWithin(absl::Duration limit, Rig& rig, Recorder& sink,
+                const std::map<std::string, int64_t>& newest) {
+  Loop& loop = rig.loop();
+  std::unique_ptr<Loop::Timer> timer = CallOnLoop(
+      loop, [&] { return loop.RunAt(loop.clock().TimeNow() + limit, [&] { sink.Expire(); }); });
+  const int missing = sink.Await(newest);
+  CallOnLoop(loop, [&] { timer.reset(); });
+  return missing;
+}
 
 void Toggle(CacheView& view, Slot& slot, const std::string& ns, Counts& counts) {
   ++counts.switches;
@@ -114,20 +138,18 @@ absl::Status Switches(const Rig::Options& options, int objects, int steps, uint6
     if (random() % 2 == 0) Toggle(rig->view(0), slots[random() % slots.size()], ns, counts);
     RETURN_IF_ERROR(TellServer(touch));
     ASSIGN_OR_RETURN(const ServerStats stats, AskServer());
-    // The i-th object was changed i-th.
-    const auto newest = [&](int i) {
-      return static_cast<int64_t>(stats.version) - objects + 1 + i;
-    };
     for (Slot& slot : slots) {
       if (slot.sink == nullptr) continue;
-      const std::string last = slot.spec.name.empty() ? ObjectAt(objects - 1) : slot.spec.name;
-      slot.sink->Await(last, newest(last == ObjectAt(0) ? 0 : objects - 1));
+      // The i-th object was changed i-th.
+      std::map<std::string, int64_t> newest;
       for (int i = 0; i < objects; ++i) {
-        const std::string name = ObjectAt(i);
-        if (!slot.spec.name.empty() && name != slot.spec.name) continue;
-        if (slot.sink->VersionOf(name) != newest(i)) ++counts.lost;
+        if (!slot.spec.name.empty() && ObjectAt(i) != slot.spec.name) continue;
+        newest[ObjectAt(i)] = static_cast<int64_t>(stats.version) - objects + 1 + i;
       }
+      counts.lost += AwaitWithin(kLost, *rig, *slot.sink, newest);
     }
+    // What is lost now is lost in each later step.
+    if (counts.lost > 0) break;
   }
   for (Slot& slot : slots) {
     if (slot.sink != nullptr) counts.Add(*slot.sink);

@@ -2,9 +2,12 @@
 each goal is a figure of a measurement, and what it should be.
 """
 import dataclasses
+import statistics
 from typing import Any
 
 ID = "B15"
+
+Figures = dict[str, dict[str, float]]  # of one run of each measurement: the value of each metric
 
 
 @dataclasses.dataclass(frozen=True)
@@ -140,8 +143,8 @@ def goals(s: Sizes) -> list[Goal]:
     ]
 
 
-def figure_of(goal: Goal, figures: dict[str, dict[str, float]]) -> float | None:
-    """figures: of each measurement; None: it has no such metric."""
+def figure_of(goal: Goal, figures: Figures) -> float | None:
+    """None: there is no such metric."""
     value = figures.get(goal.run, {}).get(goal.metric)
     if value is None:
         return None
@@ -151,6 +154,17 @@ def figure_of(goal: Goal, figures: dict[str, dict[str, float]]) -> float | None:
         base = figures.get(goal.relative_to, {}).get(goal.metric)
         return value / base if base else None
     return value
+
+
+def figure_of_runs(goal: Goal, runs: list[Figures]) -> float | None:
+    """The median; of a count that must be exact: the one that is farthest from its target, since a single wrong one counts."""
+    values = [value for run in runs if (value := figure_of(goal, run)) is not None]
+    if not values:
+        return None
+    if goal.kind == "=" and goal.limit is not None:
+        limit = goal.limit
+        return max(values, key=lambda value: abs(value - limit))
+    return statistics.median(values)
 
 
 def is_met(goal: Goal, value: float) -> bool:
@@ -163,11 +177,11 @@ def show(value: float, unit: str) -> str:
     return f"{'×' if unit == '×' else ''}{text} {'' if unit == '×' else unit}".strip()
 
 
-def rows(wanted: list[Goal], figures: dict[str, dict[str, float]], judged: bool = True) -> list[tuple[str, str, str, str, str]]:
+def rows(wanted: list[Goal], runs: list[Figures], judged: bool = True) -> list[tuple[str, str, str, str, str]]:
     """The table: goal, workload, target, figure, and whether it is met; without the last if not `judged`."""
     result = []
     for goal in wanted:
-        value = figure_of(goal, figures)
+        value = figure_of_runs(goal, runs)
         target = "" if goal.limit is None else f"{goal.kind} {show(goal.limit, goal.unit)}"
         verdict = "" if goal.limit is None or not judged else "not measured" if value is None else (
             "met" if is_met(goal, value) else "missed")

@@ -1,6 +1,5 @@
 """Runs the measurements of B15, and prints its table."""
 import json
-import statistics
 import subprocess
 import threading
 from typing import Any
@@ -63,12 +62,12 @@ def measure(wanted: dict[str, scoped.Measurement], binaries: dict[str, Any], fak
     return results, failures
 
 
-def medians(results: Runs) -> dict[str, dict[str, float]]:
-    return {name: {metric: statistics.median(r[metric] for r in runs) for metric in runs[0]}
-            for name, runs in results.items() if runs}
+def by_run(results: Runs) -> list[scoped.Figures]:
+    times = max((len(runs) for runs in results.values()), default=0)
+    return [{name: runs[i] for name, runs in results.items() if i < len(runs)} for i in range(times)]
 
 
 def show(goals: list[scoped.Goal], results: Runs, judged: bool) -> None:
     print("\n| goal | workload | target | figure | |\n|---|---|---|---|---|")
-    for row in scoped.rows(goals, medians(results), judged):
+    for row in scoped.rows(goals, by_run(results), judged):
         print("| " + " | ".join(row) + " |")

@@ -9,7 +9,7 @@ FIGURES = {"one": {"rss": 100.0, "bytes": 1075.0, "object bytes": 925.0, "stream
 
 class Goals(unittest.TestCase):
     def rows(self, *goals: Goal) -> list[tuple[str, ...]]:
-        return [row[2:] for row in scoped.rows(list(goals), FIGURES)]
+        return [row[2:] for row in scoped.rows(list(goals), [FIGURES])]
 
     def test_a_figure_is_compared_with_its_limit(self) -> None:
         self.assertEqual(self.rows(Goal("G1", "", "one", "streams", 2, "="), Goal("G1", "", "one", "streams", 3, "="),
@@ -27,6 +27,11 @@ class Goals(unittest.TestCase):
 
     def test_a_figure_without_a_limit_is_only_shown(self) -> None:
         self.assertEqual(self.rows(Goal("G12", "", "one", "rss", unit="ms")), [("", "100 ms", "")])
+
+    def test_a_figure_is_the_median_but_a_wrong_count_is_never_hidden(self) -> None:
+        runs = [{"one": {"lost events": lost, "stop": stop}} for lost, stop in ((0.0, 3.0), (19.0, 1.0), (0.0, 2.0))]
+        goals = [Goal("G7", "", "one", "lost events", 0, "="), Goal("G12", "", "one", "stop", 2)]
+        self.assertEqual([row[2:] for row in scoped.rows(goals, runs)], [("= 0", "19", "missed"), ("≤ 2", "2", "met")])
 
     def test_every_goal_of_both_sizes_has_its_measurement(self) -> None:
         for sizes in scoped.Sizes(), scoped.QUICK:
