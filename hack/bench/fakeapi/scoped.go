@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -157,6 +158,9 @@ func (s *scoped) mux(a *api) http.Handler {
 			s.mu.Unlock()
 			time.Sleep(s.latency)
 		}
+		// As in api.mux: a body that is left unread is answered with a reset of its stream.
+		body, _ := io.ReadAll(r.Body)
+		r.Body = io.NopCloser(bytes.NewReader(body))
 		m.ServeHTTP(w, r)
 	})
 }
