@@ -198,6 +198,30 @@ TEST_F(SharingTest, AProofExpiresWithoutAResponse) {
   EXPECT_EQ(of_b_.Take(), "+foo/y@102 Synced");
 }
 
+TEST_F(SharingTest, AnExpiredProofShowsNoLaterChanges) {
+  JoinBoth();
+  EndRequests(b_, absl::UnavailableError("connection refused"));
+  loop_.RunFor(absl::Minutes(5));
+  PutAndSettle("foo/x");
+  PutAndSettle("foo/y");
+  ASSERT_TRUE(Reads(*view_a_)) << "its watch is open";
+  EXPECT_EQ(Text(view_b_->ListLastKnown(kWidget, "")), "foo/x@101");
+  server_.Serve(b_);
+  loop_.RunFor(absl::Minutes(2));
+  EXPECT_EQ(Text(view_b_->ListLastKnown(kWidget, "")), "foo/x@102 foo/y@103");
+}
+
+TEST_F(SharingTest, AnHeirWithoutAProofKnowsNoObjects) {
+  server_.Grant("a");
+  of_a_ = DemandAndSettle(*view_a_);
+  ASSERT_EQ(of_a_.Take(), "!+foo/x@101 Synced");
+  EndRequests(b_, absl::FailedPreconditionError("Secret b does not exist"));
+  of_b_ = DemandAndSettle(*view_b_);
+  Leave(of_a_);
+  EXPECT_EQ(Code(*view_b_), absl::StatusCode::kUnavailable);
+  EXPECT_EQ(Text(view_b_->ListLastKnown(kWidget, "")), "");
+}
+
 TEST_F(SharingTest, AProofCoversItsScopeOnly) {
   server_.Grant("a");
   server_.Grant("b", "foo");

@@ -26,7 +26,7 @@ void WatchMember::UseStore(std::shared_ptr<ObjectStore> store) {
                          .slice = slice_,
                          .slices = component_.counts.slices});
   for (const auto& index : scope_->indexes()) store_->AddIndex(index);
-  scope_->Set(status_, store_);
+  scope_->Set(status_, nullptr);
 }
 
 WatchMember::~WatchMember() {
@@ -67,6 +67,21 @@ void WatchMember::Resume(DemandFeed& feed) {
   if (status_.state == DemandState::kSynced) feed.Attach(source_, status_);
 }
 
+std::shared_ptr<const ObjectStore> WatchMember::Readable() {
+  if (access().state() != AccessProof::State::kExpired) {
+    frozen_ = nullptr;
+    return access().state() == AccessProof::State::kProven ? store_ : nullptr;
+  }
+  if (frozen_ != nullptr) return frozen_;
+  ObjectStore::Content content;
+  content.objects = *store_->Snapshot();
+  for (const ObjectSlot& slot : content.objects) content.bytes.Add(*slot.object);
+  const auto frozen = std::make_shared<ObjectStore>();
+  frozen->Replace(std::move(content), store_->resource_version(), /*most_events=*/0);
+  for (const auto& index : scope_->indexes()) frozen->AddIndex(index);
+  return frozen_ = frozen;
+}
+
 DemandStatus WatchMember::See(const DemandStatus& watch, bool is_sponsor, bool filled) const {
   switch (access().state()) {
     case AccessProof::State::kDenied:
@@ -96,7 +111,7 @@ void WatchMember::Update(const DemandStatus& watch, bool is_sponsor, bool filled
   DemandStatus status = See(watch, is_sponsor, filled);
   const bool proven = access().state() == AccessProof::State::kProven;
   // Reads first: from now on they return only what the proof covers.
-  scope_->Set(status, store_);
+  scope_->Set(status, Readable());
   const bool denied = access().state() == AccessProof::State::kDenied;
   DemandFeed::Content held;
   for (const auto& feed : feeds_) {

@@ -32,6 +32,9 @@ struct WatchComponent {
 //   kProven                   kForbidden (another's)   kStale or kPending: it is handed over
 //   kProven                   any other                the watch's state
 //
+// Only with a proof does the component read the store, which other components may keep filled. The
+// last known objects are those of the last moment with a proof.
+//
 // Loop thread only.
 class WatchMember {
  public:
@@ -87,6 +90,8 @@ class WatchMember {
   void Progress() { component_.waits->Evaluate(scope_->spec().kind); }
 
  private:
+  // What the component may read now, or was last allowed to read; null: nothing.
+  std::shared_ptr<const ObjectStore> Readable();
   DemandStatus See(const DemandStatus& watch, bool is_sponsor, bool filled) const;
   void SetStatus(DemandStatus status);
   void Log(const DemandStatus& status) const;
@@ -95,6 +100,8 @@ class WatchMember {
   const std::shared_ptr<ReadableScope> scope_;
   const size_t slice_;
   std::shared_ptr<ObjectStore> store_;
+  std::shared_ptr<const ObjectStore>
+      frozen_;  // kExpired: what `store_` had at the end of the proof
   std::shared_ptr<const DemandFeed::Source> source_;
   const Logger log_;
   AccessProof proof_;
