@@ -75,6 +75,10 @@ void Reflector::OnPurged() {
   version_unavailable_ = false;
   counts_->SetStore(store_.size(), store_.bytes());
   account_.Set(0).IgnoreError();  // no more than it had
+  // A watch that is being opened would continue a content that is gone.
+  if (phase_ != Phase::kOpening) return;
+  Stop();
+  StartPass();
 }
 
 void Reflector::RetryNow() {

@@ -122,8 +122,8 @@ class Reflector : private WatchStream::Observer {
   // again.
   void RetryNow();
 
-  // The store was emptied: the next pass begins without a version. Only while it waits for the end
-  // of a 403.
+  // The store was emptied: the next pass begins without a version. Only while the status is
+  // kForbidden.
   void OnPurged();
 
   const DemandStatus& status() const { return status_; }

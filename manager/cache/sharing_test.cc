@@ -222,6 +222,28 @@ TEST_F(SharingTest, AnHeirWithoutAProofKnowsNoObjects) {
   EXPECT_EQ(Text(view_b_->ListLastKnown(kWidget, "")), "");
 }
 
+// Access returns, and the list is complete. Then the purge begins that belongs to the denial.
+TEST_F(SharingTest, APurgeDuringTheNextTryStartsItAgain) {
+  options_.reflector.watch_list = false;
+  CreateAndAdd();
+  server_.Grant("a");
+  of_a_ = DemandAndSettle(*view_a_);
+  of_b_ = DemandAndSettle(*view_b_);
+  server_.Revoke("a");
+  RetryAndSettle("a");
+  ASSERT_EQ(of_a_.Take(), "!+foo/x@101 Synced purged:1 Forbidden");
+  std::vector<std::shared_ptr<FakeWatch>> held;
+  a_.OnWatch([&](const std::shared_ptr<FakeWatch>& watch) { held.push_back(watch); });
+  server_.Grant("a");
+  RetryAndSettle("a");
+  ASSERT_EQ(held.size(), 1u);
+  Leave(of_b_);
+  for (const auto& watch : held) watch->Open();
+  Settle();
+  EXPECT_TRUE(Reads(*view_a_)) << Code(*view_a_);
+  EXPECT_EQ(of_a_.Take(), "+foo/x@101 Synced");
+}
+
 TEST_F(SharingTest, AProofCoversItsScopeOnly) {
   server_.Grant("a");
   server_.Grant("b", "foo");
