@@ -167,7 +167,7 @@ TEST_F(CoveredWatchTest, AnOutageIsThatOfTheWiderWatch) {
 }
 
 TEST_F(CoveredWatchTest, ASelectorIsServedByAWatchWithoutOne) {
-  server_.Put("foo/web", "app=web");
+  server_.Put("foo/web", {{"app", "web"}});
   CacheView& view = AddGranted(a_);
   Demanded foo = DemandAndSettle(view, "foo");
   Demanded web = DemandSelected(view, "foo", "app=web");
@@ -175,7 +175,7 @@ TEST_F(CoveredWatchTest, ASelectorIsServedByAWatchWithoutOne) {
   EXPECT_EQ(server_.live_watches(), 1u);
   EXPECT_EQ(web.Take(), "!+foo/web@103 Synced");
   server_.Put("foo/web");
-  server_.Put("foo/x", "app=web");
+  server_.Put("foo/x", {{"app", "web"}});
   Settle();
   EXPECT_EQ(web.Take(), "-foo/web@103 +foo/x@105");
 }

@@ -30,7 +30,7 @@ class MetadataDemandTest : public CacheFixture {
 };
 
 TEST_F(MetadataDemandTest, NothingElseReachesTheProcess) {
-  server_.Put("foo/x", "app=web");
+  server_.Put("foo/x", {{"app", "web"}});
   CacheView& view = AddGranted(a_);
   Demanded demanded = DemandMetadata(view);
   EXPECT_EQ(demanded.Take(), "!+foo/x@101 Synced");
@@ -88,7 +88,7 @@ TEST_F(MetadataDemandTest, NeedsTheSamePermissions) {
 }
 
 TEST_F(MetadataDemandTest, AServerMaySelectByLabels) {
-  server_.Put("foo/x", "app=web");
+  server_.Put("foo/x", {{"app", "web"}});
   server_.Put("foo/y");
   CacheView& view = AddGranted(a_);
   Demanded demanded = DemandMetadata(view, "foo", "app=web");

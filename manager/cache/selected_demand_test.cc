@@ -23,9 +23,9 @@ class SelectedDemandTest : public CacheFixture {
 };
 
 TEST_F(SelectedDemandTest, OnlyMatchingObjectsLeaveTheServer) {
-  server_.Put("foo/web", "app=web");
-  server_.Put("foo/db", "app=db");
-  server_.Put("bar/web", "app=web");
+  server_.Put("foo/web", {{"app", "web"}});
+  server_.Put("foo/db", {{"app", "db"}});
+  server_.Put("bar/web", {{"app", "web"}});
   CacheView& view = AddGranted(a_);
   Demanded web = DemandSelected(view, "foo", "app=web");
   Settle();
@@ -34,15 +34,15 @@ TEST_F(SelectedDemandTest, OnlyMatchingObjectsLeaveTheServer) {
   EXPECT_NE(a_.requests()[0].find("labelSelector=app%3Dweb"), std::string::npos)
       << a_.requests()[0];
 
-  server_.Put("foo/db", "app=web");
-  server_.Put("foo/web", "app=db");
+  server_.Put("foo/db", {{"app", "web"}});
+  server_.Put("foo/web", {{"app", "db"}});
   Settle();
   EXPECT_EQ(web.Take(), "+foo/db@104 -foo/web@105");
 }
 
 TEST_F(SelectedDemandTest, AnswersOnlyForWhatItSelects) {
-  server_.Put("foo/web", "app=web");
-  server_.Put("foo/db", "app=db");
+  server_.Put("foo/web", {{"app", "web"}});
+  server_.Put("foo/db", {{"app", "db"}});
   CacheView& view = AddGranted(a_);
   Demanded web = DemandSelected(view, "foo", "app=web");
   EXPECT_EQ(Get(view, "foo", "web"), absl::StatusCode::kUnavailable) << "not synced yet";
@@ -65,13 +65,13 @@ TEST_F(SelectedDemandTest, AnswersOnlyForWhatItSelects) {
 }
 
 TEST_F(SelectedDemandTest, AReadByKeyLooksIntoEachSelector) {
-  server_.Put("foo/web", "app=web");
+  server_.Put("foo/web", {{"app", "web"}});
   CacheView& view = AddGranted(a_);
   Demanded web = DemandSelected(view, "foo", "app=web");
   Demanded db = DemandSelected(view, "", "app=db");
   Settle();
   EXPECT_EQ(Get(view, "foo", "web"), absl::StatusCode::kOk);
-  server_.Put("foo/web", "app=db");
+  server_.Put("foo/web", {{"app", "db"}});
   Settle();
   EXPECT_EQ(Get(view, "foo", "web"), absl::StatusCode::kOk);
   // If a selector that may have it cannot be read, absence is not known either.

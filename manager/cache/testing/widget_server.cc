@@ -26,9 +26,9 @@ const apiserver::GroupResource kWidgets = {std::string(kWidget.group), std::stri
 
 absl::Status Reset() { return absl::UnavailableError("connection reset (by the double)"); }
 
-// The group that may read a namespace, or everything.
-std::string ReadersOf(std::string_view ns) {
-  return ns.empty() ? "readers" : StrCat("readers-", ns);
+// The group that may read everything, a namespace, or one object.
+std::string ReadersOf(std::string_view where) {
+  return where.empty() ? "readers" : StrCat("readers-", where);
 }
 
 std::string Definition() {
@@ -56,29 +56,49 @@ std::string Binding(std::string_view ns) {
                 R"("kind":"Group","name":")", ReadersOf(ns), R"("}]})");
 }
 
-apiserver::ServerOptions OptionsOf(uint64_t seed, int64_t first_revision) {
+// A Role for one object and its binding, both named after the object.
+std::vector<std::string> RoleAndBinding(const ObjectKey& key) {
+  const std::string meta =
+      StrCat(R"("metadata":{"name":"widget-)", key.name, R"(","namespace":")", key.ns, R"("})");
+  return {StrCat(R"({"apiVersion":"rbac.authorization.k8s.io/v1","kind":"Role",)", meta,
+                 R"(,"rules":[{"apiGroups":["example.com"],"resources":["widgets"],)",
+                 R"("resourceNames":[")", key.name, R"("],"verbs":["list","watch"]}]})"),
+          StrCat(R"({"apiVersion":"rbac.authorization.k8s.io/v1","kind":"RoleBinding",)", meta,
+                 R"(,"roleRef":{"apiGroup":"rbac.authorization.k8s.io","kind":"Role",)",
+                 R"("name":"widget-)", key.name,
+                 R"("},"subjects":[{"apiGroup":"rbac.authorization.k8s.io","kind":"Group",)",
+                 R"("name":")", ReadersOf(key.ToString()), R"("}]})")};
+}
+
+ObjectKey KeyOfText(const std::string& key) {
+  const size_t slash = key.find('/');
+  return {key.substr(0, slash), key.substr(slash + 1)};
+}
+
+apiserver::ServerOptions OptionsOf(uint64_t seed, int64_t first_revision,
+                                   const std::vector<std::string>& keys = {}) {
   apiserver::ServerOptions options;
   options.seed = seed;
   options.access.seed = seed;
   options.store.first_revision = first_revision;
   options.objects = {Definition(), Role(), Binding("")};
   for (const char* ns : kNamespaces) options.objects.push_back(Binding(ns));
+  for (const std::string& key : keys) {
+    for (std::string& object : RoleAndBinding(KeyOfText(key))) {
+      options.objects.push_back(std::move(object));
+    }
+  }
   return options;
 }
 
-// Chosen so that the last initial object has the revision kStart.
-int64_t FirstRevision() {
+// Chosen so that the last initial object has the revision kStart. Each key has two objects.
+int64_t FirstRevision(size_t keys) {
   static const int64_t kFirst = [] {
     SimulatedLoop loop;
     apiserver::ServerCore core(loop, OptionsOf(1, 1));
     return WidgetServer::kStart + 1 - core.store().revision();
   }();
-  return kFirst;
-}
-
-ObjectKey KeyOfText(const std::string& key) {
-  const size_t slash = key.find('/');
-  return {key.substr(0, slash), key.substr(slash + 1)};
+  return kFirst - 2 * static_cast<int64_t>(keys);
 }
 
 // One of `rules` applies with this probability in total; each is equally likely.
@@ -177,10 +197,11 @@ class WidgetServer::WatchExchange : public apiserver::Exchange {
   bool over_ = false;
 };
 
-WidgetServer::WidgetServer(SimulatedLoop& loop, uint64_t seed)
+WidgetServer::WidgetServer(SimulatedLoop& loop, uint64_t seed, const std::vector<std::string>& keys)
     : loop_(loop),
       random_(seed),
-      core_(std::make_unique<apiserver::ServerCore>(loop, OptionsOf(seed, FirstRevision()))) {
+      core_(std::make_unique<apiserver::ServerCore>(
+          loop, OptionsOf(seed, FirstRevision(keys.size()), keys))) {
   if (core_->store().revision() != kStart) {
     std::cerr << "WidgetServer: starts at " << core_->store().revision() << "\n";
     std::abort();
@@ -209,12 +230,14 @@ void WidgetServer::Serve(FakeRestClient& client) {
   });
   client.OnWatch([this, component](const std::shared_ptr<FakeWatch>& watch) {
     std::erase_if(watches_, [](const auto& old) { return !old->live(); });
+    std::erase_if(exchanges_, [](const auto& old) { return old.expired(); });
     watches_.push_back(watch);
     auto exchange =
         std::make_shared<WatchExchange>(ToRequest(component, watch->request()), watch, *this);
     watch->OnCancelled([weak = std::weak_ptr<apiserver::Exchange>(exchange)] {
       if (const auto gone = weak.lock()) gone->MarkGone();
     });
+    exchanges_.push_back(exchange);
     Serve(std::move(exchange));
   });
 }
@@ -224,8 +247,16 @@ bool WidgetServer::Roll(double probability) {
 }
 
 void WidgetServer::Serve(std::shared_ptr<apiserver::Exchange> exchange) {
+  if (loop_.clock().TimeNow() < down_until_) return exchange->Abort();
   if (applied_ != faults_) AddRules();
   core_->Serve(std::move(exchange));
+}
+
+void WidgetServer::Restart(absl::Duration downtime) {
+  down_until_ = loop_.clock().TimeNow() + downtime;
+  for (const auto& weak : std::exchange(exchanges_, {})) {
+    if (const auto exchange = weak.lock()) exchange->Abort();
+  }
 }
 
 void WidgetServer::SetServed(bool served) {
@@ -242,6 +273,7 @@ void WidgetServer::AddRules() {
   const absl::Status expired = ExpiredError("scripted");
   const absl::Status busy = TooManyRequests("scripted", 1);
   const absl::Status broken = InternalError("scripted");
+  const absl::Status unauthorized = ApiErrorOf(401, "Unauthorized", "scripted");
   const auto refuse = [&](const char* verb, absl::Status status) {
     return FaultRule{.verb = verb, .resource = widgets, .fault = {.refuse = std::move(status)}};
   };
@@ -252,6 +284,22 @@ void WidgetServer::AddRules() {
     to.Add({.path_prefix = "/apis/example.com/", .fault = {.refuse = NoSuchResource()}});
   AddEvenly(to, faults_.refuse_review,
             {{.verb = "create", .resource = "selfsubjectaccessreviews", .fault = {.drop = true}}});
+  FaultRule unanswered_review = {.verb = "create", .resource = "selfsubjectaccessreviews"};
+  FaultRule unanswered_list = {.verb = "list", .resource = widgets};
+  FaultRule unanswered_watch = {.verb = "watch", .resource = widgets};
+  for (FaultRule* rule : {&unanswered_review, &unanswered_list, &unanswered_watch}) {
+    rule->fault.ignore = true;
+    AddEvenly(to, faults_.no_response, {*rule});
+  }
+  for (const char* verb : {"list", "watch"}) {
+    AddEvenly(to, faults_.unauthorized, {refuse(verb, unauthorized)});
+  }
+  FaultRule slow = {.verb = "list", .resource = widgets, .fault = {.delay = faults_.list_delay}};
+  AddEvenly(to, faults_.slow_list, {slow});
+  FaultRule closed = {.verb = "watch", .resource = widgets, .fault = {.end_after = 0}};
+  AddEvenly(to, faults_.close_at_once, {closed});
+  FaultRule stalled = {.verb = "watch", .resource = widgets, .fault = {.stall_after = 2}};
+  AddEvenly(to, faults_.stall, {stalled});
   FaultRule page = refuse("list", expired);
   page.parameter = "continue";
   AddEvenly(to, faults_.expire_page, {page});
@@ -281,13 +329,13 @@ void WidgetServer::SetGroups(const std::string& component) {
   core_->access().authenticator().SetFixedToken(component, std::move(user));
 }
 
-void WidgetServer::Grant(const std::string& component, const std::string& ns) {
-  rights_.emplace(component, ns);
+void WidgetServer::Grant(const std::string& component, const std::string& where) {
+  rights_.emplace(component, where);
   SetGroups(component);
 }
 
-void WidgetServer::Revoke(const std::string& component, const std::string& ns) {
-  rights_.erase({component, ns});
+void WidgetServer::Revoke(const std::string& component, const std::string& where) {
+  rights_.erase({component, where});
   SetGroups(component);
 }
 
@@ -295,7 +343,7 @@ bool WidgetServer::Allows(const std::string& component, const std::string& ns) c
   return rights_.contains({component, ""}) || (!ns.empty() && rights_.contains({component, ns}));
 }
 
-int WidgetServer::Put(const std::string& key, const std::string& label) {
+int WidgetServer::Put(const std::string& key, const std::map<std::string, std::string>& labels) {
   const ObjectKey where = KeyOfText(key);
   const auto before = core_->store().Get(kWidgets, where.ns, where.name);
   Json::Value object;
@@ -304,10 +352,7 @@ int WidgetServer::Put(const std::string& key, const std::string& label) {
   object["metadata"]["namespace"] = where.ns;
   object["metadata"]["name"] = where.name;
   object["metadata"]["uid"] = before != nullptr ? before->uid : StrCat("uid-", ++serial_);
-  const size_t equals = label.find('=');
-  if (equals != label.npos) {
-    object["metadata"]["labels"][label.substr(0, equals)] = label.substr(equals + 1);
-  }
+  for (const auto& [name, value] : labels) object["metadata"]["labels"][name] = value;
   core_->store().Put(kWidgets, std::move(object));
   return revision();
 }

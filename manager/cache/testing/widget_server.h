@@ -8,6 +8,7 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <memory>
 #include <random>
 #include <set>
@@ -38,6 +39,12 @@ class WidgetServer {
     double drop_bookmark = 0;
     double refuse_review = 0;  // no answer to a review
     absl::Duration delay;      // of the frames of a watch, at most
+    double no_response = 0;    // a list, watch or review is never answered
+    double unauthorized = 0;   // 401 to a list or a watch
+    double close_at_once = 0;  // a watch ends before its first frame
+    double stall = 0;          // a watch sends a few frames and then none
+    double slow_list = 0;      // a list is answered after list_delay
+    absl::Duration list_delay = absl::ZeroDuration();
 
     bool operator==(const Faults&) const = default;
   };
@@ -45,22 +52,26 @@ class WidgetServer {
   // The revision from which a test counts: the first widget is one more.
   static constexpr int kStart = 100;
 
-  WidgetServer(SimulatedLoop& loop, uint64_t seed);
+  // `keys` ("foo/x") are the objects to read which a right of its own can be granted.
+  WidgetServer(SimulatedLoop& loop, uint64_t seed, const std::vector<std::string>& keys = {});
 
   void Serve(FakeRestClient& client);
 
   Faults& faults() { return faults_; }
 
-  // The right to list and watch; `ns` empty: everywhere; else foo, bar or baz. Open watches stay
-  // open, as on a real server. It needs no revision, because only the user's groups change.
-  void Grant(const std::string& component, const std::string& ns = "");
-  void Revoke(const std::string& component, const std::string& ns = "");
+  // The right to list and watch; `where` empty: everywhere; foo, bar or baz: a namespace; else one
+  // of the constructor's keys. Open watches stay open, as on a real server. It needs no revision,
+  // because only the user's groups change.
+  void Grant(const std::string& component, const std::string& where = "");
+  void Revoke(const std::string& component, const std::string& where = "");
   // Whether the component may list and watch this scope.
   bool Allows(const std::string& component, const std::string& ns) const;
 
-  // Adds or changes; returns the revision. `label` is "key=value", or nothing.
-  int Put(const std::string& key, const std::string& label = "");
+  // Adds or changes; returns the revision.
+  int Put(const std::string& key, const std::map<std::string, std::string>& labels = {});
   int Delete(const std::string& key);
+  // Ends all watches like a broken connection, and fails all requests until `downtime` has passed.
+  void Restart(absl::Duration downtime);
   // Forgets the history up to now: a watch from an earlier revision gets a 410.
   void Compact();
   // The kind is served; without it everything is 404.
@@ -87,9 +98,11 @@ class WidgetServer {
   Faults faults_;
   Faults applied_;  // as rules of the double
   bool served_ = true;
+  absl::Time down_until_ = absl::InfinitePast();
   uint64_t serial_ = 0;
   std::set<std::pair<std::string, std::string>> rights_;
-  std::vector<std::shared_ptr<FakeWatch>> watches_;  // live, and some that are over
+  std::vector<std::shared_ptr<FakeWatch>> watches_;            // live, and some that are over
+  std::vector<std::weak_ptr<apiserver::Exchange>> exchanges_;  // of these
 };
 
 }  // namespace mandate
