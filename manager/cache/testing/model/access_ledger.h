@@ -1,0 +1,76 @@
+// What the server has told each component about its access, and when each asked again.
+#pragma once
+
+#include <map>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "absl/time/time.h"
+#include "manager/cache/testing/model/watch_scope.h"
+
+namespace mandate::model {
+
+// The latest answers, in the order in which the component received them. An accepted watch allows,
+// a denied one denies; two access reviews of one round, if both have an answer, do the same.
+class AccessLedger {
+ public:
+  enum class Answer { kNone, kAllowed, kDenied };
+
+  // The component begins to demand the scope: earlier answers do not count.
+  void Begin(const std::string& component, const WatchScope& scope) {
+    entries_[{component, scope}] = {};
+  }
+  void Note(const std::string& component, const WatchScope& scope, Answer answer, absl::Time now) {
+    Entry& entry = entries_[{component, scope}];
+    entry = {answer, now, /*asked_again=*/false};
+  }
+  // The component's credential is gone: what was allowed with it does not count, and its next
+  // requests ask for another credential rather than for access.
+  void LoseCredential(const std::string& component) {
+    for (auto& [key, entry] : entries_) {
+      if (key.first != component) continue;
+      if (entry.answer == Answer::kAllowed) entry = {};
+      entry.asked_again = true;
+    }
+  }
+  // The component sends a request. A first one after a denial is a probe, unless it continues the
+  // stream of another component, which has just left.
+  void Ask(const std::string& component, const WatchScope& scope, bool is_stream, absl::Time now) {
+    Entry& entry = entries_[{component, scope}];
+    const bool continues = is_stream && std::exchange(sponsors_[scope], component) != component;
+    if (continues) return;
+    if (entry.answer != Answer::kDenied || std::exchange(entry.asked_again, true)) return;
+    probes_[component].push_back(now);
+  }
+
+  Answer Of(const std::string& component, const WatchScope& scope) const {
+    return Find(component, scope).answer;
+  }
+  // When the present answer came.
+  absl::Time At(const std::string& component, const WatchScope& scope) const {
+    return Find(component, scope).at;
+  }
+  // The times of the component's probes since the last call.
+  std::vector<absl::Time> TakeProbes(const std::string& component) {
+    return std::exchange(probes_[component], {});
+  }
+
+ private:
+  struct Entry {
+    Answer answer = Answer::kNone;
+    absl::Time at = absl::InfinitePast();
+    bool asked_again = false;
+  };
+
+  Entry Find(const std::string& component, const WatchScope& scope) const {
+    const auto found = entries_.find({component, scope});
+    return found == entries_.end() ? Entry() : found->second;
+  }
+
+  std::map<std::pair<std::string, WatchScope>, Entry> entries_;
+  std::map<WatchScope, std::string> sponsors_;  // who sent the last request of a stream
+  std::map<std::string, std::vector<absl::Time>> probes_;
+};
+
+}  // namespace mandate::model
