@@ -150,6 +150,10 @@ void CalmChecks::CheckEvents(Totals& totals) {
     for (const auto& [scope, open] : component.owners->open()) add(component, open->sink.get());
   }
   for (int i = 0; i < 20; ++i) {
+    // More changes at once may exceed a stream's queue.
+    if (i % 4 == 0 || world_.Die(3) == 0) {
+      world_.loop().RunFor(absl::Milliseconds(world_.Die(50)));
+    }
     const ObjectKey& key = kKeys[world_.Die(kKeys.size())];
     const bool existed = world_.history().Now(key) != nullptr;
     const bool is_delete = world_.Die(3) == 0;
@@ -166,7 +170,6 @@ void CalmChecks::CheckEvents(Totals& totals) {
       if (!w.sink->scope().Covers(key)) continue;
       StrAppend(&w.expected[key], " ", EventText(type, key, world_.history().version()));
     }
-    if (world_.Die(3) == 0) world_.loop().RunFor(absl::Milliseconds(world_.Die(50)));
   }
   world_.loop().RunFor(absl::Seconds(1));
   for (const Watched& w : watched) {
@@ -232,6 +235,34 @@ void CalmChecks::CheckStuck(Totals& totals) {
   while (world_.statics().size() > before) world_.Release(world_.statics().size() - 1);
   stuck.client->SetMuted(false);
   world_.loop().RunFor(absl::Minutes(1));
+}
+
+void CalmChecks::CheckDenial(Totals& totals) {
+  const ScopedWorld::Static* heir = nullptr;
+  Component* sponsor = nullptr;
+  for (const auto& demand : world_.statics()) {
+    if (demand->open->handle->status().state != DemandState::kSynced) continue;
+    for (Component& component : world_.components()) {
+      for (const auto& watch : component.client->open_watches()) {
+        if (watch->renews || watch->scope != demand->scope) continue;
+        if (&component == demand->component) continue;
+        heir = demand.get();
+        sponsor = &component;
+      }
+    }
+  }
+  // The hint asks for each of its scopes, and no more than a burst is sent at once.
+  if (heir == nullptr || sponsor->demands.size() > 3) return;
+  ++totals.denied;
+  for (const WatchScope& scope : kScopes) world_.Revoke(*sponsor, scope);
+  world_.cache().RecheckAccess(sponsor->name);
+  world_.loop().RunFor(absl::Seconds(1));
+  const DemandStatus status = heir->open->handle->status();
+  if (status.state != DemandState::kSynced) {
+    world_.violations().Add("I10", heir->component->name, " \"", heir->scope.ToString(), "\" is ",
+                            mandate::ToString(status.state), " after the denial of ", sponsor->name,
+                            ": ", AsStd(status.reason.message()));
+  }
 }
 
 void CalmChecks::CheckRelease(bool is_down) {

@@ -16,7 +16,7 @@ namespace mandate::model {
 //   I7   a demand is forbidden if and only if the component may not read its scope
 //   I8   the end of all demands leaves nothing, whether or not the server answers
 //   I9   the cache has the committed demands
-//   I10  a component that the server does not answer delays no other
+//   I10  a component that the server does not answer, or denies, delays no other
 class CalmChecks {
  public:
   struct Totals {
@@ -26,6 +26,7 @@ class CalmChecks {
     int64_t exact_events = 0;
     int64_t lingered = 0;
     int64_t stuck = 0;
+    int64_t denied = 0;
   };
 
   // `world` outlives this.
@@ -38,6 +39,8 @@ class CalmChecks {
   void CheckLinger(Totals& totals);
   // One component gets no answers for a while.
   void CheckStuck(Totals& totals);
+  // The component that sponsors a shared stream loses its access.
+  void CheckDenial(Totals& totals);
   // Releases all demands. `is_down`: the server answers nothing any more.
   void CheckRelease(bool is_down);
 
