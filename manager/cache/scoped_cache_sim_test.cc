@@ -178,7 +178,7 @@ class Program {
 
 TEST(ScopedCacheSimulation, KeepsItsInvariants) {
   Totals totals;
-  const int64_t ran = RunSeeds(800, [&](uint64_t seed) { Program(seed).Run(totals); });
+  const int64_t ran = RunSeeds(500, [&](uint64_t seed) { Program(seed).Run(totals); });
   if (ran < 100 || HasFailure()) return;
   // The intended events did happen.
   EXPECT_GT(totals.running.reads, 3000 * ran);
