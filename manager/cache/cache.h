@@ -48,6 +48,7 @@ class Cache {
     absl::Duration close_unused_watch_after = absl::ZeroDuration();
     // How long a watch goes on beside one of a wider scope that delivers the same objects to the
     // same components. Then the wider one serves both scopes, until it is closed or denied.
+    // InfiniteDuration(): each scope always has a watch of its own.
     absl::Duration close_covered_watch_after = absl::Seconds(30);
     // After this many consecutive failures a shared watch continues under another component's
     // identity.

@@ -200,6 +200,15 @@ TEST_F(CoveredWatchTest, ChainsMoveToTheWidestWatch) {
   EXPECT_EQ(one.Take(), "~foo/x@104");
 }
 
+TEST_F(CoveredWatchTest, AnOptionGivesEachScopeItsOwnWatch) {
+  options_.close_covered_watch_after = absl::InfiniteDuration();
+  CacheView& view = AddGranted(a_);
+  Demanded all = DemandAndSettle(view);
+  Demanded foo = DemandAndSettle(view, "foo");
+  loop_.RunFor(absl::Hours(1));
+  EXPECT_EQ(server_.live_watches(), 2u);
+}
+
 TEST_F(CoveredWatchTest, TheCacheMayEndWithCoveredWatches) {
   CacheView& view = AddGranted(a_);
   Demanded all = DemandAndSettle(view);

@@ -79,10 +79,7 @@ bool DemandTable::IsLinked(const Owner& owner, const Entry& entry) {
   const Stream& stream = *entry.stream;
   const Selector* selector = entry.selector;
   if (selector == nullptr) return stream.everything.contains(&owner);
-  if (selector->term == nullptr) return stream.others.contains({&owner, selector});
-  const auto selecting =
-      stream.by_label.find({selector->term->key, selector->term->values.front()});
-  return selecting != stream.by_label.end() && selecting->second.contains({&owner, selector});
+  return stream.selecting.Contains(selector->selector, {&owner, selector});
 }
 
 void DemandTable::Link(const Owner& owner, const Entry& entry, Change& change) {

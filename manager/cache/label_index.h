@@ -38,6 +38,12 @@ class LabelIndex {
     found->second.erase(value);
     if (found->second.empty()) by_label_.erase(found);
   }
+  bool Contains(const LabelSelector& selector, const T& value) const {
+    const LabelRequirement* term = TermOf(selector);
+    if (term == nullptr) return others_.contains(value);
+    const auto found = by_label_.find(LabelOf(*term));
+    return found != by_label_.end() && found->second.contains(value);
+  }
 
   // Calls `found` for each value whose selector may match. The selector may have more requirements:
   // the caller checks them.

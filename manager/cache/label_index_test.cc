@@ -50,6 +50,10 @@ TEST(LabelIndex, IsEmptyWhenAllIsErased) {
   EXPECT_EQ(all.size(), 3u);
   index.Erase(Selector("app=other"), "app=web");
   EXPECT_EQ(Candidates(index, {{"app", "web"}}).size(), 3u);
+  EXPECT_TRUE(index.Contains(Selector("app"), "app"));
+  EXPECT_TRUE(index.Contains(Selector("app=web"), "app=web"));
+  EXPECT_FALSE(index.Contains(Selector("app=web"), "app"));
+  EXPECT_FALSE(index.Contains(Selector("app=db"), "app=web"));
   for (const char* text : {"app=web", "app", "app=web,tier=x"}) index.Erase(Selector(text), text);
   EXPECT_TRUE(index.empty());
 }

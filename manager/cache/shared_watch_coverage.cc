@@ -25,6 +25,7 @@ CoverageState SharedWatch::coverage() const {
 }
 
 SharedWatch* SharedWatch::PlannedKeeper() const {
+  if (config_.close_covered_watch_after == absl::InfiniteDuration()) return nullptr;
   const auto keeper = keeper_ == nullptr ? std::nullopt : std::optional(keeper_->spec());
   const auto planned =
       PlanCoverage(config_.spec, coverage().demanding, keeper,

@@ -22,6 +22,8 @@ Cache::Options OptionsFor(SimulatedLoop& loop, Metrics& metrics, uint64_t seed,
   options.seed = seed;
   // No other event happens at the moment at which this ends.
   if (die(2) == 0) options.close_unused_watch_after = absl::Seconds(20) + absl::Microseconds(500);
+  // The checks know the proofs and the stream of each scope.
+  options.close_covered_watch_after = absl::InfiniteDuration();
   options.proof_lifetime = absl::Minutes(1 + die(5));
   options.max_events_per_loop_turn = die(2) == 0 ? 2 : 256;
   options.probes = {.per_second = 1, .burst = 4};
