@@ -16,6 +16,7 @@
 #include "manager/rbac/quote.h"
 #include "testing/apiserver/errors.h"
 #include "testing/apiserver/object_meta.h"
+#include "testing/apiserver/partial.h"
 #include "testing/apiserver/status_response.h"
 
 namespace mandate::apiserver {
@@ -304,31 +305,6 @@ absl::StatusOr<std::string> WriteMessage(const Json::Value& value, std::string_v
   whole["kind"] = std::string(kind);
   return WriteJson(whole);
 }
-
-namespace {
-
-// What the server makes of objects for a client that asks for their metadata.
-const ResourceType& PartialType() {
-  static const ResourceType* const type = [] {
-    auto* partial = new ResourceType();
-    partial->name.group = "meta.k8s.io";
-    partial->version = "v1";
-    partial->kind = "PartialObjectMetadata";
-    partial->list_kind = "PartialObjectMetadataList";
-    partial->message = meta::PartialObjectMetadata::descriptor();
-    return partial;
-  }();
-  return *type;
-}
-
-std::shared_ptr<const StoredObject> PartialOf(const StoredObject& object) {
-  Json::Value partial(Json::objectValue);
-  SetTypeMeta(partial, PartialType());
-  partial["metadata"] = object.Parse()["metadata"];
-  return MakeStored(std::move(partial), object.revision);
-}
-
-}  // namespace
 
 std::string WriteObject(const StoredObject& object, const ResourceType& type, Encoding encoding) {
   if (type.metadata_only) return WriteObject(*PartialOf(object), PartialType(), encoding);
