@@ -22,8 +22,7 @@ std::optional<DemandSpec> PlanCoverage(
     const DemandSpec& narrow, const std::vector<const void*>& demanding,
     const std::optional<DemandSpec>& keeper,
     absl::FunctionRef<std::optional<CoverageState>(const DemandSpec&)> wider) {
-  // While a scope has no demand, nothing is changed for it.
-  if (demanding.empty()) return keeper;
+  if (demanding.empty()) return std::nullopt;
   for (DemandSpec& scope : WiderScopes(narrow)) {
     const std::optional<CoverageState> state = wider(scope);
     if (!state) continue;

@@ -192,6 +192,7 @@ TEST(ScopedCacheSimulation, KeepsItsInvariants) {
   EXPECT_GT(totals.calm.synced, 10 * ran);
   EXPECT_GT(totals.calm.forbidden, 4 * ran);
   EXPECT_GT(totals.calm.streams, 6 * ran);
+  EXPECT_GT(totals.calm.covered, ran);
   EXPECT_GT(totals.calm.exact_events, 20 * ran);
   EXPECT_GT(5 * totals.calm.lingered, ran);
   EXPECT_GT(30 * totals.calm.stuck, ran);

@@ -6,6 +6,17 @@
 
 namespace mandate {
 
+namespace {
+
+// Whether a watch can go on to deliver narrower scopes to this member.
+bool IsServed(const WatchMember& member) {
+  const AccessProof::State proof = member.proof().state();
+  return member.HasDemands() &&
+         (proof == AccessProof::State::kProven || proof == AccessProof::State::kExpired);
+}
+
+}  // namespace
+
 CoverageState SharedWatch::coverage() const {
   CoverageState state;
   const bool runs = keeper_ == nullptr && reflector_ != nullptr && reflector_->filled();
@@ -17,9 +28,7 @@ CoverageState SharedWatch::coverage() const {
     if (proof == AccessProof::State::kProven && status().state == DemandState::kSynced) {
       state.ready.push_back(member->component());
     }
-    if (proof == AccessProof::State::kProven || proof == AccessProof::State::kExpired) {
-      state.keeping.push_back(member->component());
-    }
+    if (IsServed(*member)) state.keeping.push_back(member->component());
   }
   return state;
 }
@@ -27,8 +36,13 @@ CoverageState SharedWatch::coverage() const {
 SharedWatch* SharedWatch::PlannedKeeper() const {
   if (config_.close_covered_watch_after == absl::InfiniteDuration()) return nullptr;
   const auto keeper = keeper_ == nullptr ? std::nullopt : std::optional(keeper_->spec());
+  std::vector<const void*> demanding = coverage().demanding;
+  if (demanding.empty()) {
+    // They may demand it again.
+    for (const auto& member : members_) demanding.push_back(member->component());
+  }
   const auto planned =
-      PlanCoverage(config_.spec, coverage().demanding, keeper,
+      PlanCoverage(config_.spec, demanding, keeper,
                    [this](const DemandSpec& scope) -> std::optional<CoverageState> {
                      const SharedWatch* const wider = config_.find(scope);
                      if (wider == nullptr) return std::nullopt;
@@ -90,7 +104,10 @@ void SharedWatch::Follow(SharedWatch& wider) {
   }
   for (const auto& member : members_) {
     const WatchMember* const there = wider.Find(*member->component());
-    member->UseProof(there == nullptr ? nullptr : &there->proof());
+    // One without demands here may have none there, or no access. It is asked when it demands
+    // again.
+    const bool serves = there != nullptr && IsServed(*there);
+    member->UseProof(serves ? &there->proof() : nullptr);
     Update(*member);
   }
 }

@@ -37,7 +37,8 @@ void CalmChecks::CheckState(Totals& totals) {
 }
 
 void CalmChecks::CheckStreams(Totals& totals) {
-  const std::set<WatchScope> expected = ExpectedStreams(world_.Demands(), world_.grants());
+  const std::set<WatchScope> expected =
+      ExpectedStreams(world_.Demands(), world_.grants(), {.close_covered = world_.covers()});
   std::set<WatchScope> open;
   for (Component& component : world_.components()) {
     for (const auto& watch : component.client->open_watches()) {
@@ -50,6 +51,8 @@ void CalmChecks::CheckStreams(Totals& totals) {
     }
   }
   totals.streams += static_cast<int64_t>(open.size());
+  totals.covered += static_cast<int64_t>(
+      Gauge("mandate_cache_covered_scopes", {{"kind", "widgets.example.com"}}));
   if (open != expected) {
     world_.violations().Add("I1", "the open streams are ", ToString(open), ", not ",
                             ToString(expected));
@@ -186,6 +189,8 @@ void CalmChecks::CheckEvents(Totals& totals) {
 void CalmChecks::CheckLinger(Totals& totals) {
   const absl::Duration linger = world_.options().close_unused_watch_after;
   if (linger == absl::ZeroDuration() || world_.statics().empty()) return;
+  // Without the demand, a wider stream may serve all others.
+  if (world_.covers()) return;
   const size_t index = world_.Die(world_.statics().size());
   Component& component = *world_.statics()[index]->component;
   const WatchScope scope = world_.statics()[index]->scope;

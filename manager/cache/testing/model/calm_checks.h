@@ -23,6 +23,7 @@ class CalmChecks {
     int64_t synced = 0;
     int64_t forbidden = 0;
     int64_t streams = 0;
+    int64_t covered = 0;  // scopes that a wider stream serves
     int64_t exact_events = 0;
     int64_t lingered = 0;
     int64_t stuck = 0;

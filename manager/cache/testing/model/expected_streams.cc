@@ -11,22 +11,24 @@ std::set<WatchScope> ExpectedStreams(const std::vector<ComponentDemand>& demands
     if (!policy.server_selectors) demand.scope = demand.scope.WithoutSelector();
     wanted.insert(std::move(demand));
   }
-  const auto is_served_by_a_wider_one = [&](const ComponentDemand& narrow) {
-    return std::ranges::any_of(wanted, [&](const ComponentDemand& wide) {
-      return wide.component == narrow.component && wide.scope != narrow.scope &&
-             wide.scope.Contains(narrow.scope) && grants.Allows(wide.component, wide.scope);
-    });
-  };
   std::set<WatchScope> streams;
   for (const ComponentDemand& demand : wanted) {
     if (grants.Allows(demand.component, demand.scope)) streams.insert(demand.scope);
   }
   if (!policy.close_covered) return streams;
-  std::set<WatchScope> needed;
-  for (const ComponentDemand& demand : wanted) {
-    if (!is_served_by_a_wider_one(demand)) needed.insert(demand.scope);
-  }
-  std::erase_if(streams, [&](const WatchScope& scope) { return !needed.contains(scope); });
+  // Whether one wider stream serves every component that demands this scope, with access or not.
+  const auto is_served_by = [&](const WatchScope& wide, const WatchScope& narrow) {
+    return std::ranges::all_of(wanted, [&](const ComponentDemand& demand) {
+      return demand.scope != narrow ||
+             (wanted.contains({demand.component, wide}) && grants.Allows(demand.component, wide));
+    });
+  };
+  const std::set<WatchScope> all = streams;
+  std::erase_if(streams, [&](const WatchScope& narrow) {
+    return std::ranges::any_of(all, [&](const WatchScope& wide) {
+      return wide != narrow && wide.Contains(narrow) && is_served_by(wide, narrow);
+    });
+  });
   return streams;
 }
 

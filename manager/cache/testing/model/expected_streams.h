@@ -18,7 +18,8 @@ struct ComponentDemand {
 };
 
 struct StreamPolicy {
-  // Whether a scope has no stream of its own while wider ones serve all components that demand it.
+  // Whether a scope has no stream of its own while a wider one serves all components that demand
+  // it.
   bool close_covered = false;
   // Whether a selector is part of the request. Otherwise the stream of the whole scope serves it.
   bool server_selectors = false;

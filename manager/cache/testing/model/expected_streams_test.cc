@@ -34,6 +34,9 @@ TEST(ExpectedStreams, AWiderStreamServesANarrowScopeOnlyIfItServesAllDemanders) 
   EXPECT_THAT(ExpectedStreams({{"a", kAll}, {"a", kFoo}}, grants, policy), ElementsAre(kAll));
   EXPECT_THAT(ExpectedStreams({{"a", kAll}, {"a", kFoo}, {"b", kFoo}}, grants, policy),
               ElementsAre(kAll, kFoo));
+  // Not a different one for each of them.
+  EXPECT_THAT(ExpectedStreams({{"a", kAll}, {"b", kFoo}, {"a", kOne}, {"b", kOne}}, grants, policy),
+              ElementsAre(kAll, kFoo, kOne));
   // A wider demand that is denied serves nothing.
   EXPECT_THAT(ExpectedStreams({{"b", kAll}, {"b", kFoo}}, grants, policy), ElementsAre(kFoo));
 }

@@ -102,7 +102,7 @@ void ModelSink::OnState(const DemandStatus& status) {
   status_ = status;
   synced_once_ = synced_once_ || status.state == DemandState::kSynced;
   if (status.state != DemandState::kForbidden) return;
-  if (config_.may_see()) {
+  if (!config_.is_denied()) {
     config_.violations.Add("I7", config_.who,
                            " is forbidden, but was not denied: ", AsStd(status.reason.message()));
   }

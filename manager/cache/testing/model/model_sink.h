@@ -23,8 +23,11 @@ class ModelSink : public DemandSink {
     WatchScope scope;
     const ObjectHistory& history;
     Violations& violations;
-    // Whether the server's last answer to the component was not a denial.
+    // Whether the server's last answer to the component was not a denial: for this scope, or for a
+    // wider one that may serve it.
     std::function<bool()> may_see;
+    // Whether the last answer for this scope was a denial.
+    std::function<bool()> is_denied;
     // After each event; after a purge with null.
     std::function<void(const ObjectEvent*)> on_event;
   };

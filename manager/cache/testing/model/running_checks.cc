@@ -45,10 +45,12 @@ bool RunningChecks::IsLost(const Component& component, const WatchScope& scope) 
 }
 
 bool RunningChecks::MayRead(const Component& component, const WatchScope& scope) {
-  const absl::Time proven = world_.ledger().At(component.name, scope);
-  return world_.ledger().Of(component.name, scope) == Answer::kAllowed &&
-         world_.Now() <= proven + world_.options().proof_lifetime && !IsLost(component, scope) &&
-         world_.HasStream(scope);
+  return std::ranges::any_of(world_.Serving(component, scope), [&](const WatchScope& by) {
+    const absl::Time proven = world_.ledger().At(component.name, by);
+    return world_.ledger().Of(component.name, by) == Answer::kAllowed &&
+           world_.Now() <= proven + world_.options().proof_lifetime && !IsLost(component, by) &&
+           world_.HasStream(by);
+  });
 }
 
 void RunningChecks::CheckAnswer(Component& component, const std::string& what,
@@ -185,7 +187,12 @@ void RunningChecks::CheckStatuses() {
                               ToString(status.state), ": ", why);
     };
     const Answer answer = world_.ledger().Of(component.name, demand->scope);
-    if (answer == Answer::kDenied && status.state != DemandState::kForbidden) {
+    const bool is_denied =
+        std::ranges::all_of(world_.Serving(component, demand->scope), [&](const WatchScope& by) {
+          return world_.ledger().Of(component.name, by) == Answer::kDenied;
+        });
+    // While the wider scope is denied for the first time, its own watch is asked.
+    if (is_denied && !world_.covers() && status.state != DemandState::kForbidden) {
       violation("I7", "it was denied");
     }
     // A paused demand that has never had all objects keeps its state until it has them.
@@ -222,6 +229,8 @@ void RunningChecks::CheckProbes(Component& component, Totals& totals) {
   const double slack = 1 + budget.per_second * absl::ToDoubleSeconds(absl::Seconds(1));
   for (const absl::Time at : world_.ledger().TakeProbes(component.name)) {
     ++totals.probes;
+    // A scope that was denied once, and is no longer served by a wider one, asks at once.
+    if (world_.covers()) continue;
     component.probe_tokens = std::min<double>(
         budget.burst,
         component.probe_tokens +

@@ -22,8 +22,9 @@ Cache::Options OptionsFor(SimulatedLoop& loop, Metrics& metrics, uint64_t seed,
   options.seed = seed;
   // No other event happens at the moment at which this ends.
   if (die(2) == 0) options.close_unused_watch_after = absl::Seconds(20) + absl::Microseconds(500);
-  // The checks know the proofs and the stream of each scope.
-  options.close_covered_watch_after = absl::InfiniteDuration();
+  // With it, the checks know the stream and the proof of each scope.
+  options.close_covered_watch_after =
+      die(2) == 0 ? absl::InfiniteDuration() : absl::Seconds(die(60)) + absl::Microseconds(500);
   options.proof_lifetime = absl::Minutes(1 + die(5));
   options.max_events_per_loop_turn = die(2) == 0 ? 2 : 256;
   options.probes = {.per_second = 1, .burst = 4};
@@ -126,7 +127,13 @@ std::unique_ptr<DemandOwners::Open> ScopedWorld::Open(Component& component, cons
         .violations = violations_,
         .may_see =
             [this, &component, scope] {
-              return ledger_.Of(component.name, scope) != AccessLedger::Answer::kDenied;
+              return std::ranges::any_of(Serving(component, scope), [&](const WatchScope& by) {
+                return ledger_.Of(component.name, by) != AccessLedger::Answer::kDenied;
+              });
+            },
+        .is_denied =
+            [this, &component, scope] {
+              return ledger_.Of(component.name, scope) == AccessLedger::Answer::kDenied;
             },
         .on_event =
             [this, &component, on_event = std::move(on_event)](const ObjectEvent* event) {
@@ -217,6 +224,15 @@ std::vector<ComponentDemand> ScopedWorld::Demands() const {
     }
   }
   return demands;
+}
+
+std::vector<WatchScope> ScopedWorld::Serving(const Component& component,
+                                             const WatchScope& scope) const {
+  std::vector<WatchScope> serving = {scope};
+  for (const auto& [wide, count] : component.demands) {
+    if (covers() && wide != scope && wide.Contains(scope)) serving.push_back(wide);
+  }
+  return serving;
 }
 
 std::vector<WatchScope> ScopedWorld::Covering(const Component& component,

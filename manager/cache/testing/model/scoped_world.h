@@ -83,6 +83,10 @@ class ScopedWorld {
   absl::Time Now() const { return loop_.clock().TimeNow(); }
   // All live demands.
   std::vector<ComponentDemand> Demands() const;
+  // Whether a wider stream may serve narrower scopes.
+  bool covers() const { return options_.close_covered_watch_after != absl::InfiniteDuration(); }
+  // The demanded scopes of the component whose streams and proofs may serve this one.
+  std::vector<WatchScope> Serving(const Component& component, const WatchScope& scope) const;
   // Demanded scopes of the component that cover the key.
   std::vector<WatchScope> Covering(const Component& component, const ObjectKey& key) const;
   // Whether a stream of the scope follows the server, under any component.
