@@ -200,6 +200,19 @@ TEST_F(CoveredWatchTest, ChainsMoveToTheWidestWatch) {
   EXPECT_EQ(one.Take(), "~foo/x@104");
 }
 
+TEST_F(CoveredWatchTest, AWiderScopeThatIsDemandedAgainCoversAgain) {
+  options_.close_unused_watch_after = absl::Minutes(1);
+  CacheView& view = AddGranted(a_);
+  Demanded all = DemandAndSettle(view);
+  Demanded foo = DemandAndSettle(view, "foo");
+  Leave(all);
+  EXPECT_EQ(server_.live_watches(), 2u) << "the wider watch lingers";
+  all = DemandAndSettle(view);
+  Linger();
+  EXPECT_EQ(server_.live_watches(), 1u);
+  EXPECT_EQ(Covered(), 1);
+}
+
 TEST_F(CoveredWatchTest, AnOptionGivesEachScopeItsOwnWatch) {
   options_.close_covered_watch_after = absl::InfiniteDuration();
   CacheView& view = AddGranted(a_);

@@ -41,6 +41,7 @@ void SharedWatch::Join(WatchComponent& component, std::shared_ptr<ReadableScope>
     member->Add(std::move(feed));
     // A member without demands cannot be the sponsor; now it can.
     Rebalance();
+    AdaptFollowers();
     return Replan();
   }
   if (stream_ == nullptr) {

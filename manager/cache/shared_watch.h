@@ -113,6 +113,7 @@ class SharedWatch : private Reflector::Owner, private KindStore::Listener {
   // Begins, changes and ends being kept by a wider watch. If `wider` is behind, the first tries
   // again later.
   void TryFollow(SharedWatch& wider);
+  void FollowLater();
   void Follow(SharedWatch& wider);
   void Unfollow(SharedWatch* next);  // null: by its own watch
   // Takes a store that has been kept back, without a watch of its own.

@@ -62,22 +62,21 @@ void SharedWatch::Replan() {
     next_plan_.reset();
   } else if (status().state != DemandState::kSynced) {
     TryFollow(*wider);
-  } else if (!next_plan_) {
-    next_plan_.emplace(members_.front()->client().loop());
-    next_plan_->SetAfter(config_.close_covered_watch_after, [this] {
-      next_plan_.reset();
-      if (SharedWatch* const planned = PlannedKeeper()) TryFollow(*planned);
-    });
+  } else {
+    FollowLater();
   }
 }
 
 void SharedWatch::TryFollow(SharedWatch& wider) {
-  if (stream_->CanFollow(*wider.stream_)) return Follow(wider);
+  stream_->CanFollow(*wider.stream_) ? Follow(wider) : FollowLater();
+}
+
+void SharedWatch::FollowLater() {
   if (next_plan_) return;
   next_plan_.emplace(members_.front()->client().loop());
   next_plan_->SetAfter(config_.close_covered_watch_after, [this] {
     next_plan_.reset();
-    Replan();
+    if (SharedWatch* const wider = PlannedKeeper()) TryFollow(*wider);
   });
 }
 
@@ -131,6 +130,7 @@ void SharedWatch::Unfollow(SharedWatch* next) {
   Detach();
   if (next != nullptr && stream_->CanFollow(*next->stream_)) return Follow(*next);
   Sponsor(*sponsor, stream_->store()->resource_version());
+  if (next != nullptr) FollowLater();
   for (const auto& member : members_) {
     Update(*member);
     if (member.get() != sponsor_) member->proof().Check();

@@ -114,7 +114,12 @@ std::unique_ptr<DemandOwners::Open> ScopedWorld::Open(Component& component, cons
                                                       DemandOwners::OnEvent on_event) {
   const bool is_new = !MayBeOpenFor(component, scope);
   if (std::ranges::none_of(components_, [&](const auto& c) { return MayBeOpenFor(c, scope); })) {
-    began_[scope] = server_.revision();
+    // A wider stream may serve the scope from where it is, which is behind the server.
+    int began = server_.revision();
+    for (const WatchScope& by : Serving(component, scope)) {
+      if (by != scope) began = std::min(began, StreamBegan(by));
+    }
+    began_[scope] = began;
   }
   if (is_new) ledger_.Begin(component.name, scope);
   ++component.demands[scope];
