@@ -234,8 +234,14 @@ std::vector<ComponentDemand> ScopedWorld::Demands() const {
 std::vector<WatchScope> ScopedWorld::Serving(const Component& component,
                                              const WatchScope& scope) const {
   std::vector<WatchScope> serving = {scope};
-  for (const auto& [wide, count] : component.demands) {
-    if (covers() && wide != scope && wide.Contains(scope)) serving.push_back(wide);
+  if (!covers()) return serving;
+  const auto add = [&](const WatchScope& wide) {
+    if (wide != scope && wide.Contains(scope)) serving.push_back(wide);
+  };
+  for (const auto& [wide, count] : component.demands) add(wide);
+  // The cache hears of the end of a demand later in the same moment.
+  for (const auto& [wide, when] : component.left_at) {
+    if (when == Now()) add(wide);
   }
   return serving;
 }
