@@ -67,7 +67,8 @@ absl::Status ApplyAndRoute(int events, bool parse, bool selectors) {
     if (selectors) {
       ASSIGN_OR_RETURN(selector, LabelSelector::FromMap({{"app", StrCat("a", i % kObjects)}}));
     }
-    table.Replace(OwnerAt(i), {{stores.specs[static_cast<size_t>(i / kObjects)], selector}});
+    table.Replace(OwnerAt(i), {{stores.specs[static_cast<size_t>(i / kObjects)], selector,
+                                SelectorMode::kRoute}});
   }
   // As many versions of each object as the memory of a small machine allows are made beforehand.
   constexpr int kBatch = 20'000;

@@ -16,7 +16,9 @@ std::string Numbered(const char* format, int i) {
 }
 
 std::vector<SelectedDemand> BothKinds(const std::string& ns, const LabelSelector& selector = {}) {
-  return {{{kConfigMaps, ns, ""}, selector}, {{kSecrets, ns, ""}, selector}};
+  // Selected on the server, each selector would be a watch.
+  constexpr SelectorMode kRoute = SelectorMode::kRoute;
+  return {{{kConfigMaps, ns, ""}, selector, kRoute}, {{kSecrets, ns, ""}, selector, kRoute}};
 }
 
 }  // namespace

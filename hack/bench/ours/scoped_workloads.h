@@ -21,7 +21,7 @@ DemandOwner OwnerAt(int i);
 
 // `size` owners and namespaces:
 //   1  each owner demands the ConfigMaps and Secrets of a namespace of its own
-//   2  all demand those of one namespace, each with a selector of its own
+//   2  all demand those of one namespace, each with a selector of its own, which is routed
 //   3  each demands those of every namespace
 //   4  each demands one Secret
 std::vector<OwnedDemands> Workload(int which, int size);
