@@ -9,7 +9,7 @@
 
 namespace mandate {
 
-// What the plan needs to know of a watch. Components are told apart by their addresses.
+// The state of one watch, as the plan uses it. A component is identified by its address.
 struct CoverageState {
   std::vector<const void*> demanding;  // components that demand its scope
   // Components for which it can begin to deliver narrower scopes: it runs and is synced, and they

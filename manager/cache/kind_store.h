@@ -28,9 +28,9 @@ namespace mandate {
 // filled. Let r be the version up to which a store knows its objects. Then an object that the store
 // covers and does not have was deleted, if the object's version is r or less.
 //
-// That is not so for a scope with a label selector: the object may have lost its labels instead.
-// What the watch of such a scope deletes is deleted in its own store only. In return, an object
-// that comes from another watch without the labels leaves the store.
+// A scope with a label selector differs: an object that is missing there may have lost its labels
+// instead. So a deletion by such a watch concerns its own store only. An object that another watch
+// delivers without the labels leaves the store.
 //
 // A watch may keep the stores of narrower scopes, too, which then need no watch of their own
 // (Stream::Follow). A store that was closed stays in use until the watches that overlap it have

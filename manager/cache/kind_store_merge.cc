@@ -25,7 +25,7 @@ void KindStore::MergeListed(const Known& self, Content& content,
     others.clear();
     bool is_gone = self.HasLeft(*listed);
     ObjectPtr newest = listed;
-    // What another watch has put here may be newer than the list.
+    // Another watch may have put a newer version here.
     const ObjectPtr own = self.store->Get(listed->ns(), listed->name());
     if (own != nullptr && IsAtMost(listed->resource_version(), own->resource_version())) {
       newest = own;

@@ -77,7 +77,7 @@ TEST_F(KindStoreSelectedTest, WhatASelectorLosesMayStillExist) {
   EXPECT_EQ(Text(all->stream->Put(Widget("a/x", 2))), "~a/x@2");
   EXPECT_EQ(web->heard.Take(), "");
 
-  // What all objects lose is gone.
+  // An object that a watch without a selector deletes is deleted everywhere.
   EXPECT_EQ(Text(web->stream->Put(Web("a/x", 3))), "+a/x@3");
   EXPECT_EQ(all->heard.Take(), "~a/x@3");
   EXPECT_EQ(Text(all->stream->Remove(Web("a/x", 4))), "-a/x@4");

@@ -45,7 +45,7 @@ class SharedWatch : private Reflector::Owner, private KindStore::Listener {
     absl::Duration close_unused_watch_after;
     // How long a synced watch goes on beside a wider one that delivers the same.
     absl::Duration close_covered_watch_after;
-    // The watch of a scope; null: there is none.
+    // Returns the watch of a scope, or null if the scope has none.
     std::function<SharedWatch*(const DemandSpec&)> find;
     // This watch can now keep narrower ones: their Replan() should be called soon.
     std::function<void()> on_ready;

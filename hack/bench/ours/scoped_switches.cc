@@ -148,7 +148,7 @@ absl::Status Switches(const Rig::Options& options, int objects, int steps, uint6
       }
       counts.lost += AwaitWithin(kLost, *rig, *slot.sink, newest);
     }
-    // What is lost now is lost in each later step.
+    // An event that is lost in this step is also missing in all later ones.
     if (counts.lost > 0) break;
   }
   for (Slot& slot : slots) {

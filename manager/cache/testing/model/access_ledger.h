@@ -1,4 +1,4 @@
-// What the server has told each component about its access, and when each asked again.
+// The server's latest answers about each component's access, and the times of later requests.
 #pragma once
 
 #include <map>

@@ -182,7 +182,7 @@ void CalmChecks::CheckEvents(Totals& totals) {
     std::string texts[2];
     for (const auto& [key, events] : told) StrAppend(&texts[0], events);
     for (const auto& [key, events] : w.expected) StrAppend(&texts[1], events);
-    world_.violations().Add("I5", w.who, " was told", texts[0], ", not", texts[1]);
+    world_.violations().Add("I5", w.who, " received", texts[0], "; expected", texts[1]);
   }
 }
 

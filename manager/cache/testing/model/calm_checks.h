@@ -12,7 +12,7 @@ namespace mandate::model {
 //
 //   I1   the open streams are the expected ones
 //   I3   the stores have the objects of the open streams, and no others
-//   I5   each sink knows what the server has, and is told of each change exactly once
+//   I5   each sink has the server's objects, and receives each change exactly once
 //   I7   a demand is forbidden if and only if the component may not read its scope
 //   I8   the end of all demands leaves nothing, whether or not the server answers
 //   I9   the cache has the committed demands
@@ -34,7 +34,7 @@ class CalmChecks {
   explicit CalmChecks(ScopedWorld& world) : world_(world) {}
 
   void CheckState(Totals& totals);
-  // Changes objects; each sink is told exactly these changes.
+  // Changes objects, and checks that each sink receives exactly these changes.
   void CheckEvents(Totals& totals);
   // An unused watch stays open for its time, and a new demand uses it.
   void CheckLinger(Totals& totals);

@@ -1,4 +1,4 @@
-// The owners of one component, and what each is told through a DemandTable.
+// The owners of one component, and the events that a DemandTable routes to each of them.
 #pragma once
 
 #include <functional>

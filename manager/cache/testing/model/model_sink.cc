@@ -19,7 +19,7 @@ std::string EventText(Type type, const ObjectKey& key, int version) {
 template <class... Parts>
 void ModelSink::Violation(std::string_view invariant, const ObjectEvent& event,
                           const Parts&... parts) {
-  config_.violations.Add(invariant, config_.who, " was told ",
+  config_.violations.Add(invariant, config_.who, " received ",
                          EventText(event.type, event.object->Key(), VersionOf(*event.object)), ": ",
                          parts...);
 }
@@ -82,8 +82,8 @@ void ModelSink::OnPurged(const std::vector<std::shared_ptr<const RawObject>>& ob
   Content purged;
   for (const auto& object : objects) purged[object->Key()] = VersionOf(*object);
   if (purged != content_) {
-    config_.violations.Add("I5", config_.who, " is purged of ", ToString(purged),
-                           ", and was told of ", ToString(content_));
+    config_.violations.Add("I5", config_.who, " is purged of ", ToString(purged), ", and received ",
+                           ToString(content_));
   }
   for (auto& [key, last] : last_) {
     last.purged = last.purged || last.exists;
@@ -96,8 +96,7 @@ void ModelSink::OnPurged(const std::vector<std::shared_ptr<const RawObject>>& ob
 
 void ModelSink::OnState(const DemandStatus& status) {
   if (status.EqualsIgnoringText(status_) && status_.state != DemandState::kPending) {
-    config_.violations.Add("I5", config_.who, " was told twice that it is ",
-                           ToString(status.state));
+    config_.violations.Add("I5", config_.who, " was reported twice to be ", ToString(status.state));
   }
   status_ = status;
   synced_once_ = synced_once_ || status.state == DemandState::kSynced;

@@ -14,8 +14,8 @@
 namespace mandate::model {
 
 // Checks I4: versions of an object only grow, and another object of the same name comes after the
-// deletion of the former. I5: no state is told twice, and each event fits to the ones before it.
-// I7: no event after a denial. Single-threaded.
+// deletion of the former. I5: no state is reported twice, and each event follows from the earlier
+// ones. I7: no event after a denial. Single-threaded.
 class ModelSink : public DemandSink {
  public:
   struct Config {

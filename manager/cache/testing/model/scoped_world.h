@@ -35,7 +35,7 @@ class ScopedWorld {
     struct Known {
       int version = 0;
       int own_write = 0;     // of these the last version
-      std::string gone_uid;  // it was told that this object is deleted
+      std::string gone_uid;  // the UID of an object that it knows to be deleted
     };
 
     std::string name;
