@@ -1,21 +1,16 @@
 // Runs one measurement of B15, the goals of the scoped cache: scoped TASK [--flag=value]… Prints
 // one line of JSON for each result. The driver answers its questions to the server
 // (scoped_server.h).
-#include <cstdio>
-#include <functional>
-#include <map>
-#include <string>
 #include <string_view>
 
-#include "absl/strings/numbers.h"
 #include "hack/bench/ours/scoped_access.h"
 #include "hack/bench/ours/scoped_apply.h"
 #include "hack/bench/ours/scoped_commits.h"
 #include "hack/bench/ours/scoped_reads.h"
 #include "hack/bench/ours/scoped_streams.h"
 #include "hack/bench/ours/scoped_switches.h"
+#include "hack/bench/ours/task.h"
 #include "manager/core/status_macros.h"
-#include "manager/core/strings.h"
 
 namespace mandate::bench {
 namespace {
@@ -31,27 +26,18 @@ struct Options {
 };
 
 absl::Status Parse(std::string_view argument, Options& options) {
-  const size_t equals = argument.find('=');
-  const std::string name(argument.substr(0, equals));
-  const std::string value(equals == argument.npos ? "" : argument.substr(equals + 1));
-  const std::map<std::string, int*> numbers = {
+  const Numbers numbers = {
       {"--size", &options.size},       {"--workload", &options.workload},
       {"--objects", &options.objects}, {"--times", &options.times},
       {"--seed", &options.seed},       {"--milliseconds", &options.milliseconds}};
-  if (const auto number = numbers.find(name); number != numbers.end()) {
-    if (absl::SimpleAtoi(value, number->second)) return absl::OkStatus();
-  } else if (name == "--kubeconfig") {
-    options.rig.kubeconfig = value;
-    return absl::OkStatus();
-  }
-  return absl::InvalidArgumentError(StrCat("unknown flag ", argument));
+  return ParseFlag(argument, numbers, options.rig.kubeconfig);
 }
 
 absl::Status Run(int argc, char** argv) {
   Options o;
   for (int i = 2; i < argc; ++i) RETURN_IF_ERROR(Parse(argv[i], o));
   const absl::Duration time = absl::Milliseconds(o.milliseconds);
-  const std::map<std::string, std::function<absl::Status()>> tasks = {
+  const Tasks tasks = {
       {"streams", [&] { return Streams(o.rig, o.workload, o.size); }},
       {"attached", [&] { return AttachedDemands(o.rig, o.size); }},
       {"idle", [&] { return Idle(o.rig, o.size, time); }},
@@ -70,16 +56,12 @@ absl::Status Run(int argc, char** argv) {
       {"apply-parsing", [&] { return ApplyAndRoute(o.times, true, false); }},
       {"apply-selectors", [&] { return ApplyAndRoute(o.times, false, true); }},
   };
-  const auto task = tasks.find(argc > 1 ? argv[1] : "");
-  if (task == tasks.end()) return absl::InvalidArgumentError("there is no task of this name");
-  return task->second();
+  return RunTask(tasks, argc, argv);
 }
 
 }  // namespace
 }  // namespace mandate::bench
 
 int main(int argc, char** argv) {
-  const absl::Status status = mandate::bench::Run(argc, argv);
-  if (!status.ok()) std::fprintf(stderr, "scoped: %s\n", std::string(status.message()).c_str());
-  return status.ok() ? 0 : 1;
+  return mandate::bench::Exit("scoped", mandate::bench::Run(argc, argv));
 }

@@ -20,6 +20,7 @@ from typing import Any
 
 from mandate_dev import go
 from mandate_dev.bench import peers, pods, scoped, scoped_run, tasks
+from mandate_dev.bench.figures import figures_of
 from mandate_dev.bench.server import TIMEOUT, Server
 from mandate_dev.controlplane import build as controlplane
 
@@ -91,25 +92,13 @@ def run_program(binary: Any, task: Any, peer: Any, server: Any) -> Any:
         command.append(f"--events={events}")
     if task.content == "json" and peer != tasks.RUST:
         command.append("--json")
-    process = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
-    assert process.stdout is not None
-    watchdog = threading.Timer(TIMEOUT, process.kill)
-    watchdog.start()
-    figures = {}
-    burst = None
-    try:
-        for line in process.stdout:
-            if line.strip() == "ready":
-                burst = threading.Thread(target=server.ask, args=(f"burst?n={events}&rate={task.rate}",), daemon=True)
-                burst.start()
-            else:
-                row = json.loads(line)
-                figures[row["metric"]] = row["value"]
-        if process.wait() != 0:
-            raise RuntimeError(f"{' '.join(command)} failed")
-    finally:
-        watchdog.cancel()
-        process.kill()
+
+    def on_text(line: str) -> None:
+        if line != "ready":
+            raise RuntimeError(f"{' '.join(command)} printed: {line}")
+        threading.Thread(target=server.ask, args=(f"burst?n={events}&rate={task.rate}",), daemon=True).start()
+
+    figures = figures_of(command, on_text)
     if server:
         stats = server.ask("stats")
         figures.update({k: v for k, v in stats.items() if k in ("watches", "lists", "connections")})

@@ -1,11 +1,10 @@
 """Runs the measurements of B15, and prints its table."""
 import json
-import subprocess
-import threading
 from typing import Any
 
 from mandate_dev.bench import scoped
-from mandate_dev.bench.server import TIMEOUT, Server
+from mandate_dev.bench.figures import figures_of
+from mandate_dev.bench.server import Server
 
 Runs = dict[str, list[dict[str, float]]]  # of each measurement
 
@@ -15,26 +14,12 @@ def run(m: scoped.Measurement, binaries: dict[str, Any], server: Server | None) 
     command = scoped.command_of(m, binaries, server.kubeconfig if server else "")
     if server:
         server.ask("reset")
-    process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
-    assert process.stdin is not None and process.stdout is not None
-    watchdog = threading.Timer(TIMEOUT, process.kill)
-    watchdog.start()
-    figures: dict[str, float] = {}
-    try:
-        for line in process.stdout:
-            if line.startswith("ask "):
-                assert server is not None
-                print(json.dumps(server.ask(line.removeprefix("ask ").strip())), file=process.stdin, flush=True)
-            else:
-                row = json.loads(line)
-                figures[row["metric"]] = row["value"]
-        if process.wait() != 0:
-            raise RuntimeError(f"{' '.join(command)} failed")
-    finally:
-        watchdog.cancel()
-        process.kill()
-        process.stdin.close()
-        process.stdout.close()
+
+    def ask(line: str) -> str:
+        assert server is not None and line.startswith("ask "), line
+        return json.dumps(server.ask(line.removeprefix("ask ")))
+
+    figures = figures_of(command, ask)
     if server and m.program == "":
         figures["object bytes"] = server.ask("stats")["object bytes"]
     return figures
