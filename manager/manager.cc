@@ -48,6 +48,7 @@ absl::Status Manager::Parts::StopEverything() {
   if (Lost().ok()) FlushEvents();
   DrainWebhooks(requested);
   for (ComponentWebhooks* hooks : AllWebhooks()) result.Update(hooks->Stop(deadline));
+  if (Lost().ok()) CloseWatches(deadline);
   result.Update(Lost());
   return result;
 }
@@ -59,6 +60,12 @@ void Manager::Parts::FlushEvents() {
     recorder->Flush(deadline, [&] { flushed.Set(); });
     loop->Await(flushed);
   }
+}
+
+void Manager::Parts::CloseWatches(absl::Time deadline) {
+  Latch closed;
+  loop->Post([&] { cache->Close(deadline, [&] { closed.Set(); }); });
+  loop->Await(closed);
 }
 
 Manager::Manager(std::unique_ptr<Parts> parts) : parts_(std::move(parts)) {}

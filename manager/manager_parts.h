@@ -78,6 +78,7 @@ struct Manager::Parts {
   absl::Status Lost();
   void Lose(const absl::Status& why);
   void FlushEvents();
+  void CloseWatches(absl::Time deadline);
 
   ManagerOptions options;
   std::mt19937_64 random;

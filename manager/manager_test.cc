@@ -6,11 +6,13 @@
 #include <memory>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "manager/controller/builder.h"
 #include "manager/controller/testing/function_reconciler.h"
 #include "manager/core/loop_label.h"
 #include "manager/core/status_macros.h"
+#include "manager/core/strings.h"
 #include "manager/object/kinds/core_v1.h"
 #include "manager/rbac/events_rule.h"
 #include "manager/testing_manager.h"
@@ -147,6 +149,29 @@ TEST_F(ManagerTest, ChecksThePermissionsAgainAfterADeniedRequest) {
   Record(*events_);
   wait_for_reviews(kPermissions + 1);
   EXPECT_EQ(test_.Stop(), absl::OkStatus());
+}
+
+// Their owners may end later than Run().
+TEST_F(ManagerTest, ClosesAllWatchesAtTheEnd) {
+  const auto watches = [this] {
+    size_t open = 0;
+    test_.server().OnLoop([&](ServerCore& core) { open = core.stats().watches; });
+    return open;
+  };
+  constexpr size_t kScopes = 60;  // more than are closed at once
+  std::vector<std::unique_ptr<DemandHandle>> demands;
+  test_.Run({{&kKeeper, [&](const Component& component) -> absl::StatusOr<Controllers> {
+                for (size_t i = 0; i < kScopes; ++i) {
+                  demands.push_back(component.cache().Demand(
+                      {KindOf<corev1::ConfigMap>::value, "default", StrCat("n", i)}, nullptr));
+                }
+                return Controllers();
+              }}});
+  while (watches() < kScopes) {
+  }
+  EXPECT_EQ(test_.Stop(), absl::OkStatus());
+  while (watches() > 0) {
+  }
 }
 
 TEST_F(ManagerTest, KeepsTheLeaseWhileAReconcilerRuns) {

@@ -1,6 +1,7 @@
 #include "manager/cache/cache.h"
 
 #include <map>
+#include <optional>
 #include <random>
 #include <string>
 #include <utility>
@@ -29,6 +30,9 @@ absl::Status Check(const Cache::Options& options) {
   status.Update(positive("max_watch_bytes", options.max_watch_bytes, 0u));
   status.Update(positive("probes.per_second", options.probes.per_second, 0.0));
   status.Update(positive("probes.burst", options.probes.burst, 0));
+  status.Update(positive("closes.per_second", options.closes.per_second, 0.0));
+  status.Update(positive("closes.burst", options.closes.burst, 0));
+  status.Update(positive("closes.max_waiting", options.closes.max_waiting, 0));
   status.Update(positive("max_events_per_loop_turn", options.max_events_per_loop_turn, 0));
   status.Update(positive("max_watches_per_loop_turn", options.max_watches_per_loop_turn, 0));
   status.Update(positive("reflector.page_size", options.reflector.page_size, 0));
@@ -52,7 +56,8 @@ class Cache::Registry : public WatchRegistry, public std::enable_shared_from_thi
       : options_(options),
         random_(options.seed),
         budget_(options.max_watch_bytes, options.metrics),
-        probes_(options.probes, options.loop, options.metrics) {
+        probes_(options.probes, options.loop, options.metrics),
+        closer_(std::in_place, options.closes, options.loop, options.metrics) {
     options_.access.proof_lifetime = options_.proof_lifetime;
   }
 
@@ -97,10 +102,17 @@ class Cache::Registry : public WatchRegistry, public std::enable_shared_from_thi
     });
   }
 
-  // Closes every watch. Tasks that were posted have no effect any more.
-  void Close() {
+  // Closes every watch, in turn. Tasks that were posted have no effect any more.
+  void Close(absl::Time deadline, std::function<void()> done) {
     closed_ = true;
     watches_.clear();
+    closer_->Finish(deadline, std::move(done));
+  }
+  // The same, at once. Views and handles may outlive the registry's cache.
+  void CloseNow() {
+    closed_ = true;
+    watches_.clear();
+    closer_.reset();
   }
 
  private:
@@ -160,6 +172,7 @@ class Cache::Registry : public WatchRegistry, public std::enable_shared_from_thi
           .metrics = options_.metrics,
           .budget = budget_,
           .probes = probes_,
+          .closer = *closer_,
           .log = options_.log,
           .max_events_per_loop_turn = static_cast<size_t>(options_.max_events_per_loop_turn),
           .close_unused_watch_after = options_.close_unused_watch_after,
@@ -195,6 +208,7 @@ class Cache::Registry : public WatchRegistry, public std::enable_shared_from_thi
   std::mt19937_64 random_;
   WatchBudget budget_;
   ProbeBudget probes_;
+  std::optional<WatchCloser> closer_;                                    // until CloseNow()
   std::map<DemandSpec, std::unique_ptr<KindStore>, DemandLess> stores_;  // by the widest scope
   Watches watches_;
   bool closed_ = false;
@@ -208,7 +222,11 @@ absl::StatusOr<std::unique_ptr<Cache>> Cache::Create(Options options) {
 Cache::Cache(Options options)
     : options_(std::move(options)), registry_(std::make_shared<Registry>(options_)) {}
 
-Cache::~Cache() { registry_->Close(); }
+Cache::~Cache() { registry_->CloseNow(); }
+
+void Cache::Close(absl::Time deadline, std::function<void()> done) {
+  registry_->Close(deadline, std::move(done));
+}
 
 CacheView& Cache::AddComponent(RestClient& client, const rbac::Mandate& mandate) {
   client.own_writes().Limit(

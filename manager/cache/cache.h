@@ -21,6 +21,7 @@
 #include "manager/cache/component_view.h"
 #include "manager/cache/probe_budget.h"
 #include "manager/cache/reflector_options.h"
+#include "manager/cache/watch_closer.h"
 #include "manager/client/rest_client.h"
 #include "manager/core/executor.h"
 #include "manager/core/log.h"
@@ -66,7 +67,10 @@ class Cache {
     // that exceeds its limit cannot be read (kResourceExhausted).
     size_t max_watch_bytes = size_t{1} << 30;
     // How often a component asks whether denied access has come back, for all its scopes together.
-    ProbeBudget::Options probes = {};
+    ProbeBudget::Options probes = {.per_second = 5, .burst = 20};
+    // How fast watches that are no longer needed are closed: an API server whose watches all end at
+    // once needs much memory. Closing ones deliver nothing.
+    WatchCloser::Options closes = {};
     // How objects are compressed. Secrets are not.
     ObjectPacker::Options packing = {};
     // Changes each object before it is stored, but neither its key nor its UID and version, for all
@@ -92,6 +96,11 @@ class Cache {
   // everywhere), or that a kind is now served: the cache proves access again, and repeats denied
   // requests, as the budgets of probes allow.
   void RecheckAccess(std::string_view component = "", std::string_view ns = "");
+  // Ends all demands, closes all watches, no faster than Options::closes, and calls `done` once.
+  // The watches that are still open at `deadline` are closed then. No read finds anything from now
+  // on. On the loop. The destructor does not wait.
+  void Close(absl::Time deadline, std::function<void()> done);
+
   // The server no longer accepts the component's credential: from the loop's next turn on its reads
   // are kUnavailable, until its access is proved again, which RecheckAccess() hastens. The watches
   // and reads of other components continue.

@@ -29,6 +29,9 @@ TEST_F(CacheTest, OptionsAreChecked) {
        [](Cache::Options& o) { o.access.review_timeout = absl::ZeroDuration(); }},
       {"reflector.min_watch_timeout",
        [](Cache::Options& o) { o.reflector.min_watch_timeout = absl::Milliseconds(1); }},
+      {"closes.per_second", [](Cache::Options& o) { o.closes.per_second = 0; }},
+      {"closes.burst", [](Cache::Options& o) { o.closes.burst = 0; }},
+      {"closes.max_waiting", [](Cache::Options& o) { o.closes.max_waiting = 0; }},
       {"reflector.page_size", [](Cache::Options& o) { o.reflector.page_size = 0; }},
       {"reflector.max_pages", [](Cache::Options& o) { o.reflector.max_pages = 0; }},
       {"reflector.max_bytes", [](Cache::Options& o) { o.reflector.max_bytes = 0; }},
@@ -359,7 +362,7 @@ TEST_F(CacheTest, ShortDemandsLeaveNoWatch) {
     Demanded demand = Demand(view, "ns" + std::to_string(i));
     if (i % 3 == 0) loop_.RunFor(absl::Microseconds(1));
   }
-  Settle();
+  loop_.RunFor(absl::Seconds(10));  // Options::closes
   EXPECT_EQ(server_.live_watches(), 0u);
 }
 

@@ -133,6 +133,12 @@ void DemandFeed::SetStatus(const DemandStatus& status) {
   const bool is_behind = catching_up_ || (paused_ && sink_ != nullptr && !complete_once_);
   if (is_behind && status.state == DemandState::kSynced) {
     waiting_ = status;
+    // It is told later that it is synced, and now that it is no longer denied.
+    const DemandState told = this->status().state;
+    if (told == DemandState::kForbidden || told == DemandState::kKindAbsent) {
+      DeliverStatus(
+          {DemandState::kPending, absl::UnavailableError("the objects are not all delivered yet")});
+    }
   } else {
     DeliverStatus(status);
   }

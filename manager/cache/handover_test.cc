@@ -279,6 +279,48 @@ TEST_F(HandoverTest, ToAMemberWithoutAProof) {
   EXPECT_EQ(of_b_.Take(), "Pending !+foo/x@101 Synced");
 }
 
+// A thousand scopes may be released at once.
+TEST_F(HandoverTest, ADeniedMemberAsksInItsTurn) {
+  constexpr int kScopes = 60;
+  options_.probes = {.per_second = 2, .burst = 4};
+  CreateAndAdd();
+  server_.Grant("a");
+  std::vector<Demanded> of_a;
+  std::vector<Demanded> of_b;
+  for (int i = 0; i < kScopes; ++i) {
+    of_a.push_back(Demand(*view_a_, "foo", StrCat("n", i)));
+  }
+  Settle();
+  for (int i = 0; i < kScopes; ++i) {
+    of_b.push_back(Demand(*view_b_, "foo", StrCat("n", i)));
+  }
+  Settle();
+  ASSERT_EQ(of_b.back().Take(), "Forbidden");
+  loop_.RunFor(absl::Minutes(2));
+  b_.ForgetRequests();
+  of_a.clear();
+  loop_.RunFor(absl::Seconds(10));
+  EXPECT_LE(b_.requests().size(), 24u) << "a burst of 4, and 2 a second";
+  EXPECT_EQ(of_b.back().Take(), "") << "it is known to be denied";
+  server_.Grant("b");
+  loop_.RunFor(absl::Minutes(2));
+  EXPECT_EQ(of_b.back().state(), DemandState::kSynced);
+  EXPECT_EQ(b_.Count(kReviews), 0u) << "the watch itself asks";
+}
+
+TEST_F(HandoverTest, AMemberWithoutAnAnswerComesBeforeADeniedOne) {
+  view_c_ = &Add(c_);
+  server_.Grant("a");
+  of_a_ = DemandAndSettle(*view_a_);
+  of_b_ = DemandAndSettle(*view_b_);
+  EXPECT_EQ(of_b_.Take(), "Forbidden");
+  server_.Grant("c");
+  c_.SetDelay([] { return absl::Seconds(30); });
+  of_c_ = DemandAndSettle(*view_c_);
+  Leave(of_a_);
+  EXPECT_EQ(c_.watches().size(), 1u);
+}
+
 TEST_F(HandoverTest, AJoinerReplacesASponsorWithoutAccess) {
   of_a_ = DemandAndSettle(*view_a_);
   EXPECT_EQ(of_a_.Take(), "Forbidden");

@@ -72,6 +72,21 @@ TEST_F(PauseTest, DeliversStatesDuringAPause) {
   EXPECT_EQ(demanded_.Take(), "+foo/changed@101 +foo/new@104 +foo/same@103");
 }
 
+TEST_F(PauseTest, APausedDemandIsNotForbiddenWhenItsAccessHasReturned) {
+  // b joins a's watch, so its access is proved by reviews.
+  Demanded other = Demand(Add(b_));
+  other.handle->Pause();
+  Settle();
+  EXPECT_EQ(other.Take(), "Forbidden");
+  server_.Grant("b");
+  RetryAndSettle("b");
+  EXPECT_EQ(other.Take(), "Pending") << "nothing is delivered yet";
+  EXPECT_EQ(other.state(), DemandState::kPending);
+  other.handle->Resume();
+  Settle();
+  EXPECT_EQ(other.Take(), "!+foo/changed@101 !+foo/deleted@102 !+foo/same@103 Synced");
+}
+
 TEST_F(PauseTest, DeliversAllObjectsOnceAccessReturns) {
   PauseAndSettle();
   server_.Revoke("a");

@@ -1,6 +1,5 @@
 #include "manager/cache/probe_budget.h"
 
-#include <algorithm>
 #include <utility>
 
 namespace mandate {
@@ -8,7 +7,8 @@ namespace mandate {
 struct ProbeBudget::Component {
   using Queue = std::deque<std::shared_ptr<std::function<void()>>>;
 
-  explicit Component(Loop& loop) : timer(loop) {}
+  Component(TokenBucket::Options options, Loop& loop)
+      : tokens(options, loop.clock().TimeNow()), timer(loop) {}
 
   // The next probe that was not withdrawn; null: none.
   std::shared_ptr<std::function<void()>> Next() {
@@ -23,8 +23,7 @@ struct ProbeBudget::Component {
   }
 
   Queue hinted, periodic;
-  double tokens = 0;
-  absl::Time counted_at;  // when `tokens` was right
+  TokenBucket tokens;
   LoopTimer timer;
   prometheus::Counter* probes = nullptr;
   prometheus::Gauge* waiting = nullptr;
@@ -38,9 +37,7 @@ ProbeBudget::~ProbeBudget() = default;
 ProbeBudget::Component& ProbeBudget::Find(std::string_view component) {
   const auto found = components_.find(component);
   if (found != components_.end()) return *found->second;
-  auto added = std::make_unique<Component>(loop_);
-  added->tokens = options_.burst;
-  added->counted_at = loop_.clock().TimeNow();
+  auto added = std::make_unique<Component>(options_, loop_);
   const Labels labels = {{"identity", std::string(component)}};
   added->probes =
       &metrics_.Counter("mandate_cache_probes_total",
@@ -66,14 +63,10 @@ std::unique_ptr<ProbeBudget::Ticket> ProbeBudget::Ask(std::string_view component
 
 void ProbeBudget::Run(Component& of) {
   const absl::Time now = loop_.clock().TimeNow();
-  of.tokens = std::min<double>(
-      options_.burst, of.tokens + options_.per_second * absl::ToDoubleSeconds(now - of.counted_at));
-  of.counted_at = now;
-  // A little less than one is one: the timer may be early by a rounding.
-  while (of.tokens > 0.999) {
+  while (of.tokens.Wait(now) == absl::ZeroDuration()) {
     const auto probe = of.Next();
     if (probe == nullptr) break;
-    of.tokens -= 1;
+    of.tokens.Take(now);
     of.probes->Increment();
     // The probe may destroy its ticket.
     const auto run = std::exchange(*probe, nullptr);
@@ -82,7 +75,7 @@ void ProbeBudget::Run(Component& of) {
   std::erase_if(of.hinted, [](const auto& probe) { return *probe == nullptr; });
   of.waiting->Set(static_cast<double>(of.hinted.size() + of.periodic.size()));
   if (of.hinted.empty() && of.periodic.empty()) return;
-  of.timer.SetAfter(absl::Seconds((1 - of.tokens) / options_.per_second), [this, &of] { Run(of); });
+  of.timer.SetAfter(of.tokens.Wait(now), [this, &of] { Run(of); });
 }
 
 }  // namespace mandate

@@ -12,6 +12,7 @@
 #include "manager/cache/loop_timer.h"
 #include "manager/core/executor.h"
 #include "manager/core/metrics.h"
+#include "manager/core/token_bucket.h"
 
 namespace mandate {
 
@@ -21,11 +22,7 @@ namespace mandate {
 // allows. Probes that a hint suggests go first. Loop thread only.
 class ProbeBudget {
  public:
-  struct Options {
-    double per_second = 5;
-    // How many probes may be sent at once after a quiet time.
-    int burst = 20;
-  };
+  using Options = TokenBucket::Options;
   enum class Urgency { kHint, kPeriodic };
 
   // A waiting probe. Its destructor withdraws it.

@@ -26,12 +26,16 @@ Reflector::Reflector(Config config, RestClient& client, ReflectorTarget& store, 
       budget_(config.budget),
       account_(budget_, client.component()),
       probes_(config.probes),
+      closer_(config.closer),
       status_{DemandState::kPending, absl::UnavailableError("the first list is not complete yet")},
       timer_(loop_),
       response_timer_(loop_),
       backoff_(options_, random_) {}
 
-Reflector::~Reflector() { Stop(); }
+Reflector::~Reflector() {
+  if (stream_ != nullptr) closer_.Close(std::move(stream_));
+  Stop();
+}
 
 void Reflector::Start() { StartPass(); }
 
@@ -44,7 +48,7 @@ void Reflector::StartFrom(std::string version) {
   StartWatch();
 }
 
-void Reflector::UseClient(RestClient& client) {
+void Reflector::SwitchTo(RestClient& client) {
   Stop();
   client_ = &client;
   account_.MoveTo(client.component());
@@ -54,6 +58,10 @@ void Reflector::UseClient(RestClient& client) {
   backoff_.ResetAccess();
   hinted_ = false;
   log_.Info("Watch handed over", {{"component", client.component()}});
+}
+
+void Reflector::UseClient(RestClient& client) {
+  SwitchTo(client);
   if (!filled_ || version_unavailable_) {
     StartPass();
   } else {
@@ -64,7 +72,12 @@ void Reflector::UseClient(RestClient& client) {
             absl::UnavailableError("the watch is being opened under another identity"));
 }
 
-void Reflector::Forbid(absl::Status why) {
+void Reflector::UseDeniedClient(RestClient& client, const absl::Status& why) {
+  SwitchTo(client);
+  Forbid(why);
+}
+
+void Reflector::Forbid(const absl::Status& why) {
   Stop();
   Fail(why, Next::kPass);
 }

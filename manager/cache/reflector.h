@@ -55,6 +55,7 @@
 #include "manager/cache/reflector_options.h"
 #include "manager/cache/reflector_target.h"
 #include "manager/cache/watch_budget.h"
+#include "manager/cache/watch_closer.h"
 #include "manager/cache/watch_stream.h"
 #include "manager/client/rest_client.h"
 #include "manager/core/log.h"
@@ -102,6 +103,7 @@ class Reflector : private WatchStream::Observer {
     Metrics& metrics;
     WatchBudget& budget;  // outlives the reflector
     ProbeBudget& probes;  // outlives the reflector
+    WatchCloser& closer;  // gets the open watch at the end; outlives the reflector
     Logger log;
     size_t most_events = 256;  // of one OnObjects()
   };
@@ -116,8 +118,10 @@ class Reflector : private WatchStream::Observer {
   void StartFrom(std::string version);
   // Continues under another identity, from the present version.
   void UseClient(RestClient& client);
+  // The same, after the server has denied this identity: as if it had answered 403 just now.
+  void UseDeniedClient(RestClient& client, const absl::Status& why);
   // The current client has lost its access. Acts as if the server had answered 403.
-  void Forbid(absl::Status why);
+  void Forbid(const absl::Status& why);
   // The cause of an error may be gone: a reflector that waits because of 401, 403 or 404 tries
   // again.
   void RetryNow();
@@ -155,6 +159,7 @@ class Reflector : private WatchStream::Observer {
   void OnTooManyBytes(const absl::Status& why);
   void OnWatchClosed(const WatchStream::End& end);
 
+  void SwitchTo(RestClient& client);
   // Waits for the delay that belongs to `why`, then does `next`.
   void Fail(const absl::Status& why, Next next);
   bool IsLong(const absl::Status& why) const;
@@ -192,6 +197,7 @@ class Reflector : private WatchStream::Observer {
   WatchBudget& budget_;
   WatchBudget::Account account_;
   ProbeBudget& probes_;
+  WatchCloser& closer_;
   std::unique_ptr<ProbeBudget::Ticket> probe_;  // kWaiting for the budget
 
   Phase phase_ = Phase::kIdle;

@@ -67,7 +67,8 @@ void RunSeed(uint64_t seed, Totals& totals) {
   const DemandSpec spec{kWidget, die() % 2 == 0 ? "" : "a", ""};
   Metrics metrics;
   WatchBudget budget(size_t{1} << 40, metrics);
-  ProbeBudget probes({}, loop, metrics);
+  ProbeBudget probes({.per_second = 5, .burst = 20}, loop, metrics);
+  WatchCloser closer({}, loop, metrics);
   std::mt19937_64 jitter(seed);
   ObjectStore store;
   Told told;
@@ -77,6 +78,7 @@ void RunSeed(uint64_t seed, Totals& totals) {
                                         .metrics = metrics,
                                         .budget = budget,
                                         .probes = probes,
+                                        .closer = closer,
                                         .log = {}},
                       first, store, told);
   reflector.Start();

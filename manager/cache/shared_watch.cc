@@ -85,6 +85,7 @@ void SharedWatch::Sponsor(WatchMember& member, const std::string& version) {
                         .metrics = config_.metrics,
                         .budget = config_.budget,
                         .probes = config_.probes,
+                        .closer = config_.closer,
                         .log = config_.log,
                         .most_events = config_.max_events_per_loop_turn},
       member.client(), *stream_, static_cast<Reflector::Owner&>(*this));
@@ -113,11 +114,7 @@ void SharedWatch::Retire(WatchMember& member) {
     stream_.reset();
   }
   if (&member == sponsor_) {
-    WatchMember* successor = Successor();
-    if (successor == nullptr && members_.size() > 1) {
-      // No member has a proof yet: the watch itself will show who has access.
-      successor = (members_.front().get() == &member ? members_.back() : members_.front()).get();
-    }
+    WatchMember* const successor = Heir();
     if (successor == nullptr) {
       reflector_.reset();
       stream_.reset();
@@ -274,6 +271,19 @@ WatchMember* SharedWatch::Successor() const {
   return best;
 }
 
+WatchMember* SharedWatch::Heir() const {
+  if (WatchMember* const successor = Successor()) return successor;
+  WatchMember* best = nullptr;
+  const auto rank = [](const WatchMember& m) {
+    return std::pair(m.proof().state() == AccessProof::State::kDenied, !m.HasDemands());
+  };
+  for (const auto& member : members_) {
+    if (member.get() == sponsor_) continue;
+    if (best == nullptr || rank(*member) < rank(*best)) best = member.get();
+  }
+  return best;
+}
+
 void SharedWatch::Rebalance() {
   if (sponsor_ == nullptr || !SponsorCannotWatch()) return;
   WatchMember* successor = Successor();
@@ -296,7 +306,13 @@ void SharedWatch::HandOverTo(WatchMember& member) {
   failures_ = 0;
   unanswered_periods_ = 0;
   handovers_.Increment();
-  reflector_->UseClient(member.client());
+  if (member.proof().state() != AccessProof::State::kDenied) {
+    return reflector_->UseClient(member.client());
+  }
+  // From now on the watch tries again, and not the proof.
+  const absl::Status why = member.proof().reason();
+  member.proof().NoteDenied(why);
+  reflector_->UseDeniedClient(member.client(), why);
 }
 
 void SharedWatch::Update(WatchMember& member) {

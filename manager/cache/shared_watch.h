@@ -38,6 +38,7 @@ class SharedWatch : private Reflector::Owner, private KindStore::Listener {
     Metrics& metrics;
     WatchBudget& budget;  // outlives the watch
     ProbeBudget& probes;  // outlives the watch
+    WatchCloser& closer;  // outlives the watch
     Logger log;
     // The most events that a demand is delivered in one turn of the loop.
     size_t max_events_per_loop_turn;
@@ -99,6 +100,9 @@ class SharedWatch : private Reflector::Owner, private KindStore::Listener {
   // A member other than the sponsor that has proved its access, preferably one that neither rests
   // nor was silent; null: none.
   WatchMember* Successor() const;
+  // The same for a sponsor that leaves. If no member has proved its access, the watch itself shows
+  // who has it: one whose access is unknown comes before a denied one. Null: no other member.
+  WatchMember* Heir() const;
   // The sponsor stays a member, and proves its own access from now on.
   void StepDownFor(WatchMember& successor);
   void HandOverTo(WatchMember& member);

@@ -40,7 +40,7 @@ class WatchMemberTest : public testing::Test {
   WatchComponent component_{client_, AccessMetrics(metrics_, "a"),
                             std::make_shared<WaitSet>(loop_)};
   std::mt19937_64 random_{1};
-  ProbeBudget probes_{{}, loop_, metrics_};
+  ProbeBudget probes_{{.per_second = 5, .burst = 20}, loop_, metrics_};
   std::shared_ptr<ObjectStore> store_ = std::make_shared<ObjectStore>();
   std::shared_ptr<LogCapture> log_ = std::make_shared<LogCapture>();
 };

@@ -40,14 +40,19 @@ class WatchStream::Session : public StreamSink, public std::enable_shared_from_t
   }
 
   void Detach() {
+    Mute();
+    stream_.reset();
+  }
+
+  void Mute() {
     observer_ = nullptr;
     guard_.Cancel();
-    stream_.reset();
     splitter_.reset();
     account_.reset();
   }
 
   Flow OnOpen(const HttpResponse& head) override {
+    if (IsMuted()) return Flow::kContinue;
     if (observer_ == nullptr || end_) return Flow::kCancel;
     encoding_ = EncodingOf(head.content_type);
     splitter_.emplace(encoding_, options_.max_frame_bytes);
@@ -56,6 +61,7 @@ class WatchStream::Session : public StreamSink, public std::enable_shared_from_t
   }
 
   Flow OnData(std::string_view bytes) override {
+    if (IsMuted()) return Flow::kContinue;
     if (observer_ == nullptr || end_ || !splitter_) return Flow::kCancel;
     queued_ += bytes.size();
     if (queued_ > options_.max_queue_bytes) {
@@ -76,6 +82,8 @@ class WatchStream::Session : public StreamSink, public std::enable_shared_from_t
   void OnClosed(absl::Status status) override { Finish(std::move(status)); }
 
  private:
+  // Its owner keeps it open, and does not want its events.
+  bool IsMuted() const { return observer_ == nullptr && stream_ != nullptr; }
   absl::Status NoteHeld() {
     if (!account_.has_value()) return absl::OkStatus();
     return account_->Set(queued_ < kNotCounted ? 0 : queued_);
@@ -177,5 +185,7 @@ WatchStream::WatchStream(RestClient& client, RestRequest request, Options option
 }
 
 WatchStream::~WatchStream() { session_->Detach(); }
+
+void WatchStream::Mute() { session_->Mute(); }
 
 }  // namespace mandate

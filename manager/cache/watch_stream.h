@@ -57,6 +57,8 @@ class WatchStream {
   WatchStream(RestClient& client, RestRequest request, Options options, Observer& observer);
   // Cancels.
   ~WatchStream();
+  // From now on it delivers nothing, and calls nobody. The server's events are skipped.
+  void Mute();
   WatchStream(const WatchStream&) = delete;
   WatchStream& operator=(const WatchStream&) = delete;
 

@@ -81,7 +81,7 @@ class DemandSetWorkloads : public testing::Test {
   void ReleaseAll(int objects) {
     client_.ForgetRequests();
     for (int i = 0; i < objects; ++i) demands_->Release(Owner(i));
-    loop_.RunFor(absl::Seconds(1));
+    loop_.RunFor(absl::Seconds(20));  // Cache::Options::closes
     EXPECT_EQ(client_.live_watches(), 0u);
     loop_.RunFor(absl::Hours(1));
     EXPECT_EQ(client_.requests().size(), 0u) << "nothing is left that could ask";

@@ -66,6 +66,12 @@ void Rig::WaitFor(absl::Duration duration) {
   over.Wait();
 }
 
+void Rig::CloseWatches() {
+  Latch closed;
+  loop_->Post([&] { cache_->Close(absl::InfiniteFuture(), [&] { closed.Set(); }); });
+  closed.Wait();
+}
+
 Rig::~Rig() {
   CallOnLoop(*loop_, [this] {
     cache_.reset();

@@ -63,6 +63,8 @@ class Rig {
   const std::string& name(int component) const { return names_[static_cast<size_t>(component)]; }
   // Waits while the loop works.
   void WaitFor(absl::Duration duration);
+  // As a manager that stops: in turn.
+  void CloseWatches();
   CacheView& view(int component) { return *views_[static_cast<size_t>(component)]; }
 
  private:

@@ -119,6 +119,7 @@ absl::Status Stop(const Rig::Options& options, int size) {
   demands->ReplaceAndSync(Workload(1, size));
   const auto start = std::chrono::steady_clock::now();
   demands.reset();
+  rig->CloseWatches();
   rig.reset();
   Report("stop", Seconds(std::chrono::steady_clock::now() - start) * 1e3, "ms");
   ServerStats stats;

@@ -54,6 +54,7 @@ class ReflectorFixture : public ::testing::Test, protected Reflector::Owner {
                                                       .metrics = metrics_,
                                                       .budget = budget_,
                                                       .probes = probes_,
+                                                      .closer = closer_,
                                                       .log = {}},
                                     client_, store_, static_cast<Reflector::Owner&>(*this));
     reflector_->Start();
@@ -153,7 +154,8 @@ class ReflectorFixture : public ::testing::Test, protected Reflector::Owner {
   FakeRestClient other_{loop_, "other"};
   Metrics metrics_;
   WatchBudget budget_{size_t{1} << 40, metrics_};
-  ProbeBudget probes_{{}, loop_, metrics_};
+  ProbeBudget probes_{{.per_second = 5, .burst = 20}, loop_, metrics_};
+  WatchCloser closer_{{}, loop_, metrics_};
   std::mt19937_64 random_{1};
   ObjectStore store_;
   DemandSpec spec_{kWidget, "", ""};

@@ -34,12 +34,9 @@ class AccessLedger {
       entry.asked_again = true;
     }
   }
-  // The component sends a request. A first one after a denial is a probe, unless it continues the
-  // stream of another component, which has just left.
-  void Ask(const std::string& component, const WatchScope& scope, bool is_stream, absl::Time now) {
+  // The component sends a request. A first one after a denial is a probe.
+  void Ask(const std::string& component, const WatchScope& scope, absl::Time now) {
     Entry& entry = entries_[{component, scope}];
-    const bool continues = is_stream && std::exchange(sponsors_[scope], component) != component;
-    if (continues) return;
     if (entry.answer != Answer::kDenied || std::exchange(entry.asked_again, true)) return;
     probes_[component].push_back(now);
   }
@@ -69,7 +66,6 @@ class AccessLedger {
   }
 
   std::map<std::pair<std::string, WatchScope>, Entry> entries_;
-  std::map<WatchScope, std::string> sponsors_;  // who sent the last request of a stream
   std::map<std::string, std::vector<absl::Time>> probes_;
 };
 

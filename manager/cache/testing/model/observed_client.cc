@@ -127,7 +127,7 @@ RestClient::Done ObservedClient::ObserveReview(const std::string& body, std::sto
   auto& last = rounds_[scope];
   // The review for list is the first one of a round.
   if (attributes["verb"].asString() == "list") {
-    ledger_.Ask(std::string(component()), scope, /*is_stream=*/false, loop_.clock().TimeNow());
+    ledger_.Ask(std::string(component()), scope, loop_.clock().TimeNow());
     last = std::make_shared<Round>(Round{.scope = scope});
   }
   return [this, round = last, stop = std::move(stop),
@@ -156,7 +156,7 @@ void ObservedClient::Send(const CallContext& context, RestRequest request, Done 
   if (request.target.ends_with("selfsubjectaccessreviews")) {
     done = ObserveReview(request.body, context.stop, std::move(done));
   } else if (const auto scope = ScopeOfTarget(request.target)) {
-    ledger_.Ask(std::string(component()), *scope, /*is_stream=*/true, loop_.clock().TimeNow());
+    ledger_.Ask(std::string(component()), *scope, loop_.clock().TimeNow());
     done = [this, scope = *scope,
             done = std::move(done)](absl::StatusOr<HttpResponse> response) mutable {
       if (absl::IsPermissionDenied(response.status())) Note(scope, Answer::kDenied);
@@ -177,7 +177,7 @@ std::unique_ptr<Stream> ObservedClient::Watch(RestRequest request,
   open->renews = QueryOf(request.target, "timeoutSeconds") == "1";
   open->initial = QueryOf(request.target, "sendInitialEvents") == "true";
   if (!open->renews && !revoked_) {
-    ledger_.Ask(std::string(component()), open->scope, /*is_stream=*/true, loop_.clock().TimeNow());
+    ledger_.Ask(std::string(component()), open->scope, loop_.clock().TimeNow());
   }
   auto stream = FakeRestClient::Watch(std::move(request),
                                       std::make_shared<ObservedSink>(*this, open, std::move(sink)));
