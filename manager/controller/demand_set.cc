@@ -8,6 +8,8 @@
 #include "absl/container/flat_hash_map.h"
 #include "absl/functional/function_ref.h"
 #include "manager/cache/wait_set.h"
+#include "manager/core/log.h"
+#include "manager/core/log_reason.h"
 #include "manager/core/mutex.h"
 #include "manager/core/strings.h"
 
@@ -20,11 +22,13 @@ class DemandSet::Core : public std::enable_shared_from_this<Core> {
         loop_(controller_context.loop),
         metrics_(controller_context.metrics),
         component_(controller_context.component),
-        waits_(std::make_shared<WaitSet>(controller_context.loop)) {}
+        waits_(std::make_shared<WaitSet>(controller_context.loop)),
+        log_(controller_context.log) {}
 
   void Connect(std::string_view controller, Enqueue enqueue) {
     const Labels labels = {{"controller", std::string(controller)}, {"identity", component_}};
     MutexLock lock(mutex_);
+    log_ = log_.With("controller", controller);
     gauges_ = {
         &metrics_.Gauge("mandate_demands",
                         "Demands that reconciled objects make while the program runs", labels),
@@ -106,6 +110,7 @@ class DemandSet::Core : public std::enable_shared_from_this<Core> {
   struct Watched {
     std::unique_ptr<DemandHandle> handle;  // null until the cache has returned it
     DemandStatus status;
+    bool denied = false;  // since it was synced last, or since its begin
   };
 
   class Sink : public DemandSink {
@@ -194,11 +199,25 @@ class DemandSet::Core : public std::enable_shared_from_this<Core> {
       if (current == watched_.end() || current->second.get() != &watched) return;
       if (status.state != before) {
         table_.ForEachOwner(spec, [&](const ObjectKey& owner) { requests.push_back({owner}); });
+        Log(spec, watched);
       }
       enqueue = enqueue_;
     }
     waits_->Evaluate(spec.kind);
     Send(std::move(requests), enqueue);
+  }
+
+  // A denial and its end. Other states pass by themselves.
+  void Log(const DemandSpec& spec, Watched& watched) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_) {
+    const DemandStatus& status = watched.status;
+    if (status.state == DemandState::kForbidden || status.state == DemandState::kKindAbsent) {
+      watched.denied = true;
+      log_.Info("Demand was denied", {{"demand", spec.ToString()},
+                                      {"state", ToString(status.state)},
+                                      {"reason", LogReason(status.reason)}});
+    } else if (status.state == DemandState::kSynced && std::exchange(watched.denied, false)) {
+      log_.Info("Demand is synced again", {{"demand", spec.ToString()}});
+    }
   }
 
   static void Send(std::vector<Request> requests, const Enqueue& enqueue) {
@@ -228,6 +247,7 @@ class DemandSet::Core : public std::enable_shared_from_this<Core> {
   const std::shared_ptr<WaitSet> waits_;
 
   mutable Mutex mutex_;
+  Logger log_ ABSL_GUARDED_BY(mutex_);
   DemandTable table_ ABSL_GUARDED_BY(mutex_);
   absl::flat_hash_map<DemandSpec, std::shared_ptr<Watched>> watched_ ABSL_GUARDED_BY(mutex_);
   Enqueue enqueue_ ABSL_GUARDED_BY(mutex_);

@@ -143,6 +143,30 @@ TEST_F(DemandSetTest, ALossOfAccessConcernsItsOwnersOnly) {
   EXPECT_TRUE(demands_->Check(Owner("a")).ok());
 }
 
+// An owner need not report it.
+TEST_F(DemandSetTest, ADenialAndItsEndAreLoggedOnce) {
+  StartWithDemands();
+  demands_->Replace(Owner("a"), {{RolesOf("foo")}});
+  demands_->Replace(Owner("b"), {{RolesOf("foo")}, {RolesOf("bar")}});
+  (void)SettleAndTake();
+  EXPECT_EQ(log_->Count("Demand"), 0);
+  for (const char* why : {"no", "still"}) {
+    cache_.SetState(RolesOf("foo"), DemandState::kForbidden, absl::PermissionDeniedError(why));
+    (void)SettleAndTake();
+  }
+  EXPECT_EQ(log_->Count("Demand was denied"), 1);
+  const std::string line = log_->Last("Demand was denied");
+  EXPECT_THAT(line, HasSubstr(RolesOf("foo").ToString()));
+  EXPECT_THAT(line, HasSubstr("no"));
+  EXPECT_THAT(line, HasSubstr("controller"));
+  cache_.SetState(RolesOf("foo"), DemandState::kPending, absl::UnavailableError("opening"));
+  cache_.SetState(RolesOf("foo"), DemandState::kSynced);
+  cache_.SetState(RolesOf("foo"), DemandState::kStale, absl::UnavailableError("cut"));
+  cache_.SetState(RolesOf("foo"), DemandState::kSynced);
+  EXPECT_EQ(log_->Count("Demand is synced again"), 1);
+  EXPECT_EQ(log_->Count("Demand"), 2);
+}
+
 TEST_F(DemandSetTest, CheckReportsADenialBeforeWhatWillPass) {
   StartWithDemands();
   cache_.SetState(RolesOf("stale"), DemandState::kStale, absl::UnavailableError("down"));
