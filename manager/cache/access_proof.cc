@@ -30,6 +30,7 @@ AccessProof::AccessProof(Config config, RestClient& client)
       random_(config.random),
       counts_(config.counts),
       probes_(config.probes),
+      namespace_is_gone_(std::move(config.namespace_is_gone)),
       on_change_(std::move(config.on_change)),
       client_(client),
       reason_(NotProvenYet()),
@@ -192,6 +193,7 @@ void AccessProof::NoteDenied(absl::Status why) {
 
 void AccessProof::RetryLater() {
   next_check_.SetAfter(denied_backoff_.Next(random_), [this] {
+    if (NamespaceIsGone()) return RetryLater();
     probe_ = probes_.Ask(client_.component(), ProbeBudget::Urgency::kPeriodic, [this] { Check(); });
   });
 }

@@ -8,6 +8,7 @@
 #include <random>
 #include <stop_token>
 #include <string>
+#include <string_view>
 
 #include "absl/status/status.h"
 #include "absl/time/time.h"
@@ -60,6 +61,8 @@ class AccessProof : private WatchStream::Observer {
     std::mt19937_64& random;
     AccessMetrics& counts;
     ProbeBudget& probes;  // outlives the proof
+    // As in Reflector::Config.
+    std::function<bool(std::string_view component)> namespace_is_gone = nullptr;
     // At each change of state or reason. Must not destroy the proof; may call its functions.
     std::function<void()> on_change;
   };
@@ -87,6 +90,9 @@ class AccessProof : private WatchStream::Observer {
   const absl::Status& reason() const { return reason_; }
   // The last check had no answer.
   bool failing() const { return error_backoff_.failures() > 0; }
+  bool NamespaceIsGone() const {
+    return namespace_is_gone_ != nullptr && namespace_is_gone_(client_.component());
+  }
 
  private:
   struct Round;  // one check: two reviews
@@ -114,6 +120,7 @@ class AccessProof : private WatchStream::Observer {
   std::mt19937_64& random_;
   AccessMetrics& counts_;
   ProbeBudget& probes_;
+  const std::function<bool(std::string_view component)> namespace_is_gone_;
   const std::function<void()> on_change_;
   RestClient& client_;
   State state_ = State::kUnknown;

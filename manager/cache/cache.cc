@@ -6,11 +6,16 @@
 #include <string>
 #include <utility>
 
+#include "absl/functional/function_ref.h"
 #include "manager/cache/shared_watch.h"
 #include "manager/core/strings.h"
+#include "manager/object/kinds/core_v1.h"
+#include "manager/object/metadata.h"
 
 namespace mandate {
 namespace {
+
+constexpr KindInfo kNamespace = KindOf<corev1::Namespace>::value;
 
 absl::Status Check(const Cache::Options& options) {
   const auto positive = [](const char* name, auto value, auto zero) {
@@ -86,13 +91,7 @@ class Cache::Registry : public WatchRegistry, public std::enable_shared_from_thi
   void RecheckAccess(std::string component, std::string ns) {
     Post([component = std::move(component), ns = std::move(ns)](Registry& self) {
       if (ns.empty()) return self.RetrySlice(component, self.watches_.begin());
-      for (const auto& [kind, store] : self.stores_) {
-        const DemandSpec first = {kind.kind, ns, ""};
-        for (auto it = self.watches_.lower_bound(first);
-             it != self.watches_.end() && it->first.kind == kind.kind && it->first.ns == ns; ++it) {
-          it->second->RecheckAccess(component);
-        }
-      }
+      self.ForEachIn(ns, [&](SharedWatch& watch) { watch.RecheckAccess(component); });
     });
   }
 
@@ -178,11 +177,52 @@ class Cache::Registry : public WatchRegistry, public std::enable_shared_from_thi
           .close_unused_watch_after = options_.close_unused_watch_after,
           .close_covered_watch_after = options_.close_covered_watch_after,
           .find = [this](const DemandSpec& scope) { return FindOpen(scope); },
+          .namespace_is_gone = NamespaceIsGone(spec),
+          .on_objects = OnNamespaces(spec),
           .on_ready = [this, spec] { ReplanLater(spec); },
           .max_sponsor_failures = options_.max_sponsor_failures,
           .on_empty = [this, spec] { EraseLater(spec); }});
     }
     return *watch;
+  }
+
+  // A component that may see Namespaces need not ask whether it may read what is in a missing one.
+  std::function<bool(std::string_view component)> NamespaceIsGone(const DemandSpec& spec) const {
+    if (spec.ns.empty()) return nullptr;
+    return [this, ns = spec.ns](std::string_view component) {
+      for (const KindInfo& kind : {kNamespace, MetadataOf(kNamespace)}) {
+        for (const DemandSpec& scope : {DemandSpec{kind, "", ""}, DemandSpec{kind, "", ns}}) {
+          const SharedWatch* const watch = FindOpen(scope);
+          const auto exists = watch == nullptr ? std::nullopt : watch->Exists(component, {"", ns});
+          if (exists) return !*exists;
+        }
+      }
+      return false;
+    };
+  }
+  // RoleBindings come and go with their namespace.
+  std::function<void(const std::vector<ObjectEvent>&)> OnNamespaces(const DemandSpec& spec) {
+    if (!SameResource(spec.kind, kNamespace)) return nullptr;
+    return [this](const std::vector<ObjectEvent>& events) {
+      for (const ObjectEvent& event : events) {
+        if (event.type == ObjectEvent::Type::kUpdate) continue;
+        // The store has the change after this call.
+        Post([ns = event.object->Header().name](Registry& self) {
+          self.ForEachIn(ns, [](SharedWatch& watch) { watch.OnNamespace(); });
+        });
+      }
+    };
+  }
+
+  // Calls `act` for each watch of the namespace, or of an object in it.
+  void ForEachIn(const std::string& ns, absl::FunctionRef<void(SharedWatch&)> act) {
+    for (const auto& [kind, store] : stores_) {
+      const DemandSpec first = {kind.kind, ns, ""};
+      for (auto it = watches_.lower_bound(first);
+           it != watches_.end() && it->first.kind == kind.kind && it->first.ns == ns; ++it) {
+        act(*it->second);
+      }
+    }
   }
 
   KindStore& StoreOf(const KindInfo& kind) {

@@ -26,6 +26,7 @@ Reflector::Reflector(Config config, RestClient& client, ReflectorTarget& store, 
       budget_(config.budget),
       account_(budget_, client.component()),
       probes_(config.probes),
+      namespace_is_gone_(std::move(config.namespace_is_gone)),
       closer_(config.closer),
       status_{DemandState::kPending, absl::UnavailableError("the first list is not complete yet")},
       timer_(loop_),
@@ -315,6 +316,9 @@ void Reflector::WaitFor(absl::Duration delay, Next next, bool hinted) {
   timer_.SetAfter(delay, [this, hinted] {
     const auto go_on = [this] { next_ == Next::kPass ? StartPass() : StartWatch(); };
     if (status_.state != DemandState::kForbidden) return go_on();
+    if (!hinted && namespace_is_gone_ != nullptr && namespace_is_gone_(client_->component())) {
+      return WaitFor(backoff_.WhileForbidden(), next_);
+    }
     const auto urgency = hinted ? ProbeBudget::Urgency::kHint : ProbeBudget::Urgency::kPeriodic;
     probe_ = probes_.Ask(client_->component(), urgency, go_on);
   });

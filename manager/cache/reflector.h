@@ -38,6 +38,7 @@
 // after an InternalError in a stream, if an option requests it.
 #pragma once
 
+#include <functional>
 #include <memory>
 #include <optional>
 #include <random>
@@ -103,6 +104,9 @@ class Reflector : private WatchStream::Observer {
     Metrics& metrics;
     WatchBudget& budget;  // outlives the reflector
     ProbeBudget& probes;  // outlives the reflector
+    // Whether this component knows that the namespace does not exist: then it is not asked for
+    // denied access. Null: it is never known.
+    std::function<bool(std::string_view component)> namespace_is_gone = nullptr;
     WatchCloser& closer;  // gets the open watch at the end; outlives the reflector
     Logger log;
     size_t most_events = 256;  // of one OnObjects()
@@ -197,6 +201,7 @@ class Reflector : private WatchStream::Observer {
   WatchBudget& budget_;
   WatchBudget::Account account_;
   ProbeBudget& probes_;
+  const std::function<bool(std::string_view component)> namespace_is_gone_;
   WatchCloser& closer_;
   std::unique_ptr<ProbeBudget::Ticket> probe_;  // kWaiting for the budget
 

@@ -60,6 +60,7 @@ void SharedWatch::Join(WatchComponent& component, std::shared_ptr<ReadableScope>
                 .random = config_.random,
                 .counts = component.counts,
                 .probes = config_.probes,
+                .namespace_is_gone = config_.namespace_is_gone,
                 .on_change = [this, slot] { OnProofChanged(**slot); }},
       .log = config_.log.With("watch", config_.spec.ToString())}));
   member = *slot = members_.back().get();
@@ -85,6 +86,7 @@ void SharedWatch::Sponsor(WatchMember& member, const std::string& version) {
                         .metrics = config_.metrics,
                         .budget = config_.budget,
                         .probes = config_.probes,
+                        .namespace_is_gone = config_.namespace_is_gone,
                         .closer = config_.closer,
                         .log = config_.log,
                         .most_events = config_.max_events_per_loop_turn},
@@ -143,6 +145,22 @@ void SharedWatch::RecheckAccess(std::string_view component) {
   }
 }
 
+void SharedWatch::OnNamespace() {
+  RecheckAccess("");
+  // A denial is then explained in another way.
+  for (const auto& member : members_) Update(*member);
+}
+
+std::optional<bool> SharedWatch::Exists(std::string_view component, const ObjectKey& key) const {
+  if (stream_ == nullptr || status().state != DemandState::kSynced) return std::nullopt;
+  for (const auto& member : members_) {
+    if (member->client().component() != component || !member->HasDemands()) continue;
+    if (member->access().state() != AccessProof::State::kProven) break;
+    return stream_->store()->Get(key.ns, key.name) != nullptr;
+  }
+  return std::nullopt;
+}
+
 void SharedWatch::OnCredentialLost(std::string_view component, const absl::Status& why) {
   if (keeper_ != nullptr) return;
   for (const auto& member : members_) {
@@ -155,6 +173,9 @@ void SharedWatch::OnCredentialLost(std::string_view component, const absl::Statu
 
 void SharedWatch::OnObjects(const std::vector<ObjectEvent>& events) {
   for (const auto& member : members_) member->Deliver(events);
+  if (config_.on_objects != nullptr && status().state == DemandState::kSynced) {
+    config_.on_objects(events);
+  }
 }
 
 void SharedWatch::OnReplaced(const DemandFeed::Content& before) {

@@ -48,6 +48,10 @@ class SharedWatch : private Reflector::Owner, private KindStore::Listener {
     absl::Duration close_covered_watch_after;
     // Returns the watch of a scope, or null if the scope has none.
     std::function<SharedWatch*(const DemandSpec&)> find;
+    // Reflector::Config; null for a kind without namespaces.
+    std::function<bool(std::string_view component)> namespace_is_gone;
+    // Gets the objects that are added and deleted while the watch is synced; may be null.
+    std::function<void(const std::vector<ObjectEvent>&)> on_objects;
     // This watch can now keep narrower ones: their Replan() should be called soon.
     std::function<void()> on_ready;
     // After so many failures in a row another member tries: limits and quotas are those of one
@@ -71,6 +75,11 @@ class SharedWatch : private Reflector::Owner, private KindStore::Listener {
   void RecheckAccess(std::string_view component);
   // The server no longer accepts this component's credential.
   void OnCredentialLost(std::string_view component, const absl::Status& why);
+
+  // Its namespace was created or deleted.
+  void OnNamespace();
+  // Whether the object exists, if this component may know it.
+  std::optional<bool> Exists(std::string_view component, const ObjectKey& key) const;
 
   // The state of wider watches may have changed.
   void Replan();

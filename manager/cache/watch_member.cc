@@ -85,7 +85,7 @@ std::shared_ptr<const ObjectStore> WatchMember::Readable() {
 DemandStatus WatchMember::See(const DemandStatus& watch, bool is_sponsor, bool filled) const {
   switch (access().state()) {
     case AccessProof::State::kDenied:
-      return {DemandState::kForbidden, access().reason(), /*failed=*/true};
+      return {DemandState::kForbidden, WhyDenied(), /*failed=*/true};
     case AccessProof::State::kExpired:
       return {DemandState::kStale, access().reason(), /*failed=*/true};
     case AccessProof::State::kUnknown:
@@ -105,6 +105,13 @@ DemandStatus WatchMember::See(const DemandStatus& watch, bool is_sponsor, bool f
   return {filled ? DemandState::kStale : DemandState::kPending,
           absl::UnavailableError(StrCat("the watch of ", scope_->spec().ToString(),
                                         " is being handed over to ", client().component()))};
+}
+
+absl::Status WatchMember::WhyDenied() const {
+  const absl::Status& why = access().reason();
+  if (!proof_.NamespaceIsGone()) return why;
+  return absl::Status(why.code(), StrCat("namespace ", scope_->spec().ns, " does not exist, and ",
+                                         AsStd(why.message())));
 }
 
 void WatchMember::Update(const DemandStatus& watch, bool is_sponsor, bool filled) {

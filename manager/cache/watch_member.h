@@ -93,6 +93,7 @@ class WatchMember {
   // What the component may read now, or was last allowed to read; null: nothing.
   std::shared_ptr<const ObjectStore> Readable();
   DemandStatus See(const DemandStatus& watch, bool is_sponsor, bool filled) const;
+  absl::Status WhyDenied() const;
   void SetStatus(DemandStatus status);
   void Log(const DemandStatus& status) const;
 

@@ -16,6 +16,7 @@ import subprocess
 import sys
 import tempfile
 import time
+import urllib.error
 import urllib.parse
 import urllib.request
 from collections.abc import Iterator, Sequence
@@ -38,6 +39,7 @@ PAGE = 2000  # Pods
 PROTOBUF = "application/vnd.kubernetes.protobuf"
 METADATA = "application/json;as=PartialObjectMetadataList;g=meta.k8s.io;v=v1"
 STALLED = 300  # seconds without a new Pod
+TRIES = 10  # of a request that the server does not answer
 MAGIC = b"k8s\0"
 
 
@@ -135,9 +137,17 @@ class Recorder:
 
     def get(self, path: str, accept: str) -> bytes:
         request = urllib.request.Request(self.cluster.server() + path, headers={"Accept": accept})
-        with urllib.request.urlopen(request, context=self.cluster.tls(), timeout=300) as answer:
-            body: bytes = answer.read()
-            return body
+        for left in reversed(range(TRIES)):
+            try:
+                with urllib.request.urlopen(request, context=self.cluster.tls(), timeout=300) as answer:
+                    body: bytes = answer.read()
+                    return body
+            except urllib.error.HTTPError as error:
+                # On a loaded machine the server may not answer within its own time limit.
+                if left == 0 or error.code not in (429, 500, 503, 504):
+                    raise
+                time.sleep(5)
+        raise AssertionError("not reached")
 
     def create(self, objects: Sequence[dict[str, Any]]) -> None:
         if objects:

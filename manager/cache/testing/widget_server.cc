@@ -22,6 +22,10 @@ using apiserver::FaultRule;
 
 constexpr const char* kNamespaces[] = {"foo", "bar", "baz"};
 
+// Grant()'s word for the right to read Namespaces.
+constexpr const char* kOfNamespaces = "namespaces";
+
+const apiserver::GroupResource kNamespaceObjects = {"", "namespaces"};
 const apiserver::GroupResource kWidgets = {std::string(kWidget.group), std::string(kWidget.plural)};
 
 absl::Status Reset() { return absl::UnavailableError("connection reset (by the double)"); }
@@ -56,6 +60,17 @@ std::string Binding(std::string_view ns) {
                 R"("kind":"Group","name":")", ReadersOf(ns), R"("}]})");
 }
 
+std::vector<std::string> NamespaceReader() {
+  return {R"({"apiVersion":"rbac.authorization.k8s.io/v1","kind":"ClusterRole",
+    "metadata":{"name":"namespace-reader"},
+    "rules":[{"apiGroups":[""],"resources":["namespaces"],"verbs":["list","watch"]}]})",
+          StrCat(R"({"apiVersion":"rbac.authorization.k8s.io/v1","kind":"ClusterRoleBinding",)",
+                 R"("metadata":{"name":"namespace-reader"},)",
+                 R"("roleRef":{"apiGroup":"rbac.authorization.k8s.io","kind":"ClusterRole",)",
+                 R"("name":"namespace-reader"},"subjects":[{"kind":"Group","name":")",
+                 ReadersOf(kOfNamespaces), R"(","apiGroup":"rbac.authorization.k8s.io"}]})")};
+}
+
 // A Role for one object and its binding, both named after the object.
 std::vector<std::string> RoleAndBinding(const ObjectKey& key) {
   const std::string meta =
@@ -82,6 +97,7 @@ apiserver::ServerOptions OptionsOf(uint64_t seed, int64_t first_revision,
   options.access.seed = seed;
   options.store.first_revision = first_revision;
   options.objects = {Definition(), Role(), Binding("")};
+  for (std::string& object : NamespaceReader()) options.objects.push_back(std::move(object));
   for (const char* ns : kNamespaces) options.objects.push_back(Binding(ns));
   for (const std::string& key : keys) {
     for (std::string& object : RoleAndBinding(KeyOfText(key))) {
@@ -361,6 +377,19 @@ int WidgetServer::Delete(const std::string& key) {
   const ObjectKey where = KeyOfText(key);
   core_->store().Delete(kWidgets, where.ns, where.name);
   return revision();
+}
+
+void WidgetServer::PutNamespace(const std::string& name) {
+  Json::Value object;
+  object["apiVersion"] = "v1";
+  object["kind"] = "Namespace";
+  object["metadata"]["name"] = name;
+  object["metadata"]["uid"] = StrCat("uid-", ++serial_);
+  core_->store().Put(kNamespaceObjects, std::move(object));
+}
+
+void WidgetServer::DeleteNamespace(const std::string& name) {
+  core_->store().Delete(kNamespaceObjects, "", name);
 }
 
 void WidgetServer::Compact() { core_->store().Compact(core_->store().revision()); }

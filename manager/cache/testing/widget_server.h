@@ -59,9 +59,9 @@ class WidgetServer {
 
   Faults& faults() { return faults_; }
 
-  // The right to list and watch; `where` empty: everywhere; foo, bar or baz: a namespace; else one
-  // of the constructor's keys. Open watches stay open, as on a real server. It needs no revision,
-  // because only the user's groups change.
+  // The right to list and watch; `where` empty: everywhere; foo, bar or baz: a namespace;
+  // "namespaces": these objects, and no widgets; else one of the constructor's keys. Open watches
+  // stay open, as on a real server. It needs no revision, because only the user's groups change.
   void Grant(const std::string& component, const std::string& where = "");
   void Revoke(const std::string& component, const std::string& where = "");
   // Whether the component may list and watch this scope.
@@ -70,6 +70,9 @@ class WidgetServer {
   // Adds or changes; returns the revision.
   int Put(const std::string& key, const std::map<std::string, std::string>& labels = {});
   int Delete(const std::string& key);
+  // The object alone: widgets and rights stay.
+  void PutNamespace(const std::string& name);
+  void DeleteNamespace(const std::string& name);
   // Ends all watches like a broken connection, and fails all requests until `downtime` has passed.
   void Restart(absl::Duration downtime);
   // Forgets the history up to now: a watch from an earlier revision gets a 410.

@@ -1,0 +1,122 @@
+// A component that may read Namespaces knows that a denied one does not exist.
+#include <gtest/gtest.h>
+
+#include "manager/cache/cache.h"
+#include "manager/cache/testing/cache_fixture.h"
+#include "manager/object/kinds/core_v1.h"
+#include "manager/object/metadata.h"
+
+namespace mandate {
+namespace {
+
+constexpr std::string_view kGroups[] = {kWidget.group, ""};
+constexpr std::string_view kResources[] = {kWidget.plural, "namespaces"};
+constexpr rbac::MandateRule kRules[] = {{{kReadVerbs, kGroups, kResources, {}, {}}, "", false}};
+constexpr rbac::Mandate kMandate = {"a", kRules};
+
+// Component a reads widgets in namespace foo.
+class NamespaceGoneTest : public CacheFixture {
+ protected:
+  void SetUp() override {
+    server_.PutNamespace("foo");
+    server_.Put("foo/x");
+    server_.Grant("a", "foo");
+    view_ = &Add(a_, kMandate);
+    demanded_ = DemandAndSettle(*view_, "foo");
+    ASSERT_EQ(demanded_.Take(), "!+foo/x@102 Synced");
+  }
+  void SeeNamespaces(KindInfo kind = KindOf<corev1::Namespace>::value, std::string name = "") {
+    server_.Grant("a", "namespaces");
+    namespaces_ = view_->Demand({kind, "", std::move(name)}, nullptr);
+    Settle();
+    ASSERT_EQ(namespaces_->status().state, DemandState::kSynced);
+  }
+  // As a server does it: the RoleBindings go, too.
+  void DeleteNamespace() {
+    server_.Delete("foo/x");
+    server_.Revoke("a", "foo");
+    server_.DeleteNamespace("foo");
+    Settle();
+  }
+  void CreateNamespace() {
+    server_.PutNamespace("foo");
+    server_.Grant("a", "foo");
+    Settle();
+  }
+  std::string Reason() { return std::string(demanded_.handle->status().reason.message()); }
+  // How many requests about widgets are sent meanwhile.
+  size_t RequestsWithin(absl::Duration time) {
+    a_.ForgetRequests();
+    loop_.RunFor(time);
+    return a_.Count("widgets") + a_.Count(kReviews);
+  }
+
+  CacheView* view_ = nullptr;
+  Demanded demanded_;
+  std::unique_ptr<DemandHandle> namespaces_;
+};
+
+TEST_F(NamespaceGoneTest, IsNoticedAtOnceAndNotProbed) {
+  SeeNamespaces();
+  DeleteNamespace();
+  EXPECT_EQ(demanded_.Take(), "-foo/x@103 Forbidden");
+  EXPECT_EQ(Reason().find("namespace foo does not exist, and a may not"), 0u) << Reason();
+  EXPECT_EQ(RequestsWithin(absl::Minutes(20)), 0u);
+  CreateNamespace();
+  EXPECT_EQ(demanded_.state(), DemandState::kSynced) << "without a hint";
+  server_.Put("foo/x");
+  Settle();
+  EXPECT_EQ(demanded_.Take(), "Pending Synced +foo/x@106");
+}
+
+TEST_F(NamespaceGoneTest, MetadataOrTheOneNamespaceIsEnough) {
+  SeeNamespaces(KindOf<Metadata<corev1::Namespace>>::value, "foo");
+  DeleteNamespace();
+  EXPECT_EQ(Reason().find("namespace foo does not exist"), 0u) << Reason();
+  CreateNamespace();
+  EXPECT_EQ(demanded_.state(), DemandState::kSynced);
+}
+
+TEST_F(NamespaceGoneTest, WithoutTheRightToSeeItItIsProbed) {
+  DeleteNamespace();
+  loop_.RunFor(absl::Minutes(6));
+  EXPECT_EQ(demanded_.state(), DemandState::kForbidden);
+  EXPECT_EQ(Reason().find("a may not"), 0u) << Reason();
+  EXPECT_GT(RequestsWithin(absl::Minutes(20)), 10u);
+}
+
+// Another component's right does not count.
+TEST_F(NamespaceGoneTest, NotByWhatAnotherComponentSees) {
+  server_.Grant("b", "namespaces");
+  CacheView& other = Add(b_, kMandate);
+  const auto seen = other.Demand({KindOf<corev1::Namespace>::value, "", ""}, nullptr);
+  Settle();
+  DeleteNamespace();
+  EXPECT_EQ(demanded_.state(), DemandState::kForbidden) << "it is a hint";
+  EXPECT_EQ(Reason().find("a may not"), 0u) << Reason();
+  EXPECT_GT(RequestsWithin(absl::Minutes(20)), 10u);
+}
+
+TEST_F(NamespaceGoneTest, ItIsProbedAgainWhenNamespacesCannotBeSeen) {
+  SeeNamespaces();
+  DeleteNamespace();
+  server_.Revoke("a", "namespaces");
+  RetryAndSettle();
+  ASSERT_EQ(namespaces_->status().state, DemandState::kForbidden);
+  EXPECT_GT(RequestsWithin(absl::Minutes(20)), 10u);
+}
+
+TEST_F(NamespaceGoneTest, ADeniedNamespaceThatExistsIsProbed) {
+  SeeNamespaces();
+  server_.Revoke("a", "foo");
+  RetryAndSettle();
+  EXPECT_EQ(Reason().find("a may not"), 0u) << Reason();
+  EXPECT_GT(RequestsWithin(absl::Minutes(20)), 10u);
+  server_.DeleteNamespace("foo");
+  Settle();
+  EXPECT_EQ(Reason().find("namespace foo does not exist"), 0u) << Reason();
+  EXPECT_EQ(RequestsWithin(absl::Minutes(20)), 0u);
+}
+
+}  // namespace
+}  // namespace mandate
