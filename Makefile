@@ -36,7 +36,7 @@ demo: setup ## Run the ScopeTemplate controllers on a private control plane, and
 	@hack/demo/demo
 
 .PHONY: demo-scoped
-demo-scoped: setup ## Run an operator whose permissions come and go, and count its watches in the audit log (five minutes)
+demo-scoped: setup ## Run an operator whose permissions come and go, and count its watches in the audit log (six to eight minutes)
 	@hack/demo/scoped
 
 .PHONY: run

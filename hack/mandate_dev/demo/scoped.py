@@ -5,8 +5,9 @@ usage: hack/demo/scoped [--stay] [--dir DIR]
 Starts a private control plane on loopback with kube-scheduler and kwok, so that Pods seem to run, and the Memcached
 operator (controllers/memcached) with the base ServiceAccount's token and nothing else. Then plays the ten steps of the
 document with kubectl, checks each expected status and log line, and shows the operator's open watches after each step,
-counted from the API server's audit log. It takes about five minutes, most of them in step 9: a revocation that nothing
-announces is noticed within five minutes. Exit 0 only if every step held.
+counted from the API server's audit log. It takes six to eight minutes, most of them in step 9: a revocation that
+nothing announces is noticed within five minutes. Exit 0 only if every step held. Afterwards the control plane is
+stopped; the audit log and the operator's log stay in DIR.
 
   --stay     after the play, leave everything running until Ctrl-C or SIGTERM (exit 0). DIR/world.json has its
              kubeconfigs, URLs, ports, pids and paths (CONTRIBUTING.md)

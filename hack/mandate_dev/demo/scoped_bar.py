@@ -84,7 +84,7 @@ def play(story: "Story") -> None:
     holds_only(story, [("namespace-bar", "secret-bar"), ("namespace-bar", "more"), ("other-bar", "secret-bar")],
                ("other-bar", "hidden"))
 
-    story.act("a Bar for the Secrets of the cluster, and the permission", lambda: apply(
+    story.act("a Bar for the Secrets of the cluster, and the permission (the narrower watches end 30 s later)", lambda: apply(
         story, bound("all-secrets"), bar("all", {"secretsInCluster": True, "secretsInNamespace": {"namespace": "namespace-bar"}})))
     reads_are(story, "all", ("Synced", 2), ("Synced", 4))
     # The wider watch delivers the narrower scopes, too. Theirs end after 30 s.

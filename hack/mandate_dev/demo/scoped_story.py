@@ -238,7 +238,8 @@ def revoked(story: Story) -> None:
 def observed(story: Story) -> None:
     """Step 9 again, with a component that watches RBAC."""
     story.report.section("Step 9 with access-observer")
-    story.act("an administrator lets access-observer watch RBAC", lambda: story.world.kubectl("apply", "-f", OBSERVER))
+    story.act("an administrator lets access-observer watch RBAC (it asks again within about a minute)",
+              lambda: story.world.kubectl("apply", "-f", OBSERVER))
     # It has been denied for minutes, and asks once a minute.
     story.watches(OBSERVER_USER, RBAC, 120)
     nodes = story.nodes("denied")
