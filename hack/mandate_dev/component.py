@@ -4,9 +4,10 @@ usage: hack/component [--webhook] NAME KIND [GROUP]
        make component NAME=backup KIND=Backup [GROUP=mandate.io] [WEBHOOK=1]
 
 NAME is the name of the component (backup, disk-check), KIND the kind of the objects that it serves, GROUP their API
-group. With --webhook, a second component NAME-webhook validates the objects. The new component builds, passes its tests and runs under its own ServiceAccount without changes: it keeps a
-ConfigMap with the data of the spec for each object. Exit 2, without writing anything, if the component cannot be
-created.
+group. Folders and files have NAME with "_" for "-": controllers/disk_check. With --webhook, a second component
+NAME-webhook validates the objects. The new component builds, passes its tests and runs under its own ServiceAccount
+without changes: it keeps a ConfigMap with the data of the spec for each object. Exit 2, without writing anything, if
+the component cannot be created.
 """
 import os
 import re
