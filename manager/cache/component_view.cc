@@ -74,7 +74,7 @@ DemandSpec Asked(const KindInfo& kind, std::string_view ns, std::string_view nam
 absl::Status Uncovered(const RestClient& client, const DemandSpec& asked) {
   return absl::FailedPreconditionError(
       StrCat("no demand of ", client.component(), " covers ", asked.ToString(),
-             ": declare one before reading (For, Owns, Watches, or CacheView::Demand)"));
+             ": declare one before reading (For, Owns, Watches, DemandSet, or CacheView::Demand)"));
 }
 
 // Why no scope can answer.

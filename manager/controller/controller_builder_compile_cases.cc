@@ -4,6 +4,7 @@
 #include "manager/object/kinds/coordination_v1.h"
 #include "manager/object/kinds/core_v1.h"
 #include "manager/object/kinds/rbac_v1.h"
+#include "manager/object/metadata.h"
 
 namespace mandate {
 
@@ -40,8 +41,12 @@ void Test(ControllerBuilder<kAuditor>& builder) {
   builder.Watches<corev1::ConfigMap>(OneObject{"default", "settings"}, map, GenerationChanged());
   (void)DemandFor<kAuditor, coordinationv1::Lease>(in);
   (void)DemandFor<kAuditor, rbacv1::Role>();
+  (void)DemandFor<kAuditor, Metadata<coordinationv1::Lease>>(in);
+  builder.Watches<Metadata<rbacv1::Role>>(map);
 #elif defined(DEMAND_UNDECLARED)
   (void)DemandFor<kAuditor, rbacv1::RoleBinding>(InNamespace{"default"});
+#elif defined(DEMAND_METADATA_UNDECLARED)
+  (void)DemandFor<kAuditor, Metadata<rbacv1::RoleBinding>>(InNamespace{"default"});
 #elif defined(DEMAND_A_NAMESPACE)
   (void)DemandFor<kAuditor, coordinationv1::Lease>();
 #elif defined(FOR_UNDECLARED)

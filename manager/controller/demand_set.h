@@ -55,7 +55,7 @@ class DemandSet {
   // message has the server's. kNotFound: the server does not serve its kind. kUnavailable: it is
   // not synced yet, or stale.
   absl::Status Check(const DemandOwner& owner) const;
-  // The state of a demand; nullopt: no owner demands exactly this scope.
+  // The state of a demand, by SelectedDemand::Stream(); nullopt: no owner demands exactly this.
   std::optional<DemandStatus> StatusOf(const DemandSpec& spec) const;
 
   // Adds a demand for the object to those of the owner, waits until it is synced or denied, and
