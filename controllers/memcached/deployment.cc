@@ -70,6 +70,14 @@ bool IsAsDesired(const appsv1::Deployment& actual, const appsv1::Deployment& des
   }
   MessageDifferencer differencer;
   differencer.set_scope(MessageDifferencer::PARTIAL);  // only the fields that `desired` has
+  // An apply merges these lists by their keys, and keeps the entries of others.
+  const auto merged_by = [&](const google::protobuf::Descriptor* of, const char* list,
+                             const google::protobuf::Descriptor* entry, const char* key) {
+    differencer.TreatAsMap(of->FindFieldByName(list), entry->FindFieldByName(key));
+  };
+  const auto* const container = corev1::Container::descriptor();
+  merged_by(corev1::PodSpec::descriptor(), "containers", container, "name");
+  merged_by(container, "ports", corev1::ContainerPort::descriptor(), "containerPort");
   using ObjectMeta = k8s::io::apimachinery::pkg::apis::meta::v1::ObjectMeta;
   differencer.IgnoreField(ObjectMeta::descriptor()->FindFieldByName("ownerReferences"));
   return differencer.Compare(desired, actual);

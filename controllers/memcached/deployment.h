@@ -21,8 +21,8 @@ absl::StatusOr<LabelSelector> SelectorOf(const std::string& name);
 // The Deployment, built from nothing; `memcached` as it was read is its controller.
 appsv1::Deployment MakeDeployment(const v1alpha1::Memcached& memcached);
 
-// Whether `actual` has each field that `desired`, of MakeDeployment(), has. Fields, labels and
-// owners that others added do not count.
+// Whether `actual` has each field that `desired`, of MakeDeployment(), has. Fields, labels,
+// owners, containers and ports that others added do not count: an apply keeps them.
 bool IsAsDesired(const appsv1::Deployment& actual, const appsv1::Deployment& desired);
 
 }  // namespace mandate::memcached

@@ -79,8 +79,38 @@ TEST(DeploymentTest, IsComparedByTheFieldsOfThePlan) {
              "memcached");
        },
        false},
-      {"one more container",
-       [](auto& d) { d.mutable_spec()->mutable_template_()->mutable_spec()->add_containers(); },
+      {"a container of others",
+       [](auto& d) {
+         auto& pod = *d.mutable_spec()->mutable_template_()->mutable_spec();
+         pod.add_containers()->set_name("sidecar");
+         pod.mutable_containers()->SwapElements(0, 1);
+       },
+       true},
+      {"a port of others",
+       [](auto& d) {
+         d.mutable_spec()
+             ->mutable_template_()
+             ->mutable_spec()
+             ->mutable_containers(0)
+             ->add_ports()
+             ->set_containerport(99);
+       },
+       true},
+      {"another name of the container",
+       [](auto& d) {
+         d.mutable_spec()->mutable_template_()->mutable_spec()->mutable_containers(0)->set_name(
+             "other");
+       },
+       false},
+      {"the port",
+       [](auto& d) {
+         d.mutable_spec()
+             ->mutable_template_()
+             ->mutable_spec()
+             ->mutable_containers(0)
+             ->mutable_ports(0)
+             ->set_containerport(99);
+       },
        false},
       {"the user",
        [](auto& d) {
