@@ -85,6 +85,10 @@ absl::StatusOr<Result> MemcachedReconciler::Reconcile(const CallContext& context
                          .With("name", request.key.name);
   auto read = component_.cache().Get<Memcached>(context, request.key);
   if (IsNotFound(read.status())) {
+    {
+      MutexLock lock(mutex_);
+      deleted_.erase(request.key);
+    }
     Release(request.key, log);
     log.Info("Memcached resource not found. Ignoring since object must be deleted");
     return Result{};
@@ -128,7 +132,14 @@ absl::StatusOr<Result> MemcachedReconciler::Reconcile(const CallContext& context
 absl::StatusOr<Result> MemcachedReconciler::TearDown(const CallContext& context,
                                                      const Memcached& memcached,
                                                      const Logger& log) {
-  log.Info("Memcached is being deleted");
+  bool is_new = false;
+  {
+    MutexLock lock(mutex_);
+    const std::string& uid = memcached.metadata().uid();
+    is_new = std::exchange(deleted_[KeyOf(memcached)], uid) != uid;
+  }
+  // The finalizers of others may keep it for a while, with changes.
+  if (is_new) log.Info("Memcached is being deleted");
   Release(KeyOf(memcached), log);
   if (!HasFinalizer(memcached)) return Result{};
   Memcached copy = memcached;

@@ -68,6 +68,8 @@ class MemcachedReconciler : public Reconciler {
   Mutex mutex_;
   // The UIDs of the Memcacheds that have demands, so that these are logged once.
   absl::flat_hash_map<ObjectKey, std::string> demanding_ ABSL_GUARDED_BY(mutex_);
+  // The UIDs of the Memcacheds that are being deleted, so that these are logged once.
+  absl::flat_hash_map<ObjectKey, std::string> deleted_ ABSL_GUARDED_BY(mutex_);
   // The end of the pause after a release.
   absl::flat_hash_map<ObjectKey, absl::Time> paused_ ABSL_GUARDED_BY(mutex_);
 };

@@ -207,6 +207,27 @@ TEST_F(ReconcilerTest, DeletionNeedsNoPermissionToDeploymentsAndPods) {
   EXPECT_THAT(cluster_.Streams(), ElementsAre("memcacheds"));
 }
 
+TEST_F(ReconcilerTest, ADeletionThatAForeignFinalizerHoldsUpIsLoggedOnce) {
+  constexpr char kCollection[] =
+      "/apis/cache.example.com/v1alpha1/namespaces/allowed-one/memcacheds";
+  ASSERT_EQ(
+      cluster_.Send("POST", kCollection,
+                    R"({"apiVersion":"cache.example.com/v1alpha1","kind":"Memcached","metadata":)"
+                    R"({"name":"held","finalizers":["example.com/hold"]},"spec":{"size":1}})"),
+      201);
+  const std::string held = StrCat(kCollection, "/held");
+  for (int i = 0; i < 2; ++i) {
+    cluster_.Settle();
+    cluster_.Send("DELETE", held, "");
+    for (const char* size : {"2", "3", "4"}) {
+      cluster_.Settle();
+      ASSERT_EQ(cluster_.Send("PATCH", held, StrCat(R"({"spec":{"size":)", size, "}}")), 200);
+    }
+    cluster_.Settle();
+    EXPECT_EQ(cluster_.log().Count("Memcached is being deleted"), 1);
+  }
+}
+
 TEST_F(ReconcilerTest, DeletionNeedsNoWatchAtAll) {
   cluster_.faults().Add({.path_prefix = "/apis/apps", .fault = {.ignore = true}});
   CreateIn("allowed-one");
