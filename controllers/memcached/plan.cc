@@ -25,6 +25,14 @@ std::string ForbiddenDeployment(const Snapshot& snapshot) {
   return Forbidden("deployments.apps", snapshot.memcached.metadata().name());
 }
 
+// The reason of a denied write. Admission denies with the code of RBAC: a quota is one reason. The
+// text of RBAC alone names the user.
+std::string WhyDenied(const Snapshot& snapshot, const absl::Status& written) {
+  const std::string_view text(written.message().data(), written.message().size());
+  if (text.find("User \"") != text.npos) return ForbiddenDeployment(snapshot);
+  return std::string(text);
+}
+
 Problem Foreign(const appsv1::Deployment& deployment) {
   return {"The name of the Deployment is taken",
           StrCat("Deployment \"", deployment.metadata().name(),
@@ -69,7 +77,7 @@ std::optional<Problem> FindProblem(const Snapshot& snapshot, const Plan& plan,
   if (absl::IsPermissionDenied(written)) {
     return Problem{
         creates ? "Not permitted to create new Deployment" : "Not permitted to update Deployment",
-        ForbiddenDeployment(snapshot)};
+        WhyDenied(snapshot, written)};
   }
   if (!written.ok()) {
     return Problem{creates ? "Failed to create new Deployment" : "Failed to update Deployment",

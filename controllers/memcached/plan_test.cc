@@ -15,7 +15,7 @@ namespace {
 using testing::ElementsAre;
 using testing::HasSubstr;
 
-const absl::Status kDenied = absl::PermissionDeniedError("cannot list resource");
+const absl::Status kDenied = absl::PermissionDeniedError("User \"x\" cannot list resource");
 
 // "Succeeded: …", as the status has it.
 std::string StateOf(const Snapshot& snapshot, const absl::Status& written = absl::OkStatus()) {
@@ -93,6 +93,12 @@ TEST(PlanTest, Rows) {
        true,
        absl::InternalError("etcd is full"),
        "Failed: Failed to update Deployment: etcd is full"},
+      {"a quota denies it",
+       {Sample(), std::nullopt, Pods({})},
+       true,
+       absl::PermissionDeniedError("deployments.apps \"a\" is forbidden: exceeded quota: q"),
+       "Failed: Not permitted to create new Deployment: deployments.apps \"a\" is forbidden: "
+       "exceeded quota: q"},
       {"a foreign Deployment",
        {Sample(), DeploymentWith([](auto& d) { d.mutable_metadata()->clear_ownerreferences(); })},
        false,
