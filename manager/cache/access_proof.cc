@@ -90,7 +90,9 @@ void AccessProof::OnWatchEnd(const WatchStream::End&) {
 
 void AccessProof::CheckSoon() {
   denied_backoff_.Reset();
-  probe_ = probes_.Ask(client_.component(), ProbeBudget::Urgency::kHint, [this] { Check(); });
+  const auto urgency =
+      state_ == State::kProven ? ProbeBudget::Urgency::kRecheck : ProbeBudget::Urgency::kHint;
+  probe_ = probes_.Ask(client_.component(), urgency, [this] { Check(); });
 }
 
 void AccessProof::Check() {

@@ -29,6 +29,7 @@ TEST_F(CacheTest, OptionsAreChecked) {
        [](Cache::Options& o) { o.access.review_timeout = absl::ZeroDuration(); }},
       {"reflector.min_watch_timeout",
        [](Cache::Options& o) { o.reflector.min_watch_timeout = absl::Milliseconds(1); }},
+      {"probes.rechecks.per_second", [](Cache::Options& o) { o.probes.rechecks.per_second = 0; }},
       {"closes.per_second", [](Cache::Options& o) { o.closes.per_second = 0; }},
       {"closes.burst", [](Cache::Options& o) { o.closes.burst = 0; }},
       {"closes.max_waiting", [](Cache::Options& o) { o.closes.max_waiting = 0; }},

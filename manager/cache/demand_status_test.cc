@@ -183,5 +183,24 @@ TEST_P(DemandStatusByListTest, AComponentOverItsByteLimitFailsAndOthersGoOn) {
   EXPECT_EQ(Gauge("mandate_cache_budget_used_bytes", {{"identity", "a"}}), 0);
 }
 
+// What was revoked can be read until it is reviewed, so it does not wait for the denied scopes.
+TEST_F(DemandStatusTest, ARevocationOfManyScopesIsNoticedWithinASecond) {
+  constexpr int kScopes = 300;
+  CacheView& view = Add(a_);
+  server_.Grant("a", "foo");
+  std::vector<Demanded> granted, denied;
+  for (int i = 0; i < kScopes; ++i) {
+    granted.push_back(Demand(view, "foo", StrCat("x", i)));
+    denied.push_back(Demand(view, "bar", StrCat("x", i)));
+  }
+  loop_.RunFor(absl::Minutes(2));
+  for (const Demanded& one : granted) ASSERT_EQ(one.state(), DemandState::kSynced);
+  cache_->RecheckAccess("a", "bar");
+  server_.Revoke("a", "foo");
+  cache_->RecheckAccess("a", "foo");
+  loop_.RunFor(absl::Seconds(1));
+  for (const Demanded& one : granted) EXPECT_EQ(one.state(), DemandState::kForbidden);
+}
+
 }  // namespace
 }  // namespace mandate

@@ -4,29 +4,47 @@
 
 namespace mandate {
 
-struct ProbeBudget::Component {
+// Probes that share a budget.
+struct ProbeBudget::Lane {
   using Queue = std::deque<std::shared_ptr<std::function<void()>>>;
 
-  Component(TokenBucket::Options options, Loop& loop)
-      : tokens(options, loop.clock().TimeNow()), timer(loop) {}
+  Lane(TokenBucket::Options options, Loop& loop, prometheus::Counter& counter,
+       prometheus::Gauge& gauge)
+      : tokens(options, loop.clock().TimeNow()), timer(loop), probes(counter), waiting(gauge) {}
 
+  // Of the hinted ones, at most this many run while a periodic one waits.
+  static constexpr int kMostInARow = 4;
+
+  void DropWithdrawn() {
+    for (Queue* queue : {&hinted, &periodic}) {
+      std::erase_if(*queue, [](const auto& probe) { return *probe == nullptr; });
+    }
+  }
   // The next probe that was not withdrawn; null: none.
   std::shared_ptr<std::function<void()>> Next() {
     for (Queue* queue : {&hinted, &periodic}) {
       while (!queue->empty() && *queue->front() == nullptr) queue->pop_front();
-      if (queue->empty()) continue;
-      auto next = std::move(queue->front());
-      queue->pop_front();
-      return next;
     }
-    return nullptr;
+    const bool is_turn_of_periodic = hinted.empty() || in_a_row >= kMostInARow;
+    Queue& queue = is_turn_of_periodic && !periodic.empty() ? periodic : hinted;
+    if (queue.empty()) return nullptr;
+    in_a_row = &queue == &hinted ? in_a_row + 1 : 0;
+    auto next = std::move(queue.front());
+    queue.pop_front();
+    return next;
   }
 
   Queue hinted, periodic;
+  int in_a_row = 0;
   TokenBucket tokens;
   LoopTimer timer;
-  prometheus::Counter* probes = nullptr;
-  prometheus::Gauge* waiting = nullptr;
+  prometheus::Counter& probes;
+  prometheus::Gauge& waiting;
+};
+
+struct ProbeBudget::Component {
+  Lane asks;
+  Lane rechecks;
 };
 
 ProbeBudget::ProbeBudget(Options options, Loop& loop, Metrics& metrics)
@@ -37,45 +55,54 @@ ProbeBudget::~ProbeBudget() = default;
 ProbeBudget::Component& ProbeBudget::Find(std::string_view component) {
   const auto found = components_.find(component);
   if (found != components_.end()) return *found->second;
-  auto added = std::make_unique<Component>(options_, loop_);
   const Labels labels = {{"identity", std::string(component)}};
-  added->probes =
-      &metrics_.Counter("mandate_cache_probes_total",
-                        "Requests that asked whether denied access has come back", labels);
-  added->waiting =
-      &metrics_.Gauge("mandate_cache_probes_waiting",
-                      "Requests that ask whether denied access has come back, and wait for the "
-                      "component's budget",
-                      labels);
+  auto added = std::unique_ptr<Component>(new Component{
+      .asks = {{.per_second = options_.per_second, .burst = options_.burst},
+               loop_,
+               metrics_.Counter("mandate_cache_probes_total",
+                                "Requests that asked whether denied access has come back", labels),
+               metrics_.Gauge("mandate_cache_probes_waiting",
+                              "Requests that ask whether denied access has come back, and wait for "
+                              "the component's budget",
+                              labels)},
+      .rechecks = {
+          options_.rechecks, loop_,
+          metrics_.Counter("mandate_cache_rechecks_total",
+                           "Reviews, caused by a hint, of access that a component has", labels),
+          metrics_.Gauge("mandate_cache_rechecks_waiting",
+                         "Reviews, caused by a hint, of access that a component has, and "
+                         "that wait for its budget",
+                         labels)}});
   return *components_.emplace(std::string(component), std::move(added)).first->second;
 }
 
 std::unique_ptr<ProbeBudget::Ticket> ProbeBudget::Ask(std::string_view component, Urgency urgency,
                                                       std::function<void()> run) {
   Component& of = Find(component);
+  Lane& lane = urgency == Urgency::kRecheck ? of.rechecks : of.asks;
   auto probe = std::make_shared<std::function<void()>>(std::move(run));
-  (urgency == Urgency::kHint ? of.hinted : of.periodic).push_back(probe);
-  if (!of.timer.IsSet()) {
-    of.timer.Set(loop_.clock().TimeNow(), [this, &of] { Run(of); });
+  (urgency == Urgency::kPeriodic ? lane.periodic : lane.hinted).push_back(probe);
+  if (!lane.timer.IsSet()) {
+    lane.timer.Set(loop_.clock().TimeNow(), [this, &lane] { Run(lane); });
   }
   return std::make_unique<Ticket>(std::move(probe));
 }
 
-void ProbeBudget::Run(Component& of) {
+void ProbeBudget::Run(Lane& lane) {
   const absl::Time now = loop_.clock().TimeNow();
-  while (of.tokens.Wait(now) == absl::ZeroDuration()) {
-    const auto probe = of.Next();
+  while (lane.tokens.Wait(now) == absl::ZeroDuration()) {
+    const auto probe = lane.Next();
     if (probe == nullptr) break;
-    of.tokens.Take(now);
-    of.probes->Increment();
+    lane.tokens.Take(now);
+    lane.probes.Increment();
     // The probe may destroy its ticket.
     const auto run = std::exchange(*probe, nullptr);
     run();
   }
-  std::erase_if(of.hinted, [](const auto& probe) { return *probe == nullptr; });
-  of.waiting->Set(static_cast<double>(of.hinted.size() + of.periodic.size()));
-  if (of.hinted.empty() && of.periodic.empty()) return;
-  of.timer.SetAfter(of.tokens.Wait(now), [this, &of] { Run(of); });
+  lane.DropWithdrawn();
+  lane.waiting.Set(static_cast<double>(lane.hinted.size() + lane.periodic.size()));
+  if (lane.hinted.empty() && lane.periodic.empty()) return;
+  lane.timer.SetAfter(lane.tokens.Wait(now), [this, &lane] { Run(lane); });
 }
 
 }  // namespace mandate

@@ -1,4 +1,4 @@
-// Bounds how often a component asks whether denied access has come back.
+// Bounds how often a component asks whether its access has come back, or has gone.
 #pragma once
 
 #include <deque>
@@ -16,14 +16,20 @@
 
 namespace mandate {
 
-// The probes of all components, each of which has a budget of its own: a probe is a request, or a
+// The probes of all components, each of which has a budget of its own. A probe is a request, or a
 // pair of access reviews, that the server has denied before, or that a hint suggests. A component
 // with a thousand denied scopes asks for each of them in turn, and no more often than its budget
-// allows. Probes that a hint suggests go first. Loop thread only.
+// allows. Probes that a hint suggests go first, but each fifth is a periodic one, if one waits.
+// Probes of access that a component has are rechecks, and have a budget apart: what was revoked can
+// be read until its recheck, so it does not wait for denied scopes. Loop thread only.
 class ProbeBudget {
  public:
-  using Options = TokenBucket::Options;
-  enum class Urgency { kHint, kPeriodic };
+  struct Options {
+    double per_second;
+    int burst;
+    TokenBucket::Options rechecks = {.per_second = 50, .burst = 500};
+  };
+  enum class Urgency { kRecheck, kHint, kPeriodic };
 
   // A waiting probe. Its destructor withdraws it.
   class Ticket {
@@ -37,8 +43,8 @@ class ProbeBudget {
     const std::shared_ptr<std::function<void()>> run_;  // shared with the queue; empty: over
   };
 
-  // Counters and gauges: mandate_cache_probes_total{identity},
-  // mandate_cache_probes_waiting{identity}.
+  // Counters and gauges, {identity}: mandate_cache_probes_total, mandate_cache_probes_waiting,
+  // mandate_cache_rechecks_total, mandate_cache_rechecks_waiting.
   ProbeBudget(Options options, Loop& loop, Metrics& metrics);
   ~ProbeBudget();
 
@@ -48,10 +54,11 @@ class ProbeBudget {
                                             std::function<void()> run);
 
  private:
+  struct Lane;
   struct Component;
 
   Component& Find(std::string_view component);
-  void Run(Component& component);
+  void Run(Lane& lane);
 
   const Options options_;
   Loop& loop_;

@@ -26,7 +26,8 @@ class ProbeBudgetTest : public testing::Test {
 
   SimulatedLoop loop_;
   Metrics metrics_;
-  ProbeBudget budget_{{.per_second = 2, .burst = 3}, loop_, metrics_};
+  ProbeBudget budget_{
+      {.per_second = 2, .burst = 3, .rechecks = {.per_second = 10, .burst = 5}}, loop_, metrics_};
   std::string ran_;
   std::vector<std::unique_ptr<ProbeBudget::Ticket>> tickets_;
 };
@@ -63,6 +64,30 @@ TEST_F(ProbeBudgetTest, HintsGoFirst) {
   tickets_.push_back(Ask("i", Urgency::kHint));
   loop_.RunFor(absl::Seconds(2));
   EXPECT_EQ(Take(), "hi4");
+}
+
+TEST_F(ProbeBudgetTest, HintsWithoutEndDoNotHoldUpPeriodicProbes) {
+  for (int i = 0; i < 100; ++i) tickets_.push_back(Ask("h", Urgency::kHint));
+  for (const char* name : {"1", "2"}) tickets_.push_back(Ask(name, Urgency::kPeriodic));
+  loop_.RunFor(absl::Seconds(3.75));
+  EXPECT_EQ(Take(), "hhhh1hhhh2");
+}
+
+TEST_F(ProbeBudgetTest, RechecksDoNotWaitForTheOthers) {
+  for (int i = 0; i < 100; ++i) tickets_.push_back(Ask("h", Urgency::kHint));
+  loop_.RunReady();
+  EXPECT_EQ(Take(), "hhh");
+  for (const char* name : {"1", "2", "3", "4", "5", "6", "7"}) {
+    tickets_.push_back(Ask(name, Urgency::kRecheck));
+  }
+  loop_.RunReady();
+  EXPECT_EQ(Take(), "12345") << "within a budget of their own";
+  loop_.RunFor(absl::Seconds(0.21));
+  EXPECT_EQ(Take(), "67");
+  const Labels labels = {{"identity", "a"}};
+  EXPECT_EQ(metrics_.Counter("mandate_cache_rechecks_total", "", labels).Value(), 7);
+  EXPECT_EQ(metrics_.Gauge("mandate_cache_rechecks_waiting", "", labels).Value(), 0);
+  EXPECT_EQ(metrics_.Counter("mandate_cache_probes_total", "", labels).Value(), 3);
 }
 
 TEST_F(ProbeBudgetTest, AWithdrawnProbeCostsNothing) {
