@@ -1,5 +1,7 @@
 #include "manager/object/watch_frame.h"
 
+#include <string.h>
+
 #include <utility>
 
 #include "manager/core/status_macros.h"
@@ -157,9 +159,15 @@ absl::Status FrameSplitter::TooLarge(size_t size) const {
 }
 
 absl::StatusOr<std::optional<std::string_view>> FrameSplitter::Next() {
-  if (start_ == buffer_.size() && buffer_.capacity() > kKeptCapacity) {
-    // A burst is over: most watches are quiet, and need no large buffer.
-    buffer_ = std::string();
+  if (start_ == buffer_.size() && start_ > 0) {
+    // A burst is over: most watches are quiet, and need no large buffer. A kept one may hold the
+    // last Secret for long.
+    if (buffer_.capacity() > kKeptCapacity) {
+      buffer_ = std::string();
+    } else {
+      explicit_bzero(buffer_.data(), buffer_.size());
+      buffer_.clear();
+    }
     start_ = scanned_ = 0;
   }
   return encoding_ == Encoding::kJson ? NextLine() : NextPrefixed();

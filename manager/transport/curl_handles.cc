@@ -3,6 +3,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "manager/core/freed_memory.h"
+
 namespace mandate {
 
 CurlList::~CurlList() {
@@ -34,7 +36,8 @@ bool InitializeCurl() {
   static const bool ok = [] {
     // libcurl would write the keys of every TLS connection to the file in this variable.
     unsetenv("SSLKEYLOGFILE");
-    return curl_global_init(CURL_GLOBAL_DEFAULT) == CURLE_OK;
+    return curl_global_init_mem(CURL_GLOBAL_DEFAULT, malloc, EraseAndFree, EraseAndReallocate,
+                                strdup, calloc) == CURLE_OK;
   }();
   return ok;
 }

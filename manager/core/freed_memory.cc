@@ -1,0 +1,53 @@
+#include "manager/core/freed_memory.h"
+
+#include <malloc.h>
+#include <openssl/crypto.h>
+#include <string.h>
+
+#include <cstdlib>
+#include <new>
+
+namespace mandate {
+
+void EraseAndFree(void* block) noexcept {
+  if (block == nullptr) return;
+  // The compiler may not drop explicit_bzero, unlike memset.
+  explicit_bzero(block, malloc_usable_size(block));
+  std::free(block);
+}
+
+void* EraseAndReallocate(void* block, size_t size) noexcept {
+  if (block == nullptr) return std::malloc(size);
+  const size_t held = malloc_usable_size(block);
+  if (size > 0 && size <= held && size >= held / 2) return block;
+  // realloc() may leave a copy behind.
+  void* const moved = std::malloc(size);
+  if (moved == nullptr) return nullptr;
+  memcpy(moved, block, size < held ? size : held);
+  EraseAndFree(block);
+  return moved;
+}
+
+namespace {
+
+// OpenSSL accepts it only before its first allocation.
+[[maybe_unused]] const bool openssl_erases =
+    CRYPTO_set_mem_functions(
+        [](size_t size, const char*, int) { return std::malloc(size); },
+        [](void* block, size_t size, const char*, int) { return EraseAndReallocate(block, size); },
+        [](void* block, const char*, int) { EraseAndFree(block); }) == 1;
+
+}  // namespace
+}  // namespace mandate
+
+#if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
+
+// operator new gets its memory from malloc() and aligned_alloc().
+void operator delete(void* block) noexcept { mandate::EraseAndFree(block); }
+void operator delete(void* block, std::size_t) noexcept { mandate::EraseAndFree(block); }
+void operator delete(void* block, std::align_val_t) noexcept { mandate::EraseAndFree(block); }
+void operator delete(void* block, std::size_t, std::align_val_t) noexcept {
+  mandate::EraseAndFree(block);
+}
+
+#endif
