@@ -25,8 +25,10 @@ def bound(name: str, namespace: str = "") -> dict[str, Any]:
             "subjects": [{"kind": "ServiceAccount", "name": BAR_ACCOUNT, "namespace": NAMESPACE}]}
 
 
-def bar(name: str, spec: dict[str, Any]) -> dict[str, Any]:
-    return {"apiVersion": f"{GROUP}/v1", "kind": "Bar", "metadata": {"name": name, "namespace": "default"}, "spec": spec}
+def bar(name: str, spec: dict[str, Any], filler: int = 0) -> dict[str, Any]:
+    """Returns a Bar, which has so many bytes more."""
+    metadata = {"name": name, "namespace": "default", "annotations": {"filler": "." * filler}}
+    return {"apiVersion": f"{GROUP}/v1", "kind": "Bar", "metadata": metadata, "spec": spec}
 
 
 def some(namespace: str, *secrets: str) -> list[dict[str, Any]]:
@@ -48,6 +50,17 @@ def holds_only(story: "Story", held: list[tuple[str, str]], *absent: tuple[str, 
                         f"{', '.join('/'.join(s) for s in absent)}", seen == sorted(held), seen)
 
 
+def holds_nothing(story: "Story", *released: tuple[str, str]) -> None:
+    """The memory of the operator's process has the content of none of these Secrets."""
+    texts = {plaintext(*secret).encode() for secret in released}
+
+    def look() -> tuple[Any, Any]:
+        seen = sorted(text.decode() for text in process_memory.found(story.world.manager_pid(), texts))
+        return not seen, seen
+    story.world.eventually("the content of no Secret is left in the memory of the process", look)
+
+
+SECRETS = [("namespace-bar", "secret-bar"), ("namespace-bar", "more"), ("other-bar", "secret-bar"), ("other-bar", "hidden")]
 READ = {"apiGroups": [""], "resources": ["secrets"], "verbs": ["get", "list", "watch"]}
 
 
@@ -96,3 +109,7 @@ def play(story: "Story") -> None:
 
     story.act("the others are deleted", lambda: story.world.kubectl("delete", "bars", "--all", "-n", "default"))
     story.watches(BAR_USER, [OWN])
+
+    # An open connection keeps the last bytes that came, until others come.
+    story.act("a large Bar comes over the same connection", lambda: apply(story, bar("large", {}, filler=100_000)))
+    holds_nothing(story, *SECRETS)
