@@ -8,11 +8,11 @@
 //     outlives them, so that a new authority has been trusted for long before it is used;
 //   - an authority stays in the bundle until it expires.
 //
-// The Secret may hold what somebody else wrote. Its authorities are adopted only if they could be
-// ours: with a P-256 key, and valid for no longer than CertificateLifetimes::authority from now on.
-// So a forged authority is not trusted for longer than ours. A shorter
-// CertificateLifetimes::authority replaces the authorities that are valid for longer at once,
-// without an overlap.
+// The Secret may hold what somebody else wrote. Its other keys are not kept. Its authorities are
+// adopted only if they could be ours: with a P-256 key, and valid for no longer than
+// CertificateLifetimes::authority from now on. So a forged authority is not trusted for longer than
+// ours. A shorter CertificateLifetimes::authority replaces the authorities that are valid for
+// longer at once, without an overlap.
 #pragma once
 
 #include <functional>
@@ -56,7 +56,9 @@ struct Snapshot {
 };
 
 struct Plan {
-  SecretData data;     // the keys above; equal to the snapshot's if nothing is to be written
+  // The keys above and no others: other keys of the Secret are to be removed. Equal to the
+  // snapshot's if nothing is to be written.
+  SecretData data;
   std::string bundle;  // the authorities to trust
   absl::Time next;     // when to plan again, if nothing changes before
   absl::Time authority_expiry;

@@ -68,6 +68,14 @@ TEST_F(PlanTest, AGoodSecretIsLeftAlone) {
   EXPECT_EQ(Make(kStart - absl::Minutes(4)).data, data_);
 }
 
+TEST_F(PlanTest, OtherKeysAreNotKept) {
+  CarryOut(kStart);
+  const SecretData ours = data_;
+  EXPECT_EQ(ours.size(), 4);
+  data_["other"] = "x";
+  EXPECT_EQ(Make(kStart).data, ours);
+}
+
 // The clock was far ahead when they were made.
 TEST_F(PlanTest, WhatIsNotValidYetIsReplaced) {
   const Plan first = CarryOut(kStart);

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "absl/strings/str_join.h"
 #include "manager/core/status_macros.h"
 #include "manager/core/strings.h"
 #include "manager/object/time.h"
@@ -87,6 +88,26 @@ SecretData DataOf(const Secret& secret) {
   return data;
 }
 
+// The keys of the Secret that the plan does not have, in order. Removes them from `data`.
+std::vector<std::string> TakeForeignKeys(const Plan& plan, SecretData& data) {
+  std::vector<std::string> keys;
+  std::erase_if(data, [&](const auto& entry) {
+    if (plan.data.contains(entry.first)) return false;
+    keys.push_back(entry.first);
+    return true;
+  });
+  return keys;
+}
+
+// The first ten, because a Secret may have a hundred thousand.
+std::string FirstOf(const std::vector<std::string>& keys) {
+  constexpr size_t kMost = 10;
+  const size_t shown = std::min(keys.size(), kMost);
+  std::string text = absl::StrJoin(keys.begin(), keys.begin() + shown, "; ");
+  if (shown < keys.size()) StrAppend(&text, "; and ", keys.size() - shown, " more");
+  return text;
+}
+
 }  // namespace
 
 struct CertificateReconciler::Configurations {
@@ -118,23 +139,29 @@ absl::StatusOr<CertificateReconciler::Configurations> CertificateReconciler::Rea
 
 absl::Status CertificateReconciler::WriteSecret(const CallContext& context, Secret secret,
                                                 const Plan& plan) {
-  if (std::ranges::all_of(plan.data, [&](const auto& entry) {
-        const auto found = secret.data().find(entry.first);
-        return found != secret.data().end() && found->second == entry.second;
-      })) {
-    return absl::OkStatus();
-  }
+  SecretData data = DataOf(secret);
+  const std::vector<std::string> foreign = TakeForeignKeys(plan, data);
+  const bool has_certificates = data == plan.data;
+  // The foreign keys of an immutable Secret stay until it is replaced; they stop no publication.
+  if (has_certificates && (foreign.empty() || secret.immutable())) return absl::OkStatus();
   if (secret.immutable()) return CheckUsable(secret);
+  secret.mutable_data()->clear();
   for (const auto& [key, value] : plan.data) (*secret.mutable_data())[key] = value;
   RETURN_IF_ERROR(writes_.secret(context, std::move(secret)));
-  for (const std::string& reason : plan.rejected) {
-    component_.controller_context.log.Error(
-        "Removed a foreign certificate authority from the Secret",
-        {{"name", options_.secret}, {"reason", reason}});
+  const Logger& log = component_.controller_context.log;
+  if (!foreign.empty()) {
+    log.Error(
+        "Removed foreign keys from the Secret; if you did not add them, find out who did from the "
+        "audit log",
+        {{"name", options_.secret}, {"keys", FirstOf(foreign)}});
   }
-  component_.controller_context.log.Info(
-      "Wrote new certificates", {{"serving_until", FormatTimestamp(plan.serving_expiry)},
-                                 {"authority_until", FormatTimestamp(plan.authority_expiry)}});
+  for (const std::string& reason : plan.rejected) {
+    log.Error("Removed a foreign certificate authority from the Secret",
+              {{"name", options_.secret}, {"reason", reason}});
+  }
+  if (has_certificates) return absl::OkStatus();
+  log.Info("Wrote new certificates", {{"serving_until", FormatTimestamp(plan.serving_expiry)},
+                                      {"authority_until", FormatTimestamp(plan.authority_expiry)}});
   return absl::OkStatus();
 }
 

@@ -241,11 +241,61 @@ TEST_F(CertificatesTest, AWriteThatFailsForLongIsReported) {
   EXPECT_EQ(one_.health().Ready(), absl::OkStatus());
 }
 
-TEST_F(CertificatesTest, KeepsOtherKeysOfTheSecret) {
-  Send("PATCH", StrCat(kSecrets, "/", kName), R"({"data":{"other":"eA=="}})",
+// Somebody who may write the Secret added them.
+TEST_F(CertificatesTest, RemovesForeignKeysOfTheSecretOnce) {
+  const auto keys = [&] {
+    const Secret stored = Stored<Secret>(StrCat(kSecrets, "/", kName));
+    std::vector<std::string> names;
+    for (const auto& [name, value] : stored.data()) names.push_back(name);
+    return names;
+  };
+  const auto add = [&](const std::string& data) {
+    Send("PATCH", StrCat(kSecrets, "/", kName), StrCat(R"({"data":{)", data, "}}"),
+         "application/merge-patch+json");
+  };
+  const auto ours =
+      testing::UnorderedElementsAre(kAuthorities, kAuthorityKeys, kServing, kServingKey);
+  add(R"("first":"eA==")");  // with the first certificates
+  Settle(one_);
+  EXPECT_THAT(keys(), ours);
+  const std::string serving = Data(kServing);
+  // An empty value is a key, too.
+  add(R"("a-loot":"aGlkZGVu","empty":"")");
+  one_.CatchUp();
+  ASSERT_TRUE(one_.Reconcile().ok());
+  EXPECT_THAT(one_.writes(), ElementsAre(StrCat("PUT ", kName)));
+  EXPECT_THAT(keys(), ours);
+  EXPECT_EQ(Data(kServing), serving) << "the certificates are good";
+  EXPECT_EQ(log_->Count("Removed foreign keys from the Secret"), 2);
+  EXPECT_EQ(log_->Count("keys=\"a-loot; empty\""), 1);
+  EXPECT_EQ(log_->Count("aGlkZGVu") + log_->Count("hidden"), 0) << "values are not logged";
+  EXPECT_EQ(log_->Count("Wrote new certificates"), 1);
+  for (Replica* replica : {&one_, &two_}) {
+    replica->CatchUp();
+    ASSERT_TRUE(replica->Reconcile().ok());
+    EXPECT_THAT(replica->writes(), IsEmpty());
+  }
+}
+
+TEST_F(CertificatesTest, TheLogNamesTenOfTheForeignKeys) {
+  std::string data;
+  for (int i = 100; i < 113; ++i) StrAppend(&data, i == 100 ? "" : ",", "\"k", i, "\":\"eA==\"");
+  Send("PATCH", StrCat(kSecrets, "/", kName), StrCat(R"({"data":{)", data, "}}"),
        "application/merge-patch+json");
   Settle(one_);
-  EXPECT_EQ(Data("other"), "x");
+  EXPECT_THAT(log_->Last("Removed foreign keys"),
+              AllOf(HasSubstr("k100; k101;"), HasSubstr("k109; and 3 more")));
+}
+
+// The removal may wait: the rotation of the bundle goes on.
+TEST_F(CertificatesTest, ForeignKeysOfAnImmutableSecretStopNoPublication) {
+  Settle(one_);
+  Send("PATCH", StrCat(kSecrets, "/", kName), R"({"immutable":true,"data":{"other":"eA=="}})",
+       "application/merge-patch+json");
+  Replace(ConfigurationJson());
+  one_.CatchUp();
+  EXPECT_TRUE(absl::IsFailedPrecondition(one_.Reconcile().status()));
+  EXPECT_THAT(Bundles(), ElementsAre(Data(kAuthorities), Data(kAuthorities)));
 }
 
 }  // namespace

@@ -171,7 +171,7 @@ class WebhookFence(ChartCase):
         world.restart_manager()
 
     def test_fence_of_webhook_configurations_lets_the_component_work(self) -> None:
-        """The component writes caBundle under its fence; it leaves an entry that no marker declares alone, and reports it."""
+        """The component writes caBundle under its fence; it reports foreign entries, and removes foreign keys of its Secret."""
         world = self.world
         world.upgrade(**{"webhooks.enabled": "true"})
         foreign = world.get("validatingwebhookconfiguration", CONFIGURATION)
@@ -191,6 +191,11 @@ class WebhookFence(ChartCase):
             reports = [line for line in f if "an entry that no marker declares" in line]
         self.expect("the other entry is reported once", len(reports) == 1 and CONFIGURATION in reports[0]
                     and "webhook=evil.example.com" in reports[0], reports)
+        self.step("a foreign key in the Secret")
+        world.kubectl("patch", "secret", SECRET, "-n", NAMESPACE, "-p", json.dumps({"data": {"loot": "eA=="}}))
+        ours = {"ca.crt", "ca.key", "tls.crt", "tls.key"}
+        world.eventually("the component removes it", lambda: (
+            set(data := world.get("secret", SECRET, "-n", NAMESPACE)["data"]) == ours, sorted(data)))
         world.stop_manager()
         world.upgrade()
         world.restart_manager()
