@@ -63,12 +63,17 @@ class Deployment:
         pods: list[dict[str, Any]] = eventually(f"{wanted} pods", look)
         return pods
 
-    def _run(self, pod: dict[str, Any]) -> None:
+    def start_pod(self, pod: dict[str, Any]) -> Pod:
+        """Starts a Pod that is not one of the replicas. The caller ends it."""
         assert self.cluster is not None
         self._number += 1
         run = Pod(self.cluster, pod, self._image, self._configuration, os.path.join(self.folder, f"pod-{self._number}"),
                   self._number)
         run.start()
+        return run
+
+    def _run(self, pod: dict[str, Any]) -> None:
+        run = self.start_pod(pod)
         self.replicas.append((run, Prober(run)))
 
     def restart(self, pod: Pod) -> None:

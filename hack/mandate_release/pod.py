@@ -16,18 +16,10 @@ import time
 from typing import Any
 
 from mandate_release.cluster import Cluster
+from mandate_release.volumes import Container, Volumes, expect
 
 HERE = os.path.dirname(os.path.realpath(__file__))
 SERVICE_ADDRESS = ("10.0.0.1", 443)  # of the Service `kubernetes` of hack/cluster
-
-
-class NotSupported(AssertionError):
-    """The Pod asks for something that this kubelet does not do."""
-
-
-def _expect(what: str, holds: bool) -> None:
-    if not holds:
-        raise NotSupported(f"this test's kubelet runs only pods with {what}")
 
 
 class Pod:
@@ -44,7 +36,7 @@ class Pod:
         self._cluster, self._image, self._folder = cluster, image, folder
         self._configuration = configuration["config"]
         self._spec = pod["spec"]
-        _expect("one container", len(self._spec["containers"]) == 1 and "initContainers" not in self._spec)
+        expect("one container", len(self._spec["containers"]) == 1 and "initContainers" not in self._spec)
         self.container: dict[str, Any] = self._spec["containers"][0]
         self.address = f"10.244.0.{number}"
         self.log = os.path.join(folder, "log")
@@ -53,11 +45,14 @@ class Pod:
         security = {**self._spec.get("securityContext", {}), **self.container.get("securityContext", {})}
         self.user: int = security["runAsUser"]
         self.group: int = security["runAsGroup"]
-        _expect("the restricted security context",
-                bool(security.get("runAsNonRoot") and self.user and security.get("readOnlyRootFilesystem")
-                     and security.get("allowPrivilegeEscalation") is False
-                     and security.get("capabilities") == {"drop": ["ALL"]}
-                     and security.get("seccompProfile") == {"type": "RuntimeDefault"}))
+        fs_group: int | None = security.get("fsGroup")
+        self._groups = (self.group,) if fs_group is None else (self.group, fs_group)
+        self._volumes = Volumes(cluster, pod, Container(self.user, self._groups), fs_group, self.address, folder)
+        expect("the restricted security context",
+               bool(security.get("runAsNonRoot") and self.user and security.get("readOnlyRootFilesystem")
+                    and security.get("allowPrivilegeEscalation") is False
+                    and security.get("capabilities") == {"drop": ["ALL"]}
+                    and security.get("seccompProfile") == {"type": "RuntimeDefault"}))
 
     # What the kubelet prepares.
 
@@ -66,58 +61,16 @@ class Pod:
         if os.getuid() == 0:
             os.chown(path, self.user, self.group)
 
-    def _field(self, path: str) -> str:
-        value: Any = {**self.object, "status": {"podIP": self.address, "podIPs": [{"ip": self.address}]}}
-        for part in path.split("."):
-            value = value[part]
-        return str(value)
-
-    def _token(self, source: dict[str, Any]) -> str:
-        meta = self.object["metadata"]
-        return self._cluster.kubectl(
-            "create", "token", self._spec["serviceAccountName"], "-n", meta["namespace"],
-            f"--duration={source['expirationSeconds']}s", "--bound-object-kind=Pod", f"--bound-object-name={self.name}",
-            f"--bound-object-uid={meta['uid']}",
-            *(["--audience=" + source["audience"]] if "audience" in source else []))
-
-    def _projected(self, source: dict[str, Any]) -> dict[str, str]:
-        """File name to content."""
-        (kind, what), = source.items()
-        if kind == "serviceAccountToken":
-            return {what["path"]: self._token(what)}
-        if kind == "downwardAPI":
-            return {item["path"]: self._field(item["fieldRef"]["fieldPath"]) for item in what["items"]}
-        _expect("projected tokens, ConfigMaps and fields", kind == "configMap")
-        data = self._cluster.get("configmap", what["name"], "-n", self.object["metadata"]["namespace"])["data"]
-        return {item["path"]: data[item["key"]] for item in what["items"]}
-
-    def _volume(self, volume: dict[str, Any]) -> str:
-        folder = os.path.join(self._folder, "volume-" + volume["name"])
-        os.mkdir(folder)
-        if "emptyDir" in volume:
-            self._give(folder, 0o777)
-            return folder
-        _expect("projected and emptyDir volumes", "projected" in volume)
-        self._give(folder, 0o755)
-        for source in volume["projected"]["sources"]:
-            for name, text in self._projected(source).items():
-                path = os.path.join(folder, name)
-                with open(path, "w", encoding="utf-8") as f:
-                    f.write(text)
-                # The user of all containers owns a token that no other user may read.
-                self._give(path, 0o600 if "serviceAccountToken" in source else volume["projected"]["defaultMode"])
-        return folder
-
     def _environment(self) -> dict[str, str]:
         host, port = SERVICE_ADDRESS
         environment = {"PATH": "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin", "HOME": "/",
                        "HOSTNAME": self.name, "KUBERNETES_SERVICE_HOST": host, "KUBERNETES_SERVICE_PORT": str(port),
                        "KUBERNETES_SERVICE_PORT_HTTPS": str(port), "KUBERNETES_PORT": f"tcp://{host}:{port}"}
         environment |= dict(entry.split("=", 1) for entry in self._configuration.get("Env", []))
-        _expect("variables of their own", "envFrom" not in self.container)
+        expect("variables of their own", "envFrom" not in self.container)
         for entry in self.container.get("env", []):
             field = entry.get("valueFrom", {}).get("fieldRef", {}).get("fieldPath")
-            environment[entry["name"]] = self._field(field) if field else entry.get("value", "")
+            environment[entry["name"]] = self._volumes.field(field) if field else entry.get("value", "")
         return environment
 
     @property
@@ -126,7 +79,7 @@ class Pod:
         return int(text[:-2]) * {"Ki": 1 << 10, "Mi": 1 << 20, "Gi": 1 << 30}[text[-2:]]
 
     def _mounts(self) -> list[str]:
-        folders = {volume["name"]: self._volume(volume) for volume in self._spec["volumes"]}
+        folders = self._volumes.make()
         cgroup = os.path.join(self._folder, "cgroup")
         os.mkdir(cgroup)
         with open(os.path.join(cgroup, "memory.max"), "w", encoding="ascii") as f:
@@ -153,7 +106,8 @@ class Pod:
                              *((f"unix:{self._socket(port['containerPort'])}", f"tcp:{self.address}:{port['containerPort']}")
                                for port in self.container["ports"])],
                   "pid_file": os.path.join(self._folder, "pid")}
-        user = ["setpriv", f"--reuid={self.user}", f"--regid={self.group}", "--clear-groups"] if os.getuid() == 0 else []
+        user = (["setpriv", f"--reuid={self.user}", f"--regid={self.group}", "--groups=" + ",".join(map(str, self._groups))]
+                if os.getuid() == 0 else [])
         return [*user, "unshare", "--user", "--map-root-user", "--net", "--", "python3", "-m",
                 "mandate_release.sandbox", json.dumps(config)]
 

@@ -13,12 +13,13 @@ from mandate_release import cases
 from mandate_release.cases.contents import ContentsTest
 from mandate_release.cases.deployment import DeploymentTest
 from mandate_release.cases.release import ReleaseTest
+from mandate_release.cases.webhook_certificate import WebhookCertificateTest
 
 
 def main(argv: Sequence[str]) -> int:
     code = 1
     try:
-        code = runner.main("hack/image_test", __doc__, (ContentsTest, ReleaseTest, DeploymentTest), argv)
+        code = runner.main("hack/image_test", __doc__, (ContentsTest, ReleaseTest, DeploymentTest, WebhookCertificateTest), argv)
     finally:
         if code == 1:
             print(cases.logs())
