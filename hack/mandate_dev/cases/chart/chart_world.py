@@ -67,6 +67,14 @@ class ChartWorld(World):
                              "jsonpath={range .items[*]}{.kind}/{.metadata.name}{'\\n'}{end}")
         return sorted(names.split())
 
+    def fence(self, component: str, resource: str) -> str:
+        """The name of the only ValidatingAdmissionPolicy of the component with rules about this resource alone."""
+        policies = self.get("validatingadmissionpolicies", "-l", f"app.kubernetes.io/component={component}")["items"]
+        name, = (policy["metadata"]["name"] for policy in policies
+                 if {r.partition("/")[0] for rule in policy["spec"]["matchConstraints"]["resourceRules"]
+                     for r in rule["resources"]} == {resource})
+        return str(name)
+
     def restart_manager(self, *flags: str) -> None:
         if self.manager_is_running():
             self.stop_manager()

@@ -9,8 +9,8 @@ from mandate_dev.cases.chart.chart_world import ChartCase
 from mandate_dev.controlplane.components import new_port
 from mandate_dev.world import BASE, NAMESPACE
 
-WHO, CONFIGURATION = f"{BASE}-webhook-certificates", f"{BASE}-scope-webhook-validating"
-POLICY = f"{WHO}-validatingwebhookconfigurations"
+COMPONENT, CONFIGURATION = "webhook-certificates", f"{BASE}-scope-webhook-validating"
+WHO = f"{BASE}-{COMPONENT}"
 PATH = f"/apis/admissionregistration.k8s.io/v1/validatingwebhookconfigurations/{CONFIGURATION}"
 DENIED = "may only change the fields webhooks[*].clientConfig.caBundle"
 
@@ -76,7 +76,7 @@ STOPPED: dict[str, Change] = {
     "finalizers": metadata(finalizers=["a.io/x"]),
 }
 
-SECRET, SECRET_POLICY = f"{BASE}-webhook-certificate", f"{WHO}-secrets"
+SECRET = f"{BASE}-webhook-certificate"
 SECRET_PATH = f"/api/v1/namespaces/{NAMESPACE}/secrets/{SECRET}"
 SECRET_DENIED = "may only change the fields data"
 SECRET_STOPPED: dict[str, Change] = {
@@ -112,12 +112,13 @@ class WebhookFence(ChartCase):
             return world.as_component(WHO, "replace", "--raw", f"{PATH}?dryRun=All", "-f", "-", stdin=json.dumps(configuration))
 
         self.step("the policy is in effect, and has no mistakes")
+        policy = world.fence(COMPONENT, "validatingwebhookconfigurations")
 
         def checked() -> tuple[Any, Any]:
-            status = world.get("validatingadmissionpolicy", POLICY)["status"]
+            status = world.get("validatingadmissionpolicy", policy)["status"]
             return "typeChecking" in status, status
         world.eventually("the server has checked its types", checked)
-        status = world.get("validatingadmissionpolicy", POLICY)["status"]
+        status = world.get("validatingadmissionpolicy", policy)["status"]
         self.expect("no warnings", not status["typeChecking"].get("expressionWarnings"), status)
         world.eventually("an appended webhook is denied", lambda: (DENIED in (said := write(append, False)[1]), said))
         self.step("writes that pass")
@@ -155,7 +156,7 @@ class WebhookFence(ChartCase):
 
         world.eventually("an immutable Secret is denied",
                          lambda: (SECRET_DENIED in (said := write(SECRET_STOPPED["immutable"])[1]), said))
-        status = world.get("validatingadmissionpolicy", SECRET_POLICY)["status"]
+        status = world.get("validatingadmissionpolicy", world.fence(COMPONENT, "secrets"))["status"]
         self.expect("no warnings", not status.get("typeChecking", {}).get("expressionWarnings"), status)
         for name, change in {
                 "no change": lambda secret: None,
