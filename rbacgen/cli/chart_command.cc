@@ -109,14 +109,12 @@ int Run(Flags flags) {
     for (ComponentMandate& component : components) MinimizeGrants(&component);
   }
   const IsServed is_served = ServedWebhooks(flags, components);
-  // Components with a controller may have webhooks, too; then no marker has this value.
-  if (std::ranges::find(components, kWebhooksValue, &ComponentMandate::value) == components.end()) {
-    std::erase(flags.settings.with, kWebhooksValue);
-  }
   const ChartOptions options = {flags.names, flags.settings};
   auto files = BuildChart(components, options);
   if (files.ok()) {
-    if (const int code = AddWebhookSources(flags.sources, options, is_served, &*files)) return code;
+    if (const int code = AddWebhookSources(flags.sources, sources, options, is_served, &*files)) {
+      return code;
+    }
   }
   if (!files.ok()) {
     PrintMessage(AsStd(files.status().message()));

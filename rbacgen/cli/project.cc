@@ -179,6 +179,7 @@ class Maker {
     Diagnostics diagnostics;
     // The paths are files that were found before, so they exist.
     ReadWebhookSources(flags_, MistakeSeverity(), &webhooks_, &diagnostics);
+    if (config_.chart) CheckValuesOfWebhooks(webhooks_, sources_, &diagnostics);
     Add(diagnostics, "webhook");
   }
 

@@ -41,7 +41,7 @@ void NoteWebhooks(const Webhooks& webhooks, std::vector<ComponentMandate>* compo
   }
 }
 
-int AddWebhookSources(const SourceFlags& flags, const ChartOptions& options,
+int AddWebhookSources(const SourceFlags& flags, const Sources& sources, const ChartOptions& options,
                       const IsServed& is_served, std::vector<ChartFile>* files) {
   Webhooks webhooks;
   Diagnostics diagnostics;
@@ -59,6 +59,7 @@ int AddWebhookSources(const SourceFlags& flags, const ChartOptions& options,
         << " skipped, without a +mandate:component marker above; `rbacgen webhook` prints them\n";
     if (webhooks.webhooks.empty()) return 0;
   }
+  CheckValuesOfWebhooks(webhooks, sources, &diagnostics);
   // The mistakes of all webhooks.
   std::vector<ChartFile> all = *files;
   AddWebhooks(webhooks, options, &all, &diagnostics);

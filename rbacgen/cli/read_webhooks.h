@@ -27,11 +27,11 @@ inline constexpr char kWebhooksValue[] = "webhooks.enabled";
 // Whether a manager serves the webhooks of the component.
 using IsServed = std::function<bool(const std::string& component)>;
 
-// Reads the webhooks for a chart, where every mistake is an error, and adds those that are served
-// to the chart's files. If components are named after paths, webhooks without a component marker
-// are skipped. The numbers of skipped webhooks and of those that are not served are reported. 0, or
-// the exit code, after the report.
-int AddWebhookSources(const SourceFlags& flags, const ChartOptions& options,
+// Reads the webhooks of the sources for a chart, where every mistake is an error, and adds those
+// that are served to the chart's files. If components are named after paths, webhooks without a
+// component marker are skipped. The numbers of skipped webhooks and of those that are not served
+// are reported. 0, or the exit code, after the report.
+int AddWebhookSources(const SourceFlags& flags, const Sources& sources, const ChartOptions& options,
                       const IsServed& is_served, std::vector<ChartFile>* files);
 
 }  // namespace mandate::rbacgen

@@ -42,13 +42,14 @@ expect 1 'a mistake' "$dir/src"
 says 'a mistake' err "$dir/src/d.go:1: error: +kubebuilder:webhook: sideEffects \"Some\": it must be None"
 [ ! -s "$dir/out" ] || fail 'a mistake: printed all the same'
 
-# In a chart, webhooks are enabled with their component and use the release's namespace.
+# In a chart, webhooks are enabled with their component, by the value of its marker, and use the release's namespace.
 chart() { "$rbacgen" chart "$@" >"$dir/out" 2>"$dir/err"; }
 mkdir "$dir/ours"
 {
-  echo '// +mandate:component:name=gate'
+  echo '// +mandate:component:name=gate,value=webhooks.enabled'
   grep -h 'name=pod.validate' "$markers"
 } >"$dir/ours/gate.cc"
+printf '// +mandate:component:name=c\n// +kubebuilder:rbac:groups=core,resources=pods,verbs=get\n' >"$dir/ours/c.cc"
 chart --format=yaml --namespace=here "$dir/ours" || { cat "$dir/err"; fail 'plain manifests'; }
 ! grep -q WebhookConfiguration "$dir/out" || fail 'plain manifests: a webhook that nothing serves'
 says 'plain manifests' err '1 webhook is omitted, because without a manager that serves them the API server would deny writes; add --with=webhooks.enabled'
@@ -57,16 +58,39 @@ for with in '*' webhooks.enabled; do
   grep -q 'name: mandate-manager-gate-validating' "$dir/out" || fail "with $with: no configuration"
   [ ! -s "$dir/err" ] || { cat "$dir/err"; fail "with $with: is not silent"; }
 done
-# A component that a value enables: the value enables its webhooks, too.
+# Another value enables the webhooks of its component.
 mkdir "$dir/valued"
-sed 's/name=gate/name=gate,value=gate.enabled/' "$dir/ours/gate.cc" >"$dir/valued/gate.cc"
-printf '// +mandate:component:name=c\n// +kubebuilder:rbac:groups=core,resources=pods,verbs=get\n' >"$dir/valued/c.cc"
+cp "$dir/ours/c.cc" "$dir/valued"
+sed 's/value=webhooks.enabled/value=gate.enabled/' "$dir/ours/gate.cc" >"$dir/valued/gate.cc"
 for with in gate.enabled '*'; do
   chart --format=yaml --with="$with" "$dir/valued" || { cat "$dir/err"; fail "a value, $with"; }
   grep -q 'name: mandate-manager-gate-validating' "$dir/out" || fail "a value, $with: no configuration"
 done
 chart --format=yaml "$dir/valued" || { cat "$dir/err"; fail 'a value'; }
 ! grep -q 'name: mandate-manager-gate' "$dir/out" || fail 'a value: it is included'
+! chart --format=yaml --with=webhooks.enabled "$dir/valued" || fail 'a value of no component'
+says 'a value of no component' err '--with: no component has value=webhooks.enabled in its marker'
+# Without a value, the configurations would be installed while nothing serves them.
+mkdir "$dir/bare"
+sed 's/,value=webhooks.enabled//' "$dir/ours/gate.cc" >"$dir/bare/gate.cc"
+cp "$dir/ours/c.cc" "$dir/bare"
+for how in --format=yaml '--format=yaml --with=*' --out-dir="$dir/bare-chart"; do
+  # shellcheck disable=SC2086
+  ! chart $how "$dir/bare" || fail "no value, $how: exits with 0"
+  says "no value, $how" err "$dir/bare/gate.cc:1: error: component gate has the webhook pod.validate"
+  says "no value, $how" err "$dir/bare/gate.cc:2"
+  says "no value, $how" err 'value=webhooks.enabled'
+  [ ! -s "$dir/out" ] || fail "no value, $how: prints manifests"
+done
+[ ! -e "$dir/bare-chart/templates" ] || fail 'no value: writes a chart'
+printf 'sources: [.]\noutputs:\n  chart: {dir: chart}\n' >"$dir/bare/rbacgen.yaml"
+for command in check generate; do
+  ! "$rbacgen" $command --config="$dir/bare/rbacgen.yaml" >"$dir/out" 2>&1 || fail "no value, $command: exits with 0"
+  says "no value, $command" out 'gate.cc:1: error: component gate has the webhook pod.validate'
+done
+[ ! -e "$dir/bare/chart" ] || fail 'no value, generate: writes a chart'
+# controller-gen's output is not a chart.
+"$rbacgen" webhook "$dir/bare" >"$dir/out" 2>"$dir/err" || { cat "$dir/err"; fail 'no value, webhook'; }
 chart --out-dir="$dir/chart" "$dir/ours" || { cat "$dir/err"; fail 'a Helm chart'; }
 grep -A2 'service:' "$dir/chart/templates/generated/gate.yaml" | grep -q 'namespace: {{' ||
   fail 'a Helm chart: its namespace is not the release'"'"'s'

@@ -1,6 +1,8 @@
 #include "rbacgen/emit/webhook/chart_webhooks.h"
 
 #include <algorithm>
+#include <set>
+#include <string>
 #include <utility>
 
 #include "manager/core/strings.h"
@@ -26,6 +28,27 @@ Yaml IfSet(const std::string& value, Yaml yaml) {
 }
 
 }  // namespace
+
+void CheckValuesOfWebhooks(const Webhooks& webhooks, const Sources& sources,
+                           Diagnostics* diagnostics) {
+  std::set<std::string> reported;
+  for (const Webhook& webhook : webhooks.webhooks) {
+    const auto component = sources.components.find(webhook.component);
+    if (component == sources.components.end() || sources.values.contains(webhook.component) ||
+        webhook.object["clientConfig"].isMember("url") ||
+        !reported.insert(webhook.component).second) {
+      continue;
+    }
+    diagnostics->Error(
+        component->second.front(),
+        StrCat("component ", webhook.component, " has the webhook ", webhook.name(), " (",
+               webhook.place.ToString(),
+               "), but its marker has no value: the chart would install the webhook's "
+               "configuration also while no manager serves it, and the API server would then deny "
+               "the writes that it covers; add value=webhooks.enabled to the marker, and name "
+               "another component for controllers"));
+  }
+}
 
 void AddWebhooks(const Webhooks& webhooks, const ChartOptions& options,
                  std::vector<ChartFile>* files, Diagnostics* diagnostics) {

@@ -56,6 +56,44 @@ TEST(AddWebhooks, EachComponentHasItsOwnConfigurations) {
   EXPECT_THAT(r.files[2].objects[0].Write(), HasSubstr("namespace: mandate-system\n"));
 }
 
+// The report for the sources of a chart, each in a file of its own.
+std::string CheckedValues(const std::vector<std::string>& texts) {
+  Webhooks webhooks;
+  Sources sources;
+  Diagnostics diagnostics;
+  for (size_t i = 0; i < texts.size(); ++i) {
+    const std::string file(1, static_cast<char>('a' + i));
+    ReadDeclarations(file, texts[i], Severity::kError, &sources, &diagnostics);
+    ReadWebhooks(file, texts[i], Severity::kError, &webhooks, &diagnostics);
+  }
+  CheckValuesOfWebhooks(webhooks, sources, &diagnostics);
+  return diagnostics.Report();
+}
+
+TEST(CheckValuesOfWebhooks, AComponentWithWebhooksNeedsAValue) {
+  const std::string v = Marker("mutating=false,name=v.b.c,path=/v");
+  const std::string w = Marker("mutating=true,name=w.b.c,path=/w,serviceName=s");
+  const std::string url = Marker("mutating=false,name=u.b.c,url=https://u.example.com");
+  // In one of its files is enough.
+  EXPECT_EQ(CheckedValues({"// +mandate:component:name=one,value=webhooks.enabled\n" + v,
+                           "// +mandate:component:name=one\n" + w,
+                           "// +mandate:component:name=two\n" + url, v}),
+            "");
+  EXPECT_EQ(
+      CheckedValues({"\n// +mandate:component:name=one\n",
+                     "// +mandate:component:name=one\n" + v + w,
+                     "// +mandate:component:name=two,value=x\n" + v,
+                     "// +mandate:component:name=three\n" + url + w}),
+      "a:2: error: component one has the webhook v.b.c (b:2), but its marker has no value: the "
+      "chart would install the webhook's configuration also while no manager serves it, and the "
+      "API server would then deny the writes that it covers; add value=webhooks.enabled to the "
+      "marker, and name another component for controllers\n"
+      "d:1: error: component three has the webhook w.b.c (d:3), but its marker has no value: the "
+      "chart would install the webhook's configuration also while no manager serves it, and the "
+      "API server would then deny the writes that it covers; add value=webhooks.enabled to the "
+      "marker, and name another component for controllers\n");
+}
+
 TEST(AddWebhooks, ReportsMistakes) {
   EXPECT_THAT(Add(Marker("mutating=false,name=v.b.c,path=/v")).report,
               HasSubstr("a.cc:1: error: this webhook has no component"));
