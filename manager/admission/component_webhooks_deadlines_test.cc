@@ -109,6 +109,25 @@ TEST_F(ComponentWebhooksTest, AHandlerDoesNotStartAfterTheDeadline) {
   EXPECT_EQ(webhooks_->in_flight(), 0u);
 }
 
+// Between the thread that took it and the deadline, the thread is late.
+TEST_F(ComponentWebhooksTest, AHandlerThatHasAThreadDoesNotStartAfterTheDeadline) {
+  BusyPool busy;
+  workers_ = &busy;
+  bool handled = false;
+  Start([&](AdmissionCall&) { handled = true; });
+  const auto answer = Send(Body("u"));
+  ASSERT_EQ(busy.tasks.size(), 1u);
+  std::move(busy.tasks.front())();  // reads the body
+  ASSERT_EQ(busy.tasks.size(), 2u);
+  loop_.RunFor(absl::Minutes(1));
+  ASSERT_TRUE(answer->has_value());
+  EXPECT_EQ((*answer)->code, 504);
+  std::move(busy.tasks.back())();
+  busy.tasks.clear();
+  EXPECT_FALSE(handled);
+  EXPECT_EQ(webhooks_->in_flight(), 0u);
+}
+
 // Otherwise those that wait would take the bounds while the threads hang.
 TEST_F(ComponentWebhooksTest, AReviewThatWaitedTooLongIsOver) {
   bounds_.threads = 1;

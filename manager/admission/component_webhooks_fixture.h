@@ -9,6 +9,7 @@
 #include <string>
 #include <string_view>
 #include <utility>
+#include <vector>
 
 #include "manager/admission/component_webhooks.h"
 #include "manager/cache/testing/fake_cache_view.h"
@@ -35,7 +36,9 @@ class ComponentWebhooksTest : public testing::Test {
   void Start(Webhook webhook) {
     Webhooks webhooks;
     webhooks.hooks.push_back(std::move(webhook));
-    webhooks.demands.push_back(cache_.Demand({KindOf<corev1::ConfigMap>::value, "", ""}, nullptr));
+    for (const KindInfo& kind : demanded_) {
+      webhooks.demands.push_back(cache_.Demand({kind, "", ""}, nullptr));
+    }
     loop_.RunReady();
     webhooks_.emplace(ComponentWebhooks::Options{.component = "scope",
                                                  .webhooks = std::move(webhooks),
@@ -95,6 +98,7 @@ class ComponentWebhooksTest : public testing::Test {
   SimulatedPool pool_{loop_, 1};
   Executor* workers_ = &pool_;
   FakeCacheView cache_{loop_};
+  std::vector<KindInfo> demanded_ = {KindOf<corev1::ConfigMap>::value};
   Metrics metrics_;
   std::shared_ptr<LogCapture> log_ = std::make_shared<LogCapture>();
   WebhookLimits bounds_;

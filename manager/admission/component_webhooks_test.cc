@@ -152,6 +152,9 @@ TEST_F(ComponentWebhooksTest, AFloodOfOneUserDoesNotHoldUpAnother) {
   EXPECT_EQ((*other)->code, 200);
   EXPECT_LT(loop_.clock().TimeNow() - start, absl::Milliseconds(1100));
   EXPECT_EQ(Requests("429"), 39) << "a user has at most 160 of the 200";
+  EXPECT_EQ(metrics_.Counter("mandate_webhook_rejected_requests_total", "", {{"identity", "scope"}})
+                .Value(),
+            39);
   EXPECT_THAT((*flood.back())->body, HasSubstr("too many reviews of this user"));
   loop_.RunFor(absl::Minutes(2));
   EXPECT_EQ(webhooks_->in_flight(), 0u);
@@ -213,10 +216,27 @@ TEST_F(ComponentWebhooksTest, SettlesWhenEachDemandIsSyncedOrHasFailed) {
   }
 }
 
+TEST_F(ComponentWebhooksTest, WaitsForEachOfItsDemands) {
+  demanded_ = {KindOf<corev1::ConfigMap>::value, KindOf<corev1::Secret>::value,
+               KindOf<corev1::Pod>::value};
+  Start([](AdmissionCall& call) { SetVerdict(absl::OkStatus(), call); });
+  EXPECT_EQ(webhooks_->Ready(), absl::OkStatus());
+  for (const KindInfo& kind : demanded_) {
+    const absl::Status why = absl::UnavailableError(StrCat(kind.plural, " are not listed yet"));
+    cache_.SetStatus(kind, {DemandState::kPending, why, false});
+    loop_.RunReady();
+    EXPECT_EQ(webhooks_->Ready(), why);
+    EXPECT_EQ(webhooks_->DemandsSettled(), why);
+    cache_.SetState(kind, DemandState::kSynced);
+    loop_.RunReady();
+  }
+}
+
 TEST_F(ComponentWebhooksTest, StopsWhenItsHandlersHaveEnded) {
   Start([](AdmissionCall& call) { SetVerdict(absl::OkStatus(), call); });
   const absl::Time start = loop_.clock().TimeNow();
-  EXPECT_EQ(webhooks_->Stop(start), absl::OkStatus());
+  EXPECT_EQ(webhooks_->Stop(start + absl::Hours(1)), absl::OkStatus());
+  EXPECT_EQ(loop_.clock().TimeNow(), start) << "nothing runs";
   auto admitted = routes_.at("/hook").admit(10);
   const absl::Status early = webhooks_->Stop(start + absl::Seconds(2));
   EXPECT_TRUE(absl::IsDeadlineExceeded(early));

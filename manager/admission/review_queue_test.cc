@@ -149,6 +149,37 @@ TEST_F(ReviewQueueTest, RejectsWhatAUserHasTooMuchOf) {
   EXPECT_EQ(Handled("flood"), 320);
 }
 
+TEST_F(ReviewQueueTest, WhatHasEndedDoesNotCountWhileMoreOfItsUserWaits) {
+  Start({.threads = 1, .max_bytes = 1000});
+  Add("large", 500);
+  for (int i = 0; i < 10; ++i) {
+    Add("large", 200);
+    loop_.RunFor(2 * kSecond);  // reads it, and handles the one before
+  }
+  loop_.RunFor(absl::Minutes(1));
+  EXPECT_TRUE(rejected_.empty());
+  EXPECT_EQ(Handled("large"), 11);
+}
+
+TEST_F(ReviewQueueTest, WhatIsCancelledDoesNotCount) {
+  Start({.threads = 8, .max_reviews = 200, .max_bytes = 1000});
+  std::vector<uint64_t> waiting;
+  const auto add = [&](int reviews, size_t bytes) {
+    for (int i = 0; i < reviews; ++i) waiting.push_back(Add("a", bytes));
+    const int all = static_cast<int>(waiting.size());
+    ASSERT_TRUE(loop_.RunUntil([&] { return read_ == all; }));
+    loop_.RunReady();
+  };
+  add(5, 1);  // of which four have threads
+  for (int round = 0; round < 4; ++round) {
+    SCOPED_TRACE(round);
+    const size_t before = waiting.size();
+    add(100, 5);
+    for (size_t i = before; i < waiting.size(); ++i) queue_->Cancel(waiting[i]);
+  }
+  EXPECT_TRUE(rejected_.empty());
+}
+
 TEST_F(ReviewQueueTest, ForgetsWhatIsCancelled) {
   Start({.threads = 1});
   const auto held = std::make_shared<int>();
