@@ -3,10 +3,15 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "controllers/certificates/mandates.h"
+#include "manager/client/testing/fake_rest_client.h"
+#include "manager/controller/testing/controller_fixture.h"
+#include "manager/core/strings.h"
 
 namespace mandate::certificates {
 namespace {
@@ -38,6 +43,83 @@ TEST(CheckMayPublish, NamesTheMarkerThatIsMissing) {
     EXPECT_TRUE(absl::IsInvalidArgument(status));
     EXPECT_THAT(std::string(status.message()), testing::HasSubstr(c.marker));
   }
+}
+
+// The controller, and a server that stores what the component writes.
+class MakeControllerTest : public ControllerTest {
+ protected:
+  using Configuration = admissionregistrationv1::ValidatingWebhookConfiguration;
+
+  MakeControllerTest() {
+    client_.Handle([this](const RestRequest& request) -> absl::StatusOr<HttpResponse> {
+      const bool is_secret = request.target.find("/secrets/") != std::string::npos;
+      const auto object = ParseRawObject(request.body, Encoding::kProtobuf);
+      EXPECT_TRUE(object.ok()) << object.status();
+      is_secret ? Store(*(*object)->Decode<corev1::Secret>())
+                : Store(*(*object)->Decode<Configuration>());
+      HttpResponse response;
+      response.code = 200;
+      response.content_type = "application/vnd.kubernetes.protobuf";
+      response.body = request.body;
+      return response;
+    });
+    options_.names = {"DNS:webhook.ns.svc"};
+    options_.validating = {{kScope, {"w"}}};
+  }
+  template <class T>
+  void Store(T object) {
+    cache_.Put(std::move(object));
+  }
+  absl::StatusOr<std::unique_ptr<Controller>> Make() {
+    return MakeController<kWebhookCertificates>(component_, options_);
+  }
+
+  CertificateOptions options_;
+  FakeRestClient client_{loop_, "webhook-certificates"};
+  DiscardingEventRecorder events_;
+  Component component_{kWebhookCertificates, client_, events_, Runtime(), "system"};
+};
+
+TEST_F(MakeControllerTest, ReconcilesWhenTheSecretOrAConfigurationChanges) {
+  corev1::Secret secret;
+  secret.mutable_metadata()->set_namespace_("system");
+  secret.mutable_metadata()->set_name(options_.secret);
+  cache_.Put(secret);
+  Start(Make());
+  ASSERT_EQ(cache_.demands().size(), 2);
+  EXPECT_EQ(cache_.demands()[0].ns, "system");
+  EXPECT_EQ(cache_.demands()[0].name, options_.secret);
+  EXPECT_EQ(cache_.demands()[1].name, kScope);
+  loop_.RunFor(absl::Seconds(10));
+  EXPECT_EQ(client_.requests(), std::vector<std::string>{
+                                    StrCat("PUT /api/v1/namespaces/system/secrets/",
+                                           options_.secret, "?fieldManager=webhook-certificates")});
+  const std::string put_configuration =
+      StrCat("PUT /apis/admissionregistration.k8s.io/v1/validatingwebhookconfigurations/", kScope,
+             "?fieldManager=webhook-certificates");
+  // It is created, and then somebody removes the bundle.
+  for (int i = 0; i < 2; ++i) {
+    client_.ForgetRequests();
+    Configuration configuration;
+    configuration.mutable_metadata()->set_name(kScope);
+    configuration.add_webhooks()->set_name("w");
+    cache_.Put(configuration);
+    loop_.RunFor(absl::Seconds(10));
+    EXPECT_EQ(client_.requests(), std::vector<std::string>{put_configuration});
+  }
+  client_.ForgetRequests();
+  cache_.Put(secret);  // without certificates
+  loop_.RunFor(absl::Seconds(10));
+  EXPECT_EQ(client_.requests().size(), 2);
+}
+
+TEST_F(MakeControllerTest, ChecksItsOptions) {
+  options_.lifetimes.serving = options_.lifetimes.authority;
+  EXPECT_TRUE(absl::IsInvalidArgument(Make().status())) << Make().status();
+  options_.lifetimes = {};
+  EXPECT_EQ(Make().status(), absl::OkStatus());
+  options_.validating.push_back({"another", {"w"}});
+  EXPECT_TRUE(absl::IsInvalidArgument(Make().status())) << Make().status();
 }
 
 }  // namespace

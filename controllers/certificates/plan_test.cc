@@ -168,6 +168,10 @@ TEST_F(PlanTest, WhatIsMissingOrInvalidIsReplaced) {
        false,
        true},
       {"a serving certificate as authority", {{kAuthorities, good.at(kServing)}}, true, true},
+      {"the same with its key",
+       {{kAuthorities, good.at(kServing)}, {kAuthorityKeys, good.at(kServingKey)}},
+       true,
+       true},
   };
   for (const auto& row : rows) {
     data_ = good;
@@ -177,6 +181,9 @@ TEST_F(PlanTest, WhatIsMissingOrInvalidIsReplaced) {
     EXPECT_EQ(newest != good.at(kAuthorities), row.new_authority) << row.what;
     EXPECT_EQ(plan.data.at(kServing) != good.at(kServing), row.new_serving) << row.what;
     EXPECT_TRUE(x509::HasKey(plan.data.at(kServing), Secret(plan.data.at(kServingKey))));
+    for (const std::string& pem : x509::SplitPem(plan.bundle)) {
+      EXPECT_TRUE(x509::ReadFacts(pem)->is_authority) << row.what;
+    }
     // The plan is stable.
     data_ = plan.data;
     published_ = plan.bundle;

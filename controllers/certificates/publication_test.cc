@@ -141,6 +141,29 @@ TEST_F(PublicationTest, AnUnreadableConfigurationIsNotAbsent) {
   EXPECT_FALSE(view_.Get<Secret>({}, {kNamespace, options_.secret})->data().contains(kServing));
 }
 
+TEST_F(PublicationTest, ForeignEntriesOfEachConfigurationAreReported) {
+  ASSERT_EQ(Reconcile(), absl::OkStatus());
+  auto validating = *view_.Get<ValidatingWebhookConfiguration>({}, {"", "v2"});
+  validating.add_webhooks()->set_name("evil");
+  view_.Put(validating);
+  auto mutating = *view_.Get<MutatingWebhookConfiguration>({}, {"", "m1"});
+  mutating.add_webhooks()->set_name("evil");  // of the same name
+  view_.Put(mutating);
+  ASSERT_EQ(Reconcile(), absl::OkStatus());
+  EXPECT_EQ(
+      metrics_.Gauge("mandate_webhook_foreign_entries", "", {{"identity", "webhook-certificates"}})
+          .Value(),
+      2);
+  for (const char* name : {"v2", "m1"}) {
+    EXPECT_EQ(log_->Count(StrCat("configuration=", name, " webhook=evil")), 1) << name;
+  }
+  EXPECT_EQ(view_.Get<MutatingWebhookConfiguration>({}, {"", "m1"})
+                ->webhooks(2)
+                .clientconfig()
+                .cabundle(),
+            "");
+}
+
 // A webhook that does not trust the authority keeps the old certificate in use.
 TEST_F(PublicationTest, AnAuthorityIssuesOnlyWhenEachWebhookTrustsIt) {
   const std::pair<const char*, std::function<void()>> cases[] = {
@@ -171,6 +194,9 @@ TEST_F(PublicationTest, AReplicaLogsACertificateThatItCannotServe) {
   loop_.RunReady();
   EXPECT_EQ(log_->Count("The Secret's certificate cannot be served"), 1);
   EXPECT_FALSE(certificate->Ready().ok());
+  view_.Remove(KindOf<Secret>::value, {kNamespace, options_.secret});
+  loop_.RunReady();
+  EXPECT_EQ(log_->Count("The Secret's certificate cannot be served"), 1) << "a deletion is no news";
 }
 
 }  // namespace

@@ -42,6 +42,21 @@ TEST_F(CertificatesTest, FillsTheSecretThenTheConfiguration) {
   }
 }
 
+TEST_F(CertificatesTest, TheNextReconcileIsNeverAtOnce) {
+  one_.CatchUp();
+  ASSERT_TRUE(one_.Reconcile().ok());
+  one_.CatchUp();
+  const absl::Duration renewal = absl::Hours(40) * 2 / 3;
+  Pass(renewal - absl::Seconds(2));
+  for (int i = 0; i < 10; ++i) {
+    const auto result = one_.Reconcile();
+    ASSERT_TRUE(result.ok()) << result.status();
+    EXPECT_GE(result->requeue_after, absl::Seconds(1)) << i;
+    one_.CatchUp();
+    Pass(absl::Milliseconds(300));
+  }
+}
+
 TEST_F(CertificatesTest, AConvergedReconcileWritesNothing) {
   Settle(one_);
   ASSERT_TRUE(one_.Reconcile().ok());
