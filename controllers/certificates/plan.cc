@@ -191,7 +191,8 @@ absl::StatusOr<Plan> PlanCertificates(const Snapshot& snapshot) {
   // An authority that is not trusted yet issues a certificate only if there would be no valid one
   // otherwise.
   const absl::Duration last = snapshot.lifetimes.serving / 10;
-  if (!serving || now >= renewal(*serving, snapshot.lifetimes.serving)) {
+  if (!serving || now >= renewal(*serving, snapshot.lifetimes.serving) ||
+      serving->not_after > now + snapshot.lifetimes.serving + kSkew) {
     const Authority* issuer = TrustedIssuer(snapshot, authorities);
     if (issuer == nullptr && (!serving || now >= serving->not_after - last)) {
       issuer = &newest;

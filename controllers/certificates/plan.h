@@ -12,7 +12,8 @@
 // adopted only if they could be ours: with a P-256 key, and valid for no longer than
 // CertificateLifetimes::authority from now on. So a forged authority is not trusted for longer than
 // ours. A shorter CertificateLifetimes::authority replaces the authorities that are valid for
-// longer at once, without an overlap.
+// longer at once, without an overlap. A serving certificate that is valid for longer than
+// CertificateLifetimes::serving from now on serves until a trusted authority can issue another one.
 #pragma once
 
 #include <functional>

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <utility>
 
 #include "controllers/certificates/testing_foreign_authority.h"
 #include "manager/core/strings.h"
@@ -289,6 +290,39 @@ TEST_F(PlanTest, OnlyAuthoritiesThatCouldBeOursAreAdopted) {
       EXPECT_EQ(plan.rejected, adopted ? std::vector<std::string>{} : std::vector{row.why});
       EXPECT_EQ(Make(kStart).rejected.size(), 0) << row.what;
     }
+  }
+}
+
+// Somebody who could read the authority's key made it; or the lifetime is shorter than before.
+TEST_F(PlanTest, AServingCertificateThatIsValidForLongerThanOursIsReplaced) {
+  CarryOut(kStart);
+  const x509::KeyPair authority{Authority(0), Secret(data_.at(kAuthorityKeys))};
+  const absl::Time longest = kStart + kLifetimes.serving + absl::Minutes(5);
+  const struct {
+    absl::Time not_after;
+    bool replaced;
+  } rows[] = {
+      {longest, false}, {longest + absl::Seconds(1), true}, {kStart + absl::Hours(87600), true}};
+  for (const auto& row : rows) {
+    SCOPED_TRACE(row.not_after);
+    const x509::KeyPair made = *x509::Issue({.common_name = "webhook.ns.svc",
+                                             .names = {"DNS:webhook.ns.svc", "IP:127.0.0.1"},
+                                             .not_before = kStart - absl::Hours(1),
+                                             .not_after = row.not_after},
+                                            &authority);
+    data_[kServing] = made.certificate_pem;
+    data_[kServingKey] = std::string(made.key_pem.Reveal());
+    const SecretData before = data_;
+    // It serves until API servers trust an authority that can issue another one.
+    const std::string published = std::exchange(published_, "");
+    EXPECT_EQ(Make(kStart).data, before);
+    published_ = published;
+    const Plan plan = Make(kStart);
+    EXPECT_EQ(plan.data != before, row.replaced);
+    EXPECT_EQ(plan.serving_expiry, row.replaced ? kStart + kLifetimes.serving : row.not_after);
+    EXPECT_LT(plan.next, kStart + kLifetimes.serving);
+    data_ = plan.data;
+    EXPECT_EQ(Make(kStart).data, plan.data);
   }
 }
 
