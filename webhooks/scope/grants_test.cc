@@ -134,6 +134,25 @@ TEST(GrantsOfTemplate, AreNewRulesAndNewSubjectsWhereInstancesBind) {
   }
 }
 
+// Roles that share their new subjects had different ones before.
+TEST(GrantsOfTemplate, CompareEachRoleWithItsOwnOldSubjects) {
+  const auto with_own = [](bool a, bool b) {
+    const auto role = [](std::string_view name, bool own) {
+      return StrCat(R"({"generateName":")", name, R"(","rules":[)", kPods, "]",
+                    own ? StrCat(R"(,"subjects":[)", kAnn, "]") : "", "}");
+    };
+    return FromJsonOrDie<ScopeTemplate>(StrCat(
+        R"({"metadata":{"name":"foo","uid":"u"},"spec":{"bindingTemplate":{"subjects":[)", kAnn,
+        ",", kBob, R"(]},"clusterRoles":[)", role("a-", a), ",", role("b-", b), "]}}"));
+  };
+  const ScopeTemplate now = with_own(false, false);
+  for (const bool a : {true, false}) {
+    const ScopeTemplate old = with_own(a, !a);
+    EXPECT_EQ(Text(GrantsOfTemplate(&old, now, {}, {})),
+              a ? "escalate a-: get pods" : "escalate b-: get pods");
+  }
+}
+
 TEST(GrantsOfTemplate, CountSubjectsInAllThreePlaces) {
   const auto of = [](std::string_view spec) {
     return FromJsonOrDie<ScopeTemplate>(
@@ -294,6 +313,10 @@ TEST(Grants, EndWhenTheAnswerIsTooLate) {
   EXPECT_TRUE(absl::IsDeadlineExceeded(GrantsOfTemplate(nullptr, a, {}, options).status()));
   EXPECT_TRUE(
       absl::IsDeadlineExceeded(GrantsOfInstance(nullptr, DocumentInstance(), a, options).status()));
+  const std::vector<ScopeInstance> instances = {DocumentInstance()};
+  EXPECT_TRUE(absl::IsDeadlineExceeded(
+      GrantsOfTemplate(nullptr, Template({}), instances, options).status()))
+      << "there may be many instances, and no role";
 }
 
 TEST(Grants, AreBounded) {

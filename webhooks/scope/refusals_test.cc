@@ -148,6 +148,13 @@ TEST(RefuseTemplate, ReportsDuplicateNames) {
   EXPECT_NE(Refused(twice).find("is already the name of spec.clusterRoles[0]"), std::string::npos);
 }
 
+TEST(RefuseTemplate, AcceptsNoOtherErrorThanTheOldOne) {
+  const ScopeTemplate robot = WithSubject(R"({"kind":"Robot","name":"ann"})");
+  const ScopeTemplate without_ns = WithSubject(R"({"kind":"ServiceAccount","name":"x"})");
+  EXPECT_EQ(Refused(robot, &robot), "");
+  EXPECT_NE(Refused(without_ns, &robot).find("subjects[0].namespace: required"), std::string::npos);
+}
+
 TEST(RefuseTemplate, AcceptsOldErrors) {
   const ScopeTemplate old = WithSubject(R"({"kind":"User","name":"system:anonymous"})");
   EXPECT_EQ(Refused(old, &old), "");

@@ -55,6 +55,11 @@ TEST(CountRights, CountsEachVerbWithEachObject) {
                    .resource_names = {"x", "y"}}),
             24u);
   EXPECT_GE(count({.verbs = {"get"}, .non_resource_urls = {"/a", "/b", "/c"}}), 3u);
+  // 2^64 rights, and 2^32.
+  const std::vector<std::string> many(size_t{1} << 16, "x");
+  EXPECT_GT(count({.verbs = many, .api_groups = many, .resources = many, .resource_names = many}),
+            1'000'000u);
+  EXPECT_GT(count({.verbs = many, .api_groups = {""}, .resources = many}), 1'000'000u);
 }
 
 // A rule with the name "" would allow a review without a name, but not the binding of a role.

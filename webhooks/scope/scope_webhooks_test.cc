@@ -26,6 +26,7 @@ namespace {
 using operatorsv1alpha1::ScopeInstance;
 using operatorsv1alpha1::ScopeTemplate;
 using testing::HasSubstr;
+using testing::Not;
 
 constexpr char kBind[] = R"("bind" on clusterroles)";
 
@@ -125,6 +126,8 @@ TEST_F(ScopeWebhooksTest, WarnsOfTheInstancesThatGetANewRight) {
       warnings_,
       (std::vector<std::string>{"these ScopeInstances bind the new permissions: foo (1 in all)"}));
   for (const char* name : {"a", "b", "c"}) {
+    EXPECT_EQ(Ask(now), "allowed");
+    EXPECT_THAT(warnings_.at(0), Not(HasSubstr("others"))) << "before " << name;
     ScopeInstance instance = DocumentInstance(R"("namespaces":["foo"])");
     instance.mutable_metadata()->set_name(name);
     instance.mutable_metadata()->set_uid(name);
@@ -136,6 +139,10 @@ TEST_F(ScopeWebhooksTest, WarnsOfTheInstancesThatGetANewRight) {
   EXPECT_EQ(std::ranges::count(warnings_[0], ','), 2) << warnings_[0];
   EXPECT_EQ(Ask(now, &now), "allowed");
   EXPECT_EQ(warnings_, std::vector<std::string>()) << "no new right";
+  ScopeTemplate old = now;
+  old.mutable_spec()->mutable_clusterroles(0)->mutable_rules(0)->mutable_verbs()->RemoveLast();
+  EXPECT_EQ(Ask(now, &old), "allowed");
+  EXPECT_EQ(warnings_.size(), 1u) << "an update with a new right";
 }
 
 TEST_F(ScopeWebhooksTest, FindsTheTemplateOfAnInstance) {
@@ -169,52 +176,81 @@ TEST_F(ScopeWebhooksTest, WhoMayBindEveryRoleMayNotWriteOne) {
   EXPECT_THAT(Ask(DocumentInstance()), HasSubstr(R"(or verb "bind" on clusterroles)"));
 }
 
-// One user cannot take all threads by objects that need many reviews.
-TEST_F(ScopeWebhooksTest, ChecksTwoLargeObjectsOfAUserAtOnce) {
-  cache_.Put(DocumentTemplate());
-  client_.HandleLate([this](const RestRequest& request, const FakeRestClient::Reply& reply) {
-    Json::Value review = ParseJson(request.body).value();
-    const Json::Value& verb = review["spec"]["resourceAttributes"]["verb"];
-    const bool allowed = verb != "bind" && verb != "escalate";
-    review["status"]["allowed"] = allowed;
-    loop_.PostAt(loop_.clock().TimeNow() + absl::Milliseconds(500),
-                 [reply, text = WriteJson(review)] { reply(FakeRestClient::Json(201, text)); });
-  });
-  // Each namespace needs 14 rights of the template's role, and the shortcut.
-  const ScopeInstance large = DocumentInstance(R"("namespaces":["a","b","c","d"])");
-  const ScopeInstance small = DocumentInstance(R"("namespaces":["a"])");
-  std::map<std::string, std::multiset<std::string>> answers;
-  absl::Time next = loop_.clock().TimeNow();
+// One user cannot take all threads by objects that need many reviews. The server needs half a
+// second for each review, and lets users neither bind nor escalate.
+class LargeChecksTest : public ScopeWebhooksTest {
+ protected:
+  using Answers = std::multiset<std::string>;
+
+  LargeChecksTest() {
+    cache_.Put(DocumentTemplate());
+    client_.HandleLate([this](const RestRequest& request, const FakeRestClient::Reply& reply) {
+      Json::Value review = ParseJson(request.body).value();
+      const Json::Value& verb = review["spec"]["resourceAttributes"]["verb"];
+      review["status"]["allowed"] = verb != "bind" && verb != "escalate";
+      loop_.PostAt(loop_.clock().TimeNow() + absl::Milliseconds(500),
+                   [reply, text = WriteJson(review)] { reply(FakeRestClient::Json(201, text)); });
+    });
+  }
+  // In so many namespaces. Each needs 14 rights of the template's role, and the shortcut.
+  static ScopeInstance Instance(int namespaces, std::string_view of = "foo") {
+    ScopeInstance instance = DocumentInstance();
+    instance.mutable_spec()->set_scopetemplatename(std::string(of));
+    for (int i = 0; i < namespaces; ++i) instance.mutable_spec()->add_namespaces(StrCat("n", i));
+    return instance;
+  }
   // A later check begins while the earlier ones wait for the answers about their rights.
-  const auto send = [&](const std::string& user, const ScopeInstance& instance) {
-    next += absl::Milliseconds(700);
-    loop_.PostAt(next, [&, user] {
-      pool_.Post([&, user] {
+  void Send(const std::string& user, const ScopeInstance& instance) {
+    next_ = std::max(next_, loop_.clock().TimeNow()) + absl::Milliseconds(600);
+    loop_.PostAt(next_, [this, user, instance] {
+      pool_.Post([this, user, instance] {
         AdmissionRequest request;
         request.set_operation("CREATE");
         request.mutable_userinfo()->set_username(user);
         request.mutable_object()->set_raw(ToJson(instance).value());
-        answers[user].insert(Ask<ScopeInstance>(request).substr(0, 40));
+        answers_[user].insert(Ask<ScopeInstance>(request).substr(0, 40));
       });
     });
-  };
-  for (const char* user : {"ann", "ann", "ann", "bob"}) send(user, large);
-  send("eve", small);
+  }
+
+  absl::Time next_ = absl::InfinitePast();
+  std::map<std::string, Answers> answers_;
+};
+
+TEST_F(LargeChecksTest, TwoOfAUserRunAtOnce) {
+  for (const char* user : {"ann", "ann", "ann", "bob"}) Send(user, Instance(4));
+  Send("eve", Instance(1));
   loop_.RunFor(absl::Minutes(1));
   const std::string denied = "check error: checking it needs 60 access";
-  EXPECT_EQ(answers["ann"], (std::multiset<std::string>{denied, "allowed", "allowed"}));
-  EXPECT_EQ(answers["bob"], (std::multiset<std::string>{"allowed"}));
-  EXPECT_EQ(answers["eve"], (std::multiset<std::string>{"allowed"}));
-  send("ann", large);
+  EXPECT_EQ(answers_["ann"], (Answers{denied, "allowed", "allowed"}));
+  EXPECT_EQ(answers_["bob"], (Answers{"allowed"}));
+  EXPECT_EQ(answers_["eve"], (Answers{"allowed"}));
+  Send("ann", Instance(4));
   loop_.RunFor(absl::Minutes(1));
-  EXPECT_EQ(answers["ann"].count("allowed"), 3u) << "the others have ended";
+  EXPECT_EQ(answers_["ann"].count("allowed"), 3u) << "the others have ended";
   // The ServiceAccounts of a namespace count as one user.
   const std::string account = "system:serviceaccount:shop:";
-  next = loop_.clock().TimeNow();
-  for (const char* name : {"a", "b", "c"}) send(account + name, large);
+  for (const char* name : {"a", "b", "c"}) Send(account + name, Instance(4));
   loop_.RunFor(absl::Minutes(1));
-  EXPECT_EQ(answers[account + "b"], (std::multiset<std::string>{"allowed"}));
-  EXPECT_EQ(answers[account + "c"], (std::multiset<std::string>{denied}));
+  EXPECT_EQ(answers_[account + "b"], (Answers{"allowed"}));
+  EXPECT_EQ(answers_[account + "c"], (Answers{denied}));
+}
+
+TEST_F(LargeChecksTest, FourRunAtOnceAndFiftyReviewsAreNotMany) {
+  ScopeTemplate four_rights = DocumentTemplate();
+  four_rights.mutable_metadata()->set_name("four");
+  auto& rule = *four_rights.mutable_spec()->mutable_clusterroles(0)->mutable_rules(0);
+  while (rule.verbs_size() > 2) rule.mutable_verbs()->RemoveLast();
+  cache_.Put(four_rights);
+  for (const char* user : {"ann", "bob", "ann", "bob", "eve"}) Send(user, Instance(8));
+  Send("fifty", Instance(10, "four"));
+  Send("more", Instance(11, "four"));
+  loop_.RunFor(absl::Minutes(1));
+  EXPECT_EQ(answers_["ann"], (Answers{"allowed", "allowed"}));
+  EXPECT_EQ(answers_["bob"], (Answers{"allowed", "allowed"}));
+  EXPECT_EQ(answers_["eve"], (Answers{"check error: checking it needs 120 acces"}));
+  EXPECT_EQ(answers_["fifty"], (Answers{"allowed"}));
+  EXPECT_EQ(answers_["more"], (Answers{"check error: checking it needs 55 access"}));
 }
 
 TEST_F(ScopeWebhooksTest, AnInstanceUpdateIsCheckedOnlyForNewGrants) {
@@ -222,6 +258,9 @@ TEST_F(ScopeWebhooksTest, AnInstanceUpdateIsCheckedOnlyForNewGrants) {
   EXPECT_EQ(Ask(foo, &foo), "allowed");
   const ScopeInstance old = DocumentInstance(R"("namespaces":["kube-system"])");
   EXPECT_EQ(Ask(old, &old), "allowed") << "from before the webhook";
+  const ScopeInstance both = DocumentInstance(R"("namespaces":["bar","foo"])");
+  EXPECT_EQ(Ask(foo, &both), "allowed") << "it only revokes";
+  EXPECT_THAT(Ask(both, &foo), AllOf(HasSubstr("in the namespace \"bar\""), HasSubstr(kBind)));
 }
 
 TEST_F(ScopeWebhooksTest, AnOldMistakeOfATemplateMayStay) {
@@ -274,6 +313,11 @@ TEST_F(ScopeWebhooksTest, AWriteOfTheMetadataNeedsNothing) {
   ScopeInstance finalized = instance;
   finalized.mutable_metadata()->add_finalizers("example.com/f");
   EXPECT_EQ(Ask(instance, &finalized), "allowed");
+  ScopeInstance wide = DocumentInstance();
+  for (int i = 0; i <= 10'000; ++i) wide.mutable_spec()->add_namespaces("foo");
+  finalized = wide;
+  finalized.mutable_metadata()->add_finalizers("example.com/f");
+  EXPECT_EQ(Ask(wide, &finalized), "allowed");
   EXPECT_TRUE(client_.requests().empty());
 }
 

@@ -84,6 +84,23 @@ TEST(CheckRequirements, NamesAMissingRightOnceAndTheFirstRequirement) {
                 "role \"a-\" in the whole cluster"));
 }
 
+TEST(CheckRequirements, EachAnswerCountsForItsRequirement) {
+  Asked in_foo{.may = [](const AccessQuestion& q) { return q.ns == "foo"; }};
+  const RoleTemplate role = Role({To("get", "pods")});
+  const std::vector<std::vector<Requirement>> cases = {
+      {ToBindAnyRole("foo"), ToBindAnyRole("bar")},
+      {ToBindAnyRole("bar"), ToBindAnyRole("foo")},
+      {ToBindRole(role, "foo"), ToBindAnyRole("bar")},
+      {ToBindAnyRole("foo"), ToBindRole(role, "bar")},
+      {ToBindRole(role, "foo"), ToBindRole(role, "bar")}};
+  for (const std::vector<Requirement>& both : cases) {
+    const std::string denied(CheckRequirements("ann", both, in_foo.Ask()).message());
+    EXPECT_NE(denied.find("in the namespace \"bar\"; the user needs"), std::string::npos) << denied;
+    EXPECT_TRUE(denied.ends_with("in namespace \"bar\"")) << "the unmet one: " << denied;
+    EXPECT_EQ(denied.find("\"foo\""), std::string::npos) << denied;
+  }
+}
+
 TEST(CheckRequirements, AsksForRightsOnlyWithoutTheShortcut) {
   Asked binds{.may = [](const AccessQuestion& q) { return q.rule.verbs[0] == "bind"; }};
   const std::vector<Requirement> both = {ToBindRole(Role({To("get", "pods")}), "foo"),
