@@ -186,6 +186,8 @@ TEST_F(PublicationTest, AnAuthorityIssuesOnlyWhenEachWebhookTrustsIt) {
 TEST_F(PublicationTest, AReplicaLogsACertificateThatItCannotServe) {
   const auto certificate = ServingCertificate::WithoutCertificate({});
   const Webhooks serving = MakeServing(component_, options_, certificate);
+  EXPECT_EQ(view_.demands().back(),
+            (DemandSpec{KindOf<Secret>::value, kNamespace, options_.secret}));
   loop_.RunReady();
   EXPECT_EQ(log_->Count("cannot be served"), 0) << "an empty Secret waits for the leader";
   Secret secret = *view_.Get<Secret>({}, {kNamespace, options_.secret});
