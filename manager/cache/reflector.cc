@@ -73,11 +73,6 @@ void Reflector::UseClient(RestClient& client) {
             absl::UnavailableError("the watch is being opened under another identity"));
 }
 
-void Reflector::UseDeniedClient(RestClient& client, const absl::Status& why) {
-  SwitchTo(client);
-  Forbid(why);
-}
-
 void Reflector::Forbid(const absl::Status& why) {
   Stop();
   Fail(why, Next::kPass);

@@ -123,7 +123,10 @@ class Reflector : private WatchStream::Observer {
   // Continues under another identity, from the present version.
   void UseClient(RestClient& client);
   // The same, after the server has denied this identity: as if it had answered 403 just now.
-  void UseDeniedClient(RestClient& client, const absl::Status& why);
+  void UseDeniedClient(RestClient& client, const absl::Status& why) {
+    SwitchTo(client);
+    Forbid(why);
+  }
   // The current client has lost its access. Acts as if the server had answered 403.
   void Forbid(const absl::Status& why);
   // The cause of an error may be gone: a reflector that waits because of 401, 403 or 404 tries

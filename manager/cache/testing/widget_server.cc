@@ -8,6 +8,7 @@
 #include <optional>
 
 #include "manager/cache/testing/watch_json.h"
+#include "manager/cache/testing/widget_objects.h"
 #include "manager/core/strings.h"
 #include "testing/apiserver/errors.h"
 #include "testing/apiserver/exchange.h"
@@ -20,75 +21,10 @@ namespace {
 using apiserver::Fault;
 using apiserver::FaultRule;
 
-constexpr const char* kNamespaces[] = {"foo", "bar", "baz"};
-
-// Grant()'s word for the right to read Namespaces.
-constexpr const char* kOfNamespaces = "namespaces";
-
-const apiserver::GroupResource kNamespaceObjects = {"", "namespaces"};
+const apiserver::GroupResource kNamespaceResource = {"", "namespaces"};
 const apiserver::GroupResource kWidgets = {std::string(kWidget.group), std::string(kWidget.plural)};
 
 absl::Status Reset() { return absl::UnavailableError("connection reset (by the double)"); }
-
-// The group that may read everything, a namespace, or one object.
-std::string ReadersOf(std::string_view where) {
-  return where.empty() ? "readers" : StrCat("readers-", where);
-}
-
-std::string Definition() {
-  return R"({"apiVersion":"apiextensions.k8s.io/v1","kind":"CustomResourceDefinition",
-    "metadata":{"name":"widgets.example.com"},
-    "spec":{"group":"example.com","scope":"Namespaced",
-      "names":{"plural":"widgets","singular":"widget","kind":"Widget","listKind":"WidgetList"},
-      "versions":[{"name":"v1","served":true,"storage":true,
-        "schema":{"openAPIV3Schema":{"type":"object"}}}]},
-    "status":{"storedVersions":["v1"],"conditions":[{"type":"Established","status":"True"}]}})";
-}
-
-std::string Role() {
-  return R"({"apiVersion":"rbac.authorization.k8s.io/v1","kind":"ClusterRole",
-    "metadata":{"name":"widget-reader"},
-    "rules":[{"apiGroups":["example.com"],"resources":["widgets"],"verbs":["list","watch"]}]})";
-}
-
-std::string Binding(std::string_view ns) {
-  return StrCat(R"({"apiVersion":"rbac.authorization.k8s.io/v1","kind":")",
-                ns.empty() ? "Cluster" : "", R"(RoleBinding","metadata":{"name":"widget-reader")",
-                ns.empty() ? "" : StrCat(R"(,"namespace":")", ns, "\""),
-                R"(},"roleRef":{"apiGroup":"rbac.authorization.k8s.io","kind":"ClusterRole",)",
-                R"("name":"widget-reader"},"subjects":[{"apiGroup":"rbac.authorization.k8s.io",)",
-                R"("kind":"Group","name":")", ReadersOf(ns), R"("}]})");
-}
-
-std::vector<std::string> NamespaceReader() {
-  return {R"({"apiVersion":"rbac.authorization.k8s.io/v1","kind":"ClusterRole",
-    "metadata":{"name":"namespace-reader"},
-    "rules":[{"apiGroups":[""],"resources":["namespaces"],"verbs":["list","watch"]}]})",
-          StrCat(R"({"apiVersion":"rbac.authorization.k8s.io/v1","kind":"ClusterRoleBinding",)",
-                 R"("metadata":{"name":"namespace-reader"},)",
-                 R"("roleRef":{"apiGroup":"rbac.authorization.k8s.io","kind":"ClusterRole",)",
-                 R"("name":"namespace-reader"},"subjects":[{"kind":"Group","name":")",
-                 ReadersOf(kOfNamespaces), R"(","apiGroup":"rbac.authorization.k8s.io"}]})")};
-}
-
-// A Role for one object and its binding, both named after the object.
-std::vector<std::string> RoleAndBinding(const ObjectKey& key) {
-  const std::string meta =
-      StrCat(R"("metadata":{"name":"widget-)", key.name, R"(","namespace":")", key.ns, R"("})");
-  return {StrCat(R"({"apiVersion":"rbac.authorization.k8s.io/v1","kind":"Role",)", meta,
-                 R"(,"rules":[{"apiGroups":["example.com"],"resources":["widgets"],)",
-                 R"("resourceNames":[")", key.name, R"("],"verbs":["list","watch"]}]})"),
-          StrCat(R"({"apiVersion":"rbac.authorization.k8s.io/v1","kind":"RoleBinding",)", meta,
-                 R"(,"roleRef":{"apiGroup":"rbac.authorization.k8s.io","kind":"Role",)",
-                 R"("name":"widget-)", key.name,
-                 R"("},"subjects":[{"apiGroup":"rbac.authorization.k8s.io","kind":"Group",)",
-                 R"("name":")", ReadersOf(key.ToString()), R"("}]})")};
-}
-
-ObjectKey KeyOfText(const std::string& key) {
-  const size_t slash = key.find('/');
-  return {key.substr(0, slash), key.substr(slash + 1)};
-}
 
 apiserver::ServerOptions OptionsOf(uint64_t seed, int64_t first_revision,
                                    const std::vector<std::string>& keys = {}) {
@@ -96,14 +32,7 @@ apiserver::ServerOptions OptionsOf(uint64_t seed, int64_t first_revision,
   options.seed = seed;
   options.access.seed = seed;
   options.store.first_revision = first_revision;
-  options.objects = {Definition(), Role(), Binding("")};
-  for (std::string& object : NamespaceReader()) options.objects.push_back(std::move(object));
-  for (const char* ns : kNamespaces) options.objects.push_back(Binding(ns));
-  for (const std::string& key : keys) {
-    for (std::string& object : RoleAndBinding(KeyOfText(key))) {
-      options.objects.push_back(std::move(object));
-    }
-  }
+  options.objects = WidgetObjects(keys);
   return options;
 }
 
@@ -340,7 +269,7 @@ void WidgetServer::SetGroups(const std::string& component) {
   apiserver::User user;
   user.name = component;
   for (const auto& [name, ns] : rights_) {
-    if (name == component) user.groups.push_back(ReadersOf(ns));
+    if (name == component) user.groups.push_back(WidgetReadersOf(ns));
   }
   core_->access().authenticator().SetFixedToken(component, std::move(user));
 }
@@ -385,11 +314,11 @@ void WidgetServer::PutNamespace(const std::string& name) {
   object["kind"] = "Namespace";
   object["metadata"]["name"] = name;
   object["metadata"]["uid"] = StrCat("uid-", ++serial_);
-  core_->store().Put(kNamespaceObjects, std::move(object));
+  core_->store().Put(kNamespaceResource, std::move(object));
 }
 
 void WidgetServer::DeleteNamespace(const std::string& name) {
-  core_->store().Delete(kNamespaceObjects, "", name);
+  core_->store().Delete(kNamespaceResource, "", name);
 }
 
 void WidgetServer::Compact() { core_->store().Compact(core_->store().revision()); }
