@@ -21,8 +21,6 @@ using appsv1::Deployment;
 using corev1::Pod;
 using v1alpha1::Memcached;
 
-// The delay after a denied write, if the reads are not denied: no event reports its permission.
-constexpr absl::Duration kForbiddenRetry = absl::Seconds(10);
 // The delay while a foreign Deployment has the name: its events are not the Memcached's, because
 // its labels are others. Each check only reads the cache.
 constexpr absl::Duration kTakenRetry = absl::Seconds(10);
@@ -89,6 +87,7 @@ absl::StatusOr<Result> MemcachedReconciler::Reconcile(const CallContext& context
       MutexLock lock(mutex_);
       deleted_.erase(request.key);
     }
+    denied_writes_.Remove(request.key);
     Release(request.key, log);
     log.Info("Memcached resource not found. Ignoring since object must be deleted");
     return Result{};
@@ -117,11 +116,13 @@ absl::StatusOr<Result> MemcachedReconciler::Reconcile(const CallContext& context
   const bool failed_before = snapshot->memcached.status().state().status() == kFailed;
   RETURN_IF_ERROR(Report(context, *snapshot, problem, log));
   if (!absl::IsPermissionDenied(written)) {
+    denied_writes_.Remove(request.key);
     RETURN_IF_ERROR(written);
     const bool is_taken = plan.problem.has_value() && snapshot->deployment.ok();
     return Result{.requeue_after = is_taken ? kTakenRetry : absl::ZeroDuration()};
   }
-  if (failed_before) return Result{.requeue_after = kForbiddenRetry};
+  const absl::Duration retry = denied_writes_.Add(request.key);
+  if (failed_before) return Result{.requeue_after = retry};
   // The permission to read has probably ended, too. An open watch would show that only when its
   // proof of access expires, and a new one shows it at once.
   log.Info("Removing cache for memcached CR due to invalid permissions");

@@ -20,6 +20,7 @@
 #include "absl/container/flat_hash_map.h"
 #include "absl/status/statusor.h"
 #include "absl/time/time.h"
+#include "controllers/memcached/denied_writes.h"
 #include "controllers/memcached/mandates.h"
 #include "controllers/memcached/plan.h"
 #include "manager/client/client.h"
@@ -65,6 +66,7 @@ class MemcachedReconciler : public Reconciler {
   const Component& component_;
   Client<kMemcached> client_;
   const std::shared_ptr<DemandSet> demands_;
+  DeniedWrites denied_writes_;
   Mutex mutex_;
   // The UIDs of the Memcacheds that have demands, so that these are logged once.
   absl::flat_hash_map<ObjectKey, std::string> demanding_ ABSL_GUARDED_BY(mutex_);
