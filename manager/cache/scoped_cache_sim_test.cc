@@ -189,10 +189,10 @@ TEST(ScopedCacheSimulation, KeepsItsInvariants) {
   EXPECT_GT(totals.running.unavailable, 200 * ran);
   EXPECT_GT(totals.running.last_known, 300 * ran);
   EXPECT_GT(totals.running.probes, 100 * ran);
-  EXPECT_GT(totals.calm.synced, 10 * ran);
-  EXPECT_GT(totals.calm.forbidden, 4 * ran);
-  EXPECT_GT(totals.calm.streams, 6 * ran);
-  EXPECT_GT(totals.calm.covered, ran);
+  EXPECT_GT(totals.calm.state.synced, 10 * ran);
+  EXPECT_GT(totals.calm.state.forbidden, 4 * ran);
+  EXPECT_GT(totals.calm.state.streams, 6 * ran);
+  EXPECT_GT(totals.calm.state.covered, ran);
   EXPECT_GT(totals.calm.exact_events, 20 * ran);
   EXPECT_GT(5 * totals.calm.lingered, ran);
   EXPECT_GT(30 * totals.calm.stuck, ran);

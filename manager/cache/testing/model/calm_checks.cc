@@ -1,9 +1,9 @@
 #include "manager/cache/testing/model/calm_checks.h"
 
 #include <map>
-#include <set>
 
-#include "manager/cache/testing/model/expected_streams.h"
+#include "manager/cache/testing/model/exact_events.h"
+#include "manager/cache/testing/model/state_checks.h"
 #include "manager/core/strings.h"
 
 namespace mandate::model {
@@ -11,147 +11,14 @@ namespace {
 
 using Component = ScopedWorld::Component;
 
-std::string ClassOf(const WatchScope& scope) {
-  if (!scope.name.empty()) return "object";
-  return scope.ns.empty() ? "cluster" : "namespace";
-}
-
-std::string ToString(const std::set<WatchScope>& scopes) {
-  std::string text;
-  for (const WatchScope& scope : scopes) {
-    StrAppend(&text, text.empty() ? "" : " ", "\"", scope.ToString(), "\"");
-  }
-  return StrCat("{", text, "}");
-}
-
 }  // namespace
 
-double CalmChecks::Gauge(const std::string& name, const Labels& labels) {
-  return world_.metrics().Gauge(name, "", labels).Value();
-}
-
 void CalmChecks::CheckState(Totals& totals) {
-  CheckStreams(totals);
-  CheckAllDemands(nullptr, totals);
-  CheckReads();
-}
-
-void CalmChecks::CheckStreams(Totals& totals) {
-  const std::set<WatchScope> expected =
-      ExpectedStreams(world_.Demands(), world_.grants(), {.close_covered = world_.covers()});
-  std::set<WatchScope> open;
-  for (Component& component : world_.components()) {
-    for (const auto& watch : component.client->open_watches()) {
-      if (watch->renews) continue;
-      open.insert(watch->scope);
-      if (!world_.grants().Allows(component.name, watch->scope)) {
-        world_.violations().Add("I1", component.name, " watches \"", watch->scope.ToString(),
-                                "\", which it may not read");
-      }
-    }
-  }
-  totals.streams += static_cast<int64_t>(open.size());
-  totals.covered += static_cast<int64_t>(
-      Gauge("mandate_cache_covered_scopes", {{"kind", "widgets.example.com"}}));
-  if (open != expected) {
-    world_.violations().Add("I1", "the open streams are ", ToString(open), ", not ",
-                            ToString(expected));
-  }
-  std::map<std::string, size_t> objects = {{"cluster", 0}, {"namespace", 0}, {"object", 0}};
-  for (const WatchScope& scope : expected) {
-    objects[ClassOf(scope)] += world_.history().Of(scope).size();
-  }
-  for (const auto& [scopes, count] : objects) {
-    const double held =
-        Gauge("mandate_cache_objects", {{"kind", "widgets.example.com"}, {"scope", scopes}});
-    if (held != static_cast<double>(count)) {
-      world_.violations().Add("I3", "the stores of scope ", scopes, " have ", held,
-                              " objects, not ", count);
-    }
-  }
-}
-
-void CalmChecks::CheckDemand(const std::string& who, const Component& component,
-                             const WatchScope& scope, const DemandStatus& status,
-                             const ModelSink* sink, Totals& totals) {
-  const bool allowed = world_.grants().Allows(component.name, scope);
-  const bool paused = sink != nullptr && sink->frozen();
-  const DemandState state = allowed ? DemandState::kSynced : DemandState::kForbidden;
-  ++(allowed ? totals.synced : totals.forbidden);
-  // The first kSynced of a paused demand waits for its events.
-  if (status.state != state && !paused) {
-    world_.violations().Add("I7", who, " is ", mandate::ToString(status.state), ", not ",
-                            mandate::ToString(state), ": ", AsStd(status.reason.message()));
-  }
-  if (sink == nullptr || paused) return;
-  const Content content = allowed ? world_.history().Of(scope) : Content();
-  if (sink->content() != content) {
-    world_.violations().Add("I5", who, " knows ", model::ToString(sink->content()),
-                            "; the server has ", model::ToString(content));
-  }
-}
-
-void CalmChecks::CheckAllDemands(const Component* except, Totals& totals) {
-  for (const auto& demand : world_.statics()) {
-    if (demand->component == except) continue;
-    CheckDemand(StrCat(demand->component->name, " \"", demand->scope.ToString(), "\""),
-                *demand->component, demand->scope, demand->open->handle->status(),
-                demand->open->sink.get(), totals);
-  }
-  for (const Component& component : world_.components()) {
-    if (&component == except) continue;
-    for (const auto& [scope, open] : component.owners->open()) {
-      CheckDemand(StrCat("owners of ", component.name, " \"", scope.ToString(), "\""), component,
-                  scope, open->handle->status(), open->sink.get(), totals);
-    }
-    int demands = 0;
-    for (const auto& [scope, count] : component.demands) demands += count;
-    const double held = Gauge("mandate_cache_demands", {{"identity", component.name}});
-    if (held != demands) {
-      world_.violations().Add("I9", component.name, " holds ", held, " demands, not ", demands);
-    }
-  }
-}
-
-void CalmChecks::CheckReads() {
-  for (const Component& component : world_.components()) {
-    for (const ObjectKey& key : kKeys) {
-      bool readable = false;
-      for (const WatchScope& scope : world_.Covering(component, key)) {
-        readable = readable || world_.grants().Allows(component.name, scope);
-      }
-      if (!readable) continue;
-      const auto object = component.view->GetRaw(NonBlockingContext(), kWidget, key);
-      const ObjectHistory::State* const now = world_.history().Now(key);
-      const bool right = now == nullptr
-                             ? absl::IsNotFound(object.status())
-                             : object.ok() && (*object)->resource_version() == StrCat(now->version);
-      if (right) continue;
-      world_.violations().Add(
-          "I6", component.name, " reads ", key.ToString(), ": ",
-          object.ok() ? std::string((*object)->resource_version()) : object.status().ToString(),
-          "; the server has version ", now == nullptr ? 0 : now->version);
-    }
-  }
+  StateChecks(world_, world_.violations()).Check(totals.state);
 }
 
 void CalmChecks::CheckEvents(Totals& totals) {
-  struct Watched {
-    ModelSink* sink;
-    std::string who;
-    ModelSink::Events expected;
-  };
-  std::vector<Watched> watched;
-  const auto add = [&](const Component& component, ModelSink* sink) {
-    if (sink == nullptr || sink->frozen()) return;
-    if (!world_.grants().Allows(component.name, sink->scope())) return;
-    sink->TakeEvents();
-    watched.push_back({sink, StrCat(component.name, " \"", sink->scope().ToString(), "\""), {}});
-  };
-  for (const auto& demand : world_.statics()) add(*demand->component, demand->open->sink.get());
-  for (const Component& component : world_.components()) {
-    for (const auto& [scope, open] : component.owners->open()) add(component, open->sink.get());
-  }
+  ExactEvents events(world_);
   for (int i = 0; i < 20; ++i) {
     // More changes at once may exceed a stream's queue.
     if (i % 4 == 0 || world_.Die(3) == 0) {
@@ -166,24 +33,13 @@ void CalmChecks::CheckEvents(Totals& totals) {
     } else {
       world_.Put(key, {{"color", world_.Die(2) == 0 ? "red" : "blue"}});
     }
-    const auto type = is_delete ? ObjectEvent::Type::kDelete
-                      : existed ? ObjectEvent::Type::kUpdate
-                                : ObjectEvent::Type::kAdd;
-    for (Watched& w : watched) {
-      if (!w.sink->scope().Covers(key)) continue;
-      StrAppend(&w.expected[key], " ", EventText(type, key, world_.history().version()));
-    }
+    events.Expect(is_delete ? ObjectEvent::Type::kDelete
+                  : existed ? ObjectEvent::Type::kUpdate
+                            : ObjectEvent::Type::kAdd,
+                  key);
   }
   world_.loop().RunFor(absl::Seconds(1));
-  for (const Watched& w : watched) {
-    const ModelSink::Events told = w.sink->TakeEvents();
-    totals.exact_events += static_cast<int64_t>(told.size());
-    if (told == w.expected) continue;
-    std::string texts[2];
-    for (const auto& [key, events] : told) StrAppend(&texts[0], events);
-    for (const auto& [key, events] : w.expected) StrAppend(&texts[1], events);
-    world_.violations().Add("I5", w.who, " received", texts[0], "; expected", texts[1]);
-  }
+  totals.exact_events += events.Check();
 }
 
 void CalmChecks::CheckLinger(Totals& totals) {
@@ -235,8 +91,8 @@ void CalmChecks::CheckStuck(Totals& totals) {
   }
   // Watches that it shared go on under other identities.
   world_.loop().RunFor(absl::Minutes(6));
-  Totals ignored;
-  CheckAllDemands(&stuck, ignored);
+  StateChecks::Totals ignored;
+  StateChecks(world_, world_.violations()).CheckDemands(&stuck, ignored);
   while (world_.statics().size() > before) world_.Release(world_.statics().size() - 1);
   stuck.client->SetMuted(false);
   world_.loop().RunFor(absl::Minutes(1));
@@ -279,25 +135,12 @@ void CalmChecks::CheckRelease(bool is_down) {
     if (!sink.expired()) world_.violations().Add("I8", "an ended demand keeps its sink");
   }
   world_.loop().RunFor(world_.options().close_unused_watch_after + absl::Seconds(1));
-  for (Component& component : world_.components()) {
-    if (!component.client->open_watches().empty()) {
-      world_.violations().Add("I8", component.name, " has open watches without a demand");
-    }
-    if (Gauge("mandate_cache_demands", {{"identity", component.name}}) != 0) {
-      world_.violations().Add("I8", component.name, " has demands after their end");
-    }
-    component.client->ForgetRequests();
-  }
-  for (const char* scope : {"cluster", "namespace", "object"}) {
-    for (const char* gauge : {"mandate_cache_objects", "mandate_cache_bytes"}) {
-      if (Gauge(gauge, {{"kind", "widgets.example.com"}, {"scope", scope}}) != 0) {
-        world_.violations().Add("I8", gauge, " of scope ", scope, " is not 0 without a demand");
-      }
-    }
-  }
+  StateChecks(world_, world_.violations()).CheckNothingLeft();
+  std::map<std::string, size_t> sent;
+  for (Component& component : world_.components()) sent[component.name] = component.client->sent();
   world_.loop().RunFor(absl::Hours(1));
   for (Component& component : world_.components()) {
-    if (!component.client->requests().empty()) {
+    if (component.client->sent() != sent[component.name]) {
       world_.violations().Add("I8", component.name, " sends requests without a demand");
     }
   }

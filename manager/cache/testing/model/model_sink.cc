@@ -98,6 +98,7 @@ void ModelSink::OnState(const DemandStatus& status) {
   if (status.EqualsIgnoringText(status_) && status_.state != DemandState::kPending) {
     config_.violations.Add("I5", config_.who, " was reported twice to be ", ToString(status.state));
   }
+  ++reports_;
   status_ = status;
   synced_once_ = synced_once_ || status.state == DemandState::kSynced;
   if (status.state != DemandState::kForbidden) return;

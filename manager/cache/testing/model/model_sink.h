@@ -49,6 +49,9 @@ class ModelSink : public DemandSink {
   // The events of each object since the last call: " +foo/x@7 ~foo/x@8 -foo/x".
   using Events = std::map<ObjectKey, std::string>;
   Events TakeEvents() { return std::exchange(events_, {}); }
+  const Events& events() const { return events_; }
+  // How often its state was reported.
+  int64_t reports() const { return reports_; }
 
  private:
   struct Last {
@@ -69,6 +72,7 @@ class ModelSink : public DemandSink {
   DemandStatus status_;
   bool synced_once_ = false;
   bool frozen_ = false;
+  int64_t reports_ = 0;
   Events events_;
 };
 

@@ -2,6 +2,7 @@
 
 #include <utility>
 
+#include "manager/client/testing/fake_rest_client.h"
 #include "manager/core/strings.h"
 #include "manager/object/json.h"
 
@@ -12,24 +13,40 @@ using Answer = AccessLedger::Answer;
 
 absl::Status NoToken() { return absl::FailedPreconditionError("its Secret is gone"); }
 
-// Passes a body on until the call is over.
-class BodyUntil : public BodySink {
+}  // namespace
+
+// One request. It ends with the answer or at its deadline, and then passes nothing on.
+class ObservedClient::Call : public BodySink, public std::enable_shared_from_this<Call> {
  public:
-  BodyUntil(std::shared_ptr<BodySink> to, std::shared_ptr<bool> over)
-      : to_(std::move(to)), over_(std::move(over)) {}
+  Call(Done done, std::shared_ptr<BodySink> body)
+      : done_(std::move(done)), body_(std::move(body)) {}
+
+  void Start(Loop& loop, absl::Time deadline) {
+    if (deadline == absl::InfiniteFuture()) return;
+    timer_ = loop.RunAt(deadline, [weak = weak_from_this()] {
+      if (const auto call = weak.lock()) call->End(absl::DeadlineExceededError("no answer"));
+    });
+  }
+  bool over() const { return over_; }
+  void End(absl::StatusOr<HttpResponse> response) {
+    if (std::exchange(over_, true)) return;
+    timer_.reset();
+    std::move(done_)(std::move(response));
+  }
+
   void OnHeaders(const HttpResponse& head) override {
-    if (!*over_) to_->OnHeaders(head);
+    if (!over_) body_->OnHeaders(head);
   }
   absl::Status OnBody(std::string_view bytes) override {
-    return *over_ ? absl::CancelledError("over") : to_->OnBody(bytes);
+    return over_ ? absl::CancelledError("over") : body_->OnBody(bytes);
   }
 
  private:
-  const std::shared_ptr<BodySink> to_;
-  const std::shared_ptr<bool> over_;
+  Done done_;
+  const std::shared_ptr<BodySink> body_;
+  std::unique_ptr<Loop::Timer> timer_;
+  bool over_ = false;
 };
-
-}  // namespace
 
 // The two reviews of one check.
 struct ObservedClient::Round {
@@ -39,18 +56,37 @@ struct ObservedClient::Round {
   bool denied = false;
 };
 
-class ObservedClient::ObservedSink : public StreamSink {
+class ObservedClient::ObservedSink : public StreamSink,
+                                     public std::enable_shared_from_this<ObservedSink> {
  public:
   ObservedSink(ObservedClient& client, std::shared_ptr<OpenWatch> open,
                std::shared_ptr<StreamSink> to)
       : client_(client), open_(std::move(open)), to_(std::move(to)) {}
 
+  void Keep(std::unique_ptr<Stream> stream) { stream_ = std::move(stream); }
+  // The cache has destroyed its stream.
+  void Drop() {
+    open_->over = true;
+    stream_.reset();
+    to_.reset();
+  }
+  // Ends it from this side, later.
+  void EndLater(absl::Status why) {
+    client_.loop().Post([self = shared_from_this(), why = std::move(why)] {
+      if (self->open_->over) return;
+      self->stream_.reset();
+      self->OnClosed(why);
+    });
+  }
+
   Flow OnOpen(const HttpResponse& head) override {
+    if (to_ == nullptr) return Flow::kCancel;
     if (client_.muted_) return Flow::kContinue;
     client_.Note(open_->scope, Answer::kAllowed);
-    return to_->OnOpen(head);
+    return Passed(std::shared_ptr(to_)->OnOpen(head));
   }
   Flow OnData(std::string_view bytes) override {
+    if (to_ == nullptr) return Flow::kCancel;
     if (client_.muted_) return Flow::kContinue;
     constexpr std::string_view kEnd = "initial-events-end";
     open_->tail.append(bytes);
@@ -58,65 +94,69 @@ class ObservedClient::ObservedSink : public StreamSink {
     if (open_->tail.size() > kEnd.size()) {
       open_->tail.erase(0, open_->tail.size() - kEnd.size());
     }
-    return to_->OnData(bytes);
+    return Passed(std::shared_ptr(to_)->OnData(bytes));
   }
   void OnClosed(absl::Status status) override {
+    if (to_ == nullptr) return;
     // A renewal that is denied leads to reviews, and only these deny.
     if (absl::IsPermissionDenied(status) && !open_->renews) {
       client_.Note(open_->scope, Answer::kDenied);
     }
-    to_->OnClosed(std::move(status));
+    open_->over = true;
+    const auto to = std::move(to_);
+    to->OnClosed(std::move(status));
   }
 
  private:
+  Flow Passed(Flow flow) {
+    if (flow == Flow::kCancel) open_->over = true;
+    return flow;
+  }
+
   ObservedClient& client_;
   const std::shared_ptr<OpenWatch> open_;
-  const std::shared_ptr<StreamSink> to_;
+  std::shared_ptr<StreamSink> to_;  // null: over
+  std::unique_ptr<Stream> stream_;
 };
 
-ObservedClient::ObservedClient(SimulatedLoop& loop, std::string component, AccessLedger& ledger)
-    : FakeRestClient(loop, std::move(component)), loop_(loop), ledger_(ledger) {}
+// The cache's stream.
+class ObservedClient::Handle : public Stream {
+ public:
+  explicit Handle(std::shared_ptr<ObservedSink> sink) : sink_(std::move(sink)) {}
+  ~Handle() override { sink_->Drop(); }
+
+ private:
+  const std::shared_ptr<ObservedSink> sink_;
+};
+
+ObservedClient::ObservedClient(RestClient& inner, AccessLedger& ledger)
+    : inner_(inner), ledger_(ledger) {}
+
+ObservedClient::~ObservedClient() = default;
 
 const std::vector<std::shared_ptr<ObservedClient::OpenWatch>>& ObservedClient::open_watches() {
-  std::erase_if(open_, [](const auto& open) { return !open->watch->live(); });
+  std::erase_if(open_, [](const auto& open) { return open->over; });
   return open_;
 }
 
 void ObservedClient::Note(const WatchScope& scope, Answer answer) {
-  ledger_.Note(std::string(component()), scope, answer, loop_.clock().TimeNow());
+  ledger_.Note(std::string(component()), scope, answer, loop().clock().TimeNow());
 }
 
 void ObservedClient::Revoke() {
   revoked_ = true;
-  for (const auto& open : open_watches()) open->watch->Close(absl::UnauthenticatedError("401"));
+  EndWatches(absl::UnauthenticatedError("401"));
 }
 
 void ObservedClient::SetMuted(bool muted) {
   muted_ = muted;
-  if (muted) return;
-  for (const auto& open : open_watches()) open->watch->Close(absl::UnavailableError("reset"));
+  if (!muted) EndWatches(absl::UnavailableError("reset"));
 }
 
-RestClient::Done ObservedClient::WithDeadline(const CallContext& context,
-                                              std::shared_ptr<BodySink>& body, Done done) {
-  auto over = std::make_shared<bool>(false);
-  if (body != nullptr) body = std::make_shared<BodyUntil>(std::move(body), over);
-  ++unanswered_;
-  auto shared = std::make_shared<Done>(
-      [this, over, done = std::move(done)](absl::StatusOr<HttpResponse> response) mutable {
-        if (std::exchange(*over, true)) return;
-        --unanswered_;
-        std::move(done)(std::move(response));
-      });
-  const auto end = [over, shared](absl::Status why) {
-    if (!*over) std::move (*shared)(std::move(why));
-  };
-  if (context.deadline != absl::InfiniteFuture()) {
-    loop_.PostAt(context.deadline, [end] { end(absl::DeadlineExceededError("no answer")); });
+void ObservedClient::EndWatches(const absl::Status& why) {
+  for (const auto& weak : sinks_) {
+    if (const auto sink = weak.lock()) sink->EndLater(why);
   }
-  return [this, over, shared](absl::StatusOr<HttpResponse> response) mutable {
-    if (!*over && !muted_) std::move (*shared)(std::move(response));
-  };
 }
 
 RestClient::Done ObservedClient::ObserveReview(const std::string& body, std::stop_token stop,
@@ -127,7 +167,7 @@ RestClient::Done ObservedClient::ObserveReview(const std::string& body, std::sto
   auto& last = rounds_[scope];
   // The review for list is the first one of a round.
   if (attributes["verb"].asString() == "list") {
-    ledger_.Ask(std::string(component()), scope, loop_.clock().TimeNow());
+    ledger_.Ask(std::string(component()), scope, loop().clock().TimeNow());
     last = std::make_shared<Round>(Round{.scope = scope});
   }
   return [this, round = last, stop = std::move(stop),
@@ -150,23 +190,29 @@ RestClient::Done ObservedClient::ObserveReview(const std::string& body, std::sto
 void ObservedClient::Send(const CallContext& context, RestRequest request, Done done) {
   if (on_send_) on_send_();
   if (revoked_) {
-    loop_.Post([done = std::move(done)]() mutable { std::move(done)(NoToken()); });
+    loop().Post([done = std::move(done)]() mutable { std::move(done)(NoToken()); });
     return;
   }
+  ++sent_;
   if (request.target.ends_with("selfsubjectaccessreviews")) {
     done = ObserveReview(request.body, context.stop, std::move(done));
   } else if (const auto scope = ScopeOfTarget(request.target)) {
-    ledger_.Ask(std::string(component()), *scope, loop_.clock().TimeNow());
+    ledger_.Ask(std::string(component()), *scope, loop().clock().TimeNow());
     done = [this, scope = *scope,
             done = std::move(done)](absl::StatusOr<HttpResponse> response) mutable {
       if (absl::IsPermissionDenied(response.status())) Note(scope, Answer::kDenied);
       std::move(done)(std::move(response));
     };
   }
-  std::shared_ptr<BodySink> body = std::move(request.body_sink);
-  done = WithDeadline(context, body, std::move(done));
-  request.body_sink = std::move(body);
-  FakeRestClient::Send(context, std::move(request), std::move(done));
+  const auto call = std::make_shared<Call>(std::move(done), request.body_sink);
+  if (request.body_sink != nullptr) request.body_sink = call;
+  // If nobody answers, only the deadline ends it.
+  std::erase_if(calls_, [](const auto& earlier) { return earlier->over(); });
+  calls_.push_back(call);
+  call->Start(loop(), context.deadline);
+  inner_.Send(context, std::move(request), [this, call](absl::StatusOr<HttpResponse> response) {
+    if (!muted_) call->End(std::move(response));
+  });
 }
 
 std::unique_ptr<Stream> ObservedClient::Watch(RestRequest request,
@@ -176,16 +222,22 @@ std::unique_ptr<Stream> ObservedClient::Watch(RestRequest request,
   open->scope = ScopeOfTarget(request.target).value_or(WatchScope());
   open->renews = QueryOf(request.target, "timeoutSeconds") == "1";
   open->initial = QueryOf(request.target, "sendInitialEvents") == "true";
-  if (!open->renews && !revoked_) {
-    ledger_.Ask(std::string(component()), open->scope, loop_.clock().TimeNow());
-  }
-  auto stream = FakeRestClient::Watch(std::move(request),
-                                      std::make_shared<ObservedSink>(*this, open, std::move(sink)));
-  open->watch = watches().back();
   open_watches();  // forgets those that are over
-  open_.push_back(std::move(open));
-  if (revoked_) open_.back()->watch->Close(NoToken());
-  return stream;
+  open_.push_back(open);
+  std::erase_if(sinks_, [](const auto& weak) { return weak.expired(); });
+  const auto observed = std::make_shared<ObservedSink>(*this, open, std::move(sink));
+  sinks_.push_back(observed);
+  if (revoked_) {
+    observed->EndLater(NoToken());
+    return std::make_unique<Handle>(observed);
+  }
+  ++sent_;
+  if (!open->renews) {
+    ledger_.Ask(std::string(component()), open->scope, /*is_stream=*/true,
+                loop().clock().TimeNow());
+  }
+  observed->Keep(inner_.Watch(std::move(request), observed));
+  return std::make_unique<Handle>(observed);
 }
 
 }  // namespace mandate::model

@@ -1,5 +1,5 @@
-// A component's client on the double. It reports to the reference model what the component asks,
-// and what it is told, before the cache gets to know it.
+// Between the cache and a component's client. It reports to the reference model what the component
+// asks, and what it is told, before the cache gets to know it.
 #pragma once
 
 #include <functional>
@@ -10,20 +10,21 @@
 #include <vector>
 
 #include "manager/cache/testing/model/access_ledger.h"
-#include "manager/client/testing/fake_rest_client.h"
+#include "manager/client/rest_client.h"
 
 namespace mandate::model {
 
-// Single-threaded, on a SimulatedLoop.
-class ObservedClient : public FakeRestClient {
+// Loop thread only.
+class ObservedClient : public RestClient {
  public:
-  // `ledger` outlives the client.
-  ObservedClient(SimulatedLoop& loop, std::string component, AccessLedger& ledger);
+  // Both outlive the client.
+  ObservedClient(RestClient& inner, AccessLedger& ledger);
+  ~ObservedClient() override;
 
   // A watch that the component has requested, and that has not ended.
   struct OpenWatch {
-    std::shared_ptr<FakeWatch> watch;
     WatchScope scope;
+    bool over = false;
     bool renews = false;    // it is to be closed at once, and only proves the access
     bool initial = false;   // it begins with the initial state
     bool complete = false;  // the initial state has arrived
@@ -34,8 +35,8 @@ class ObservedClient : public FakeRestClient {
   };
   // Without those that are over.
   const std::vector<std::shared_ptr<OpenWatch>>& open_watches();
-  // Watches and requests without an answer yet.
-  size_t pending() { return open_watches().size() + unanswered_; }
+  // The number of requests and watches so far.
+  size_t sent() const { return sent_; }
 
   // Runs inside each call of the cache that sends a request.
   void OnSend(std::function<void()> hook) { on_send_ = std::move(hook); }
@@ -47,25 +48,31 @@ class ObservedClient : public FakeRestClient {
 
   // Nothing that the server sends arrives. The end of it breaks the open watches.
   void SetMuted(bool muted);
+  // The open watches end with this error.
+  void EndWatches(const absl::Status& why);
 
   void Send(const CallContext& context, RestRequest request, Done done) override;
   std::unique_ptr<Stream> Watch(RestRequest request, std::shared_ptr<StreamSink> sink) override;
+  std::string_view component() const override { return inner_.component(); }
+  Loop& loop() override { return inner_.loop(); }
 
  private:
+  class Call;
+  class Handle;
   class ObservedSink;
   struct Round;
 
   void Note(const WatchScope& scope, AccessLedger::Answer answer);
-  // Returns `done`, which reports the answer first and is called at the deadline at the latest.
-  Done WithDeadline(const CallContext& context, std::shared_ptr<BodySink>& body, Done done);
   Done ObserveReview(const std::string& body, std::stop_token stop, Done done);
 
-  SimulatedLoop& loop_;
+  RestClient& inner_;
   AccessLedger& ledger_;
   std::function<void()> on_send_;
   std::vector<std::shared_ptr<OpenWatch>> open_;
+  std::vector<std::weak_ptr<ObservedSink>> sinks_;
+  std::vector<std::shared_ptr<Call>> calls_;
   std::map<WatchScope, std::shared_ptr<Round>> rounds_;  // the last of each scope
-  size_t unanswered_ = 0;
+  size_t sent_ = 0;
   bool revoked_ = false;
   bool muted_ = false;
 };

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <set>
 
+#include "manager/cache/testing/watch_json.h"
 #include "manager/core/strings.h"
 
 namespace mandate::model {
@@ -40,7 +41,7 @@ void RunningChecks::Check(Totals& totals) {
 
 bool RunningChecks::IsLost(const Component& component, const WatchScope& scope) const {
   return world_.grants().LostAt(component.name, scope) + world_.options().proof_lifetime +
-             absl::Seconds(1) <
+             absl::Seconds(1) + world_.lateness() <
          world_.Now();
 }
 
@@ -48,8 +49,8 @@ bool RunningChecks::MayRead(const Component& component, const WatchScope& scope)
   return std::ranges::any_of(world_.Serving(component, scope), [&](const WatchScope& by) {
     const absl::Time proven = world_.ledger().At(component.name, by);
     return world_.ledger().Of(component.name, by) == Answer::kAllowed &&
-           world_.Now() <= proven + world_.options().proof_lifetime && !IsLost(component, by) &&
-           world_.HasStream(by);
+           world_.Now() <= proven + world_.options().proof_lifetime + world_.lateness() &&
+           !IsLost(component, by) && world_.HasStream(by);
   });
 }
 

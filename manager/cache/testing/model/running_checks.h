@@ -8,7 +8,7 @@
 #include <utility>
 #include <vector>
 
-#include "manager/cache/testing/model/scoped_world.h"
+#include "manager/cache/testing/model/model_world.h"
 
 namespace mandate::model {
 
@@ -36,11 +36,11 @@ class RunningChecks {
   };
 
   // `world` outlives this.
-  explicit RunningChecks(ScopedWorld& world) : world_(world) {}
+  explicit RunningChecks(ModelWorld& world) : world_(world) {}
   void Check(Totals& totals);
 
  private:
-  using Component = ScopedWorld::Component;
+  using Component = ModelWorld::Component;
 
   void CheckGet(Component& component, const ObjectKey& key, Totals& totals);
   void CheckList(Component& component, const std::string& ns);
@@ -57,7 +57,7 @@ class RunningChecks {
   bool MayRead(const Component& component, const WatchScope& scope);
   bool IsLost(const Component& component, const WatchScope& scope) const;
 
-  ScopedWorld& world_;
+  ModelWorld& world_;
   // The version on the server when a component had certainly lost a scope.
   std::map<std::pair<std::string, WatchScope>, int> lost_at_version_;
 };

@@ -1,63 +1,31 @@
-// A cache with several components on the double, next to the reference model of both.
+// A ModelWorld on the double, in virtual time.
 #pragma once
 
 #include <cstdint>
-#include <map>
 #include <memory>
-#include <random>
-#include <set>
-#include <string>
-#include <utility>
 #include <vector>
 
-#include "manager/cache/cache.h"
-#include "manager/cache/testing/cache_fixture.h"
-#include "manager/cache/testing/model/access_ledger.h"
-#include "manager/cache/testing/model/demand_owners.h"
-#include "manager/cache/testing/model/expected_streams.h"
-#include "manager/cache/testing/model/model_sink.h"
-#include "manager/cache/testing/model/object_history.h"
-#include "manager/cache/testing/model/observed_client.h"
-#include "manager/cache/testing/model/read_grants.h"
-#include "manager/cache/testing/model/violations.h"
+#include "manager/cache/testing/model/model_world.h"
+#include "manager/cache/testing/widget_server.h"
+#include "manager/client/testing/fake_rest_client.h"
+#include "manager/core/testing/simulated_loop.h"
 
 namespace mandate::model {
 
-// The scopes that components demand, and the objects that exist at times.
-extern const std::vector<WatchScope> kScopes;
-extern const std::vector<ObjectKey> kKeys;
+// The server's side of a ScopedWorld, which outlives the cache.
+class DoubledServer {
+ protected:
+  explicit DoubledServer(uint64_t seed);
+
+  SimulatedLoop loop_;
+  WidgetServer server_;
+  std::vector<std::unique_ptr<FakeRestClient>> clients_;  // of the components
+};
 
 // Every action changes the cache or the server, and the model. Single-threaded.
-class ScopedWorld {
+class ScopedWorld : private DoubledServer, public ModelWorld {
  public:
-  struct Component {
-    // What the component certainly knew of an object: it must not read anything older.
-    struct Known {
-      int version = 0;
-      int own_write = 0;     // of these the last version
-      std::string gone_uid;  // the UID of an object that it knows to be deleted
-    };
-
-    std::string name;
-    std::unique_ptr<ObservedClient> client;
-    CacheView* view = nullptr;
-    std::unique_ptr<DemandOwners> owners;
-    std::map<ObjectKey, Known> known;
-    // By scope: the live demands, and when the last one ended.
-    std::map<WatchScope, int> demands;
-    std::map<WatchScope, absl::Time> left_at;
-    double probe_tokens = 0;
-    absl::Time probes_counted_at;
-  };
-  // One demand without an owner.
-  struct Static {
-    Component* component;
-    WatchScope scope;
-    std::unique_ptr<DemandOwners::Open> open;  // the sink may be null
-  };
-
   explicit ScopedWorld(uint64_t seed);
-  ~ScopedWorld();
 
   // Objects. A component that writes knows of it.
   void Put(const ObjectKey& key, const ObjectLabels& labels, Component* writer = nullptr);
@@ -68,10 +36,6 @@ class ScopedWorld {
   void Revoke(const Component& component, const WatchScope& scope);
   void LoseCredential(Component& component);
 
-  // Demands.
-  Static& Demand(Component& component, const WatchScope& scope, bool with_sink);
-  void Release(size_t index);  // of statics()
-  void ReleaseAll();
   void Pause(Static& demand);
   void Resume(Static& demand);
 
@@ -79,61 +43,11 @@ class ScopedWorld {
   void Storm();
   void Calm();
 
-  size_t Die(size_t sides) { return static_cast<size_t>(random_() % sides); }
-  absl::Time Now() const { return loop_.clock().TimeNow(); }
-  // All live demands.
-  std::vector<ComponentDemand> Demands() const;
-  // Whether a wider stream may serve narrower scopes.
-  bool covers() const { return options_.close_covered_watch_after != absl::InfiniteDuration(); }
-  // The demanded scopes of the component whose streams and proofs may serve this one.
-  std::vector<WatchScope> Serving(const Component& component, const WatchScope& scope) const;
-  // Demanded scopes of the component that cover the key.
-  std::vector<WatchScope> Covering(const Component& component, const ObjectKey& key) const;
-  // Whether a stream of the scope follows the server, under any component.
-  bool HasStream(const WatchScope& scope);
-  // The version on the server when the scope's present stream was demanded first.
-  int StreamBegan(const WatchScope& scope) const;
-  bool MayBeOpenFor(const Component& component, const WatchScope& scope) const;
-
-  SimulatedLoop& loop() { return loop_; }
+  SimulatedLoop& loop() { return DoubledServer::loop_; }
   WidgetServer& server() { return server_; }
-  Metrics& metrics() { return metrics_; }
-  Cache& cache() { return *cache_; }
-  const Cache::Options& options() const { return options_; }
-  const ObjectHistory& history() const { return history_; }
-  const ReadGrants& grants() const { return grants_; }
-  AccessLedger& ledger() { return ledger_; }
-  Violations& violations() { return violations_; }
-  std::vector<Component>& components() { return components_; }
-  std::vector<std::unique_ptr<Static>>& statics() { return statics_; }
-  // The sinks of demands that have ended, until they are found to be destroyed.
-  std::vector<std::weak_ptr<ModelSink>>& ended_sinks() { return ended_sinks_; }
-  // The reads that sinks and clients make, inside of calls by the cache.
-  int64_t inner_reads() const { return inner_reads_; }
 
  private:
-  std::unique_ptr<DemandOwners::Open> Open(Component& component, const WatchScope& scope,
-                                           bool with_sink, DemandOwners::OnEvent on_event);
-  void Close(Component& component, const WatchScope& scope,
-             std::unique_ptr<DemandOwners::Open> open);
-  void Learn(Component& component, const ObjectEvent& event);
-  void ReadInside(Component& component, const ObjectKey& key);
-
-  std::mt19937_64 random_;
-  SimulatedLoop loop_;
-  WidgetServer server_;
-  Metrics metrics_;
-  Violations violations_;
-  ObjectHistory history_;
-  ReadGrants grants_;
-  AccessLedger ledger_;
-  Cache::Options options_;
-  std::vector<Component> components_;
-  std::unique_ptr<Cache> cache_;
-  std::vector<std::unique_ptr<Static>> statics_;
-  std::vector<std::weak_ptr<ModelSink>> ended_sinks_;
-  std::map<WatchScope, int> began_;
-  int64_t inner_reads_ = 0;
+  int ServerVersion() const override { return server_.revision(); }
 };
 
 }  // namespace mandate::model
