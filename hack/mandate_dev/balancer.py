@@ -19,6 +19,10 @@ class Balancer:
     def close(self) -> None:
         self._listener.shutdown(socket.SHUT_RDWR)
         self._listener.close()
+        self.cut()
+
+    def cut(self) -> None:
+        """Ends the connections that are open."""
         with self._lock:
             for pair in self._pairs:
                 self._shut(pair)

@@ -50,6 +50,7 @@ PROGRAMS = [
     "manager/client/guard_cluster_test",
     "hack/least_privilege_test",
     "hack/scoped_test",
+    "hack/scoped_model_test",
     "hack/component_test",
     "hack/examples_test",
     "hack/image_test",

@@ -1,5 +1,7 @@
 #include "manager/cache/testing/model/object_history.h"
 
+#include <utility>
+
 #include "manager/core/strings.h"
 #include "manager/object/selector.h"
 
@@ -19,11 +21,11 @@ bool Selects(const std::string& selector, const ObjectLabels& labels) {
   return selector.empty() || LabelSelector::Parse(selector)->Matches(labels);
 }
 
-void ObjectHistory::Put(const ObjectKey& key, int version, const ObjectLabels& labels) {
+void ObjectHistory::Put(const ObjectKey& key, int version, const ObjectLabels& labels,
+                        std::string uid) {
   const State* const now = Now(key);
-  // WidgetServer numbers the objects that it creates.
-  const std::string uid = now != nullptr ? now->uid : StrCat("uid-", ++created_);
-  states_[key].push_back({version, uid, labels});
+  if (uid.empty()) uid = now != nullptr ? now->uid : StrCat("uid-", ++created_);
+  states_[key].push_back({version, std::move(uid), labels});
   version_ = version;
 }
 

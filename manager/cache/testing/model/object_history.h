@@ -30,8 +30,9 @@ class ObjectHistory {
     bool exists() const { return !uid.empty(); }
   };
 
-  // The object exists from this version on; it is a new one if none existed before.
-  void Put(const ObjectKey& key, int version, const ObjectLabels& labels);
+  // The object exists from this version on; it is a new one if none existed before. Without a UID
+  // it has that of the existing one, or the next one of WidgetServer.
+  void Put(const ObjectKey& key, int version, const ObjectLabels& labels, std::string uid = "");
   // No effect if it does not exist.
   void Delete(const ObjectKey& key, int version);
 

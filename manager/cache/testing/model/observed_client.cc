@@ -82,6 +82,7 @@ class ObservedClient::ObservedSink : public StreamSink,
   Flow OnOpen(const HttpResponse& head) override {
     if (to_ == nullptr) return Flow::kCancel;
     if (client_.muted_) return Flow::kContinue;
+    open_->accepted = true;
     client_.Note(open_->scope, Answer::kAllowed);
     return Passed(std::shared_ptr(to_)->OnOpen(head));
   }

@@ -25,6 +25,7 @@ class ObservedClient : public RestClient {
   struct OpenWatch {
     WatchScope scope;
     bool over = false;
+    bool accepted = false;
     bool renews = false;    // it is to be closed at once, and only proves the access
     bool initial = false;   // it begins with the initial state
     bool complete = false;  // the initial state has arrived

@@ -14,8 +14,9 @@ namespace mandate::model {
 
 class Violations {
  public:
-  explicit Violations(const Clock& clock)
-      : clock_(clock), start_(clock.TimeNow()) {}  // outlives it
+  // `clock` outlives it; times count from `start`.
+  explicit Violations(const Clock& clock) : Violations(clock, clock.TimeNow()) {}
+  Violations(const Clock& clock, absl::Time start) : clock_(clock), start_(start) {}
 
   // `invariant`: "I5". At most ten of each are kept.
   template <class... Parts>
@@ -24,6 +25,11 @@ class Violations {
     texts_.push_back(
         StrCat(invariant, " at ", absl::FormatDuration(clock_.TimeNow() - start_), ": ", parts...));
   }
+  // Adds those of other checks of the same run.
+  void Add(const Violations& others) {
+    texts_.insert(texts_.end(), others.texts_.begin(), others.texts_.end());
+  }
+  absl::Time start() const { return start_; }
   // "I5 at 1m3s: what happened".
   const std::vector<std::string>& texts() const { return texts_; }
 
