@@ -15,6 +15,7 @@ import time
 from collections import Counter
 from collections.abc import Callable, Sequence
 from typing import Any, ClassVar
+from urllib.parse import parse_qs, urlsplit
 
 from mandate_dev import bazel, runner
 from mandate_dev.balancer import Balancer
@@ -24,7 +25,7 @@ from mandate_dev.report import StepFailed
 
 ACCOUNTS = "model"  # the namespace of the ServiceAccounts
 USER = f"system:serviceaccount:{ACCOUNTS}:mandate-manager-"
-NAMESPACES = ["foo", "bar", "baz"]
+NAMESPACES = ["foo", "bar", "baz", "qux"]
 COMPONENTS = "abcd"
 OBJECTS = "01"  # single objects for which there is a role
 RUN_SECONDS = 300
@@ -67,7 +68,7 @@ class OpenWatches:
         self._open.clear()
 
     def now(self) -> dict[str, list[str]]:
-        """Returns the sorted scopes of each component that watches: "*", "foo" or "foo/1"."""
+        """Returns the sorted scopes of each component that watches: "*", "foo", "foo/1" or "foo?color=red"."""
         with open(self._path, "rb") as f:
             f.seek(self._offset)
             whole, newline, _ = f.read().rpartition(b"\n")
@@ -85,8 +86,9 @@ class OpenWatches:
             return
         if event["stage"] == "ResponseStarted":
             if event.get("responseStatus", {}).get("code", 200) < 300:
-                scope = "/".join(filter(None, [ref.get("namespace"), ref.get("name")]))
-                self._open[event["auditID"]] = (user.removeprefix(USER), scope or "*")
+                scope = "/".join(filter(None, [ref.get("namespace"), ref.get("name")])) or "*"
+                selector = parse_qs(urlsplit(event["requestURI"]).query).get("labelSelector", [])
+                self._open[event["auditID"]] = (user.removeprefix(USER), "?".join([scope, *selector]))
         else:
             self._open.pop(event["auditID"], None)
 

@@ -22,8 +22,8 @@ sys.exit(len(sys.argv) > 1)
 """
 
 
-def event(stage: str, audit_id: str, user: str = f"{USER}a", code: int = 200, **ref: str) -> dict[str, Any]:
-    return {"verb": "watch", "stage": stage, "auditID": audit_id, "user": {"username": user},
+def event(stage: str, audit_id: str, user: str = f"{USER}a", code: int = 200, query: str = "", **ref: str) -> dict[str, Any]:
+    return {"verb": "watch", "requestURI": f"/widgets?watch=true{query}", "stage": stage, "auditID": audit_id, "user": {"username": user},
             "responseStatus": {"code": code}, "objectRef": {"resource": "widgets", **ref}}
 
 
@@ -48,6 +48,10 @@ class Watches(unittest.TestCase):
         self.assertEqual(self.watches.now(), {"a": ["*", "foo"], "b": ["foo/0"]})
         self.note(event("ResponseComplete", "1"))
         self.assertEqual(self.watches.now(), {"a": ["foo"], "b": ["foo/0"]})
+
+    def test_a_selector_belongs_to_the_scope(self) -> None:
+        self.note(event("ResponseStarted", "1", query="&labelSelector=color%3Dred", namespace="qux"))
+        self.assertEqual(self.watches.now(), {"a": ["qux?color=red"]})
 
     def test_two_watches_of_a_scope_are_two(self) -> None:
         self.note(event("ResponseStarted", "1"), event("ResponseStarted", "2"))

@@ -28,7 +28,7 @@ void DemandOwners::Replace(const std::string& name, const std::string& uid,
                            std::vector<WatchScope> demands) {
   std::vector<SelectedDemand> selected;
   for (const WatchScope& demand : demands) {
-    selected.push_back({demand.Spec(), *LabelSelector::Parse(demand.selector)});
+    selected.push_back({demand.WithoutSelector().Spec(), *LabelSelector::Parse(demand.selector)});
   }
   Owner& owner = owners_[name];
   owner = {uid, std::move(demands), {}};

@@ -27,13 +27,26 @@ void ExactEvents::Add(const ModelWorld::Component& component, ModelSink* sink) {
   watched_.push_back({.sink = sink,
                       .who = StrCat(component.name, " \"", sink->scope().ToString(), "\""),
                       .reports = sink->reports(),
+                      .has = sink->content(),
                       .expected = {}});
 }
 
-void ExactEvents::Expect(ObjectEvent::Type type, const ObjectKey& key) {
+void ExactEvents::Expect(const ObjectKey& key) {
+  const ObjectHistory::State* const now = world_.history().Now(key);
   for (Watched& watched : watched_) {
-    if (!watched.sink->scope().Covers(key)) continue;
-    StrAppend(&watched.expected[key], " ", EventText(type, key, world_.history().version()));
+    const WatchScope& scope = watched.sink->scope();
+    const bool had = watched.has.contains(key);
+    const bool has = now != nullptr && scope.Covers(key) && Selects(scope.selector, now->labels);
+    if (!had && !has) continue;
+    const auto type = !has  ? ObjectEvent::Type::kDelete
+                      : had ? ObjectEvent::Type::kUpdate
+                            : ObjectEvent::Type::kAdd;
+    if (has) {
+      watched.has[key] = now->version;
+    } else {
+      watched.has.erase(key);
+    }
+    StrAppend(&watched.expected[key], " ", EventText(type, key, has ? now->version : 0));
   }
 }
 

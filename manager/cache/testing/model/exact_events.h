@@ -17,7 +17,7 @@ class ExactEvents {
   explicit ExactEvents(ModelWorld& world);
 
   // The object has changed. Call it after the history knows the change, and before the cache does.
-  void Expect(ObjectEvent::Type type, const ObjectKey& key);
+  void Expect(const ObjectKey& key);
   // Whether all sinks have received what they should, and nothing else.
   bool Complete() const;
   // Adds a violation for each sink that has not. Returns the number of objects with events. A sink
@@ -30,6 +30,7 @@ class ExactEvents {
     ModelSink* sink;
     std::string who;
     int64_t reports;  // of its state, at the beginning
+    Content has;
     ModelSink::Events expected;
   };
 

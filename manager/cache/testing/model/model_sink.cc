@@ -33,6 +33,10 @@ void ModelSink::Check(const ObjectEvent& event, const Last& last) {
   if (event.initial && (synced_once_ || event.type != Type::kAdd)) {
     Violation("I5", event, "initial, but not an add of the first list");
   }
+  if (event.type != Type::kDelete &&
+      !Selects(config_.scope.selector, event.object->Header().labels)) {
+    Violation("I3", event, "its selector does not match");
+  }
   if (event.type == Type::kDelete) {
     if (!last.exists) Violation("I5", event, "it does not have the object");
     if (last.exists && last.uid != event.object->uid()) Violation("I4", event, "another UID");

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <utility>
 
 #include "manager/cache/testing/watch_json.h"
 #include "manager/core/strings.h"
@@ -23,12 +24,14 @@ const std::vector<WatchScope> kScopes = {{"", ""},     {"foo", ""},  {"bar", ""}
 const std::vector<ObjectKey> kKeys = {{"foo", "0"}, {"foo", "1"}, {"foo", "2"}, {"foo", "3"},
                                       {"bar", "0"}, {"bar", "1"}, {"bar", "2"}, {"baz", "0"}};
 
-ModelWorld::ModelWorld(Loop& loop, uint64_t seed, absl::Duration lateness)
-    : random_(seed),
-      options_{.loop = loop, .metrics = metrics_},
-      loop_(loop),
-      lateness_(lateness),
-      violations_(loop.clock()) {}
+ModelWorld::ModelWorld(Config config)
+    : random_(config.seed),
+      options_{.loop = config.loop, .metrics = metrics_},
+      loop_(config.loop),
+      scopes_(std::move(config.scopes)),
+      keys_(std::move(config.keys)),
+      lateness_(config.lateness),
+      violations_(loop_.clock()) {}
 
 ModelWorld::~ModelWorld() { ReleaseAll(); }
 
@@ -40,6 +43,9 @@ void ModelWorld::AddComponents(const std::vector<RestClient*>& inners) {
     Component& component = components_[i];
     component.name = std::string(inners[i]->component());
     component.client = std::make_unique<ObservedClient>(*inners[i], ledger_);
+    for (const WatchScope& scope : scopes_) {
+      if (!scope.selector.empty()) component.client->TakeReviewsFor(scope);
+    }
     component.client->OnSend([this, &component] { ReadInside(component, kKeys[0]); });
     component.view = &cache_->AddComponent(*component.client, kReader);
     component.probe_tokens = options_.probes.burst;
@@ -96,8 +102,8 @@ std::unique_ptr<DemandOwners::Open> ModelWorld::Open(Component& component, const
               return ledger_.Of(component.name, scope) == AccessLedger::Answer::kDenied;
             },
         .on_event =
-            [this, &component, on_event = std::move(on_event)](const ObjectEvent* event) {
-              if (event != nullptr) Learn(component, *event);
+            [this, &component, scope, on_event = std::move(on_event)](const ObjectEvent* event) {
+              if (event != nullptr) Learn(component, scope, *event);
               if (on_event) on_event(event);
             }});
   }
@@ -188,10 +194,12 @@ bool ModelWorld::MayBeOpenFor(const Component& component, const WatchScope& scop
          Now() <= left->second + options_.close_unused_watch_after + lateness_;
 }
 
-void ModelWorld::Learn(Component& component, const ObjectEvent& event) {
+void ModelWorld::Learn(Component& component, const WatchScope& scope, const ObjectEvent& event) {
   const ObjectKey key = event.object->Key();
   Component::Known& known = component.known[key];
   if (event.type == ObjectEvent::Type::kDelete) {
+    // Another selector may still match it.
+    if (!scope.selector.empty()) return;
     known.gone_uid = std::string(event.object->uid());
   } else {
     known.version = std::max(known.version, VersionOf(*event.object));

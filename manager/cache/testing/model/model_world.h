@@ -21,7 +21,7 @@
 
 namespace mandate::model {
 
-// The scopes that components demand, and the objects that exist at times.
+// Scopes and objects for any world.
 extern const std::vector<WatchScope> kScopes;
 extern const std::vector<ObjectKey> kKeys;
 
@@ -91,6 +91,9 @@ class ModelWorld {
   const ReadGrants& grants() const { return grants_; }
   AccessLedger& ledger() { return ledger_; }
   Violations& violations() { return violations_; }
+  // The scopes that components demand, and the objects that exist at times.
+  const std::vector<WatchScope>& scopes() const { return scopes_; }
+  const std::vector<ObjectKey>& keys() const { return keys_; }
   std::vector<Component>& components() { return components_; }
   std::vector<std::unique_ptr<Static>>& statics() { return statics_; }
   // The sinks of demands that have ended, until they are found to be destroyed.
@@ -100,7 +103,14 @@ class ModelWorld {
 
  protected:
   // `loop` outlives the world.
-  ModelWorld(Loop& loop, uint64_t seed, absl::Duration lateness);
+  struct Config {
+    Loop& loop;
+    uint64_t seed;
+    std::vector<WatchScope> scopes;
+    std::vector<ObjectKey> keys;
+    absl::Duration lateness = absl::ZeroDuration();
+  };
+  explicit ModelWorld(Config config);
 
   // The newest version on the server that the model knows.
   virtual int ServerVersion() const = 0;
@@ -122,10 +132,12 @@ class ModelWorld {
                                            bool with_sink, DemandOwners::OnEvent on_event);
   void Close(Component& component, const WatchScope& scope,
              std::unique_ptr<DemandOwners::Open> open);
-  void Learn(Component& component, const ObjectEvent& event);
+  void Learn(Component& component, const WatchScope& scope, const ObjectEvent& event);
   void ReadInside(Component& component, const ObjectKey& key);
 
   Loop& loop_;
+  const std::vector<WatchScope> scopes_;
+  const std::vector<ObjectKey> keys_;
   const absl::Duration lateness_;
   Violations violations_;
   AccessLedger ledger_;

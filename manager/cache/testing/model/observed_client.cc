@@ -164,7 +164,8 @@ RestClient::Done ObservedClient::ObserveReview(const std::string& body, std::sto
                                                Done done) {
   const auto review = ParseJson(body);
   const Json::Value attributes = (*review)["spec"]["resourceAttributes"];
-  const WatchScope scope = {attributes["namespace"].asString(), attributes["name"].asString()};
+  WatchScope scope = {attributes["namespace"].asString(), attributes["name"].asString()};
+  if (const auto found = reviewed_.find(scope); found != reviewed_.end()) scope = found->second;
   auto& last = rounds_[scope];
   // The review for list is the first one of a round.
   if (attributes["verb"].asString() == "list") {

@@ -42,6 +42,9 @@ class ObservedClient : public RestClient {
   // Runs inside each call of the cache that sends a request.
   void OnSend(std::function<void()> hook) { on_send_ = std::move(hook); }
 
+  // Reviews do not name the selector. This scope is the only demanded one of its namespace.
+  void TakeReviewsFor(const WatchScope& scope) { reviewed_[scope.WithoutSelector()] = scope; }
+
   // The credential is gone: watches end with a 401, and no more requests are sent.
   void Revoke();
   void Restore() { revoked_ = false; }
@@ -72,6 +75,7 @@ class ObservedClient : public RestClient {
   std::vector<std::shared_ptr<OpenWatch>> open_;
   std::vector<std::weak_ptr<ObservedSink>> sinks_;
   std::vector<std::shared_ptr<Call>> calls_;
+  std::map<WatchScope, WatchScope> reviewed_;            // by what a review names
   std::map<WatchScope, std::shared_ptr<Round>> rounds_;  // the last of each scope
   size_t sent_ = 0;
   bool revoked_ = false;

@@ -15,7 +15,7 @@ using Answer = AccessLedger::Answer;
 
 void RunningChecks::Check(Totals& totals) {
   for (Component& component : world_.components()) {
-    for (const WatchScope& scope : kScopes) {
+    for (const WatchScope& scope : world_.scopes()) {
       const std::pair key(component.name, scope);
       if (!IsLost(component, scope)) {
         lost_at_version_.erase(key);
@@ -23,11 +23,11 @@ void RunningChecks::Check(Totals& totals) {
         lost_at_version_.try_emplace(key, world_.history().version());
       }
     }
-    for (const ObjectKey& key : kKeys) {
+    for (const ObjectKey& key : world_.keys()) {
       CheckGet(component, key, totals);
       CheckLastKnown(component, key, totals);
     }
-    for (const char* ns : {"", "foo", "bar", "baz"}) CheckList(component, ns);
+    for (const char* ns : {"", "foo", "bar", "baz", "qux"}) CheckList(component, ns);
     CheckProbes(component, totals);
     component.owners->Check();
   }
@@ -127,8 +127,17 @@ void RunningChecks::CheckAbsent(Component& component, const ObjectKey& key,
 
 void RunningChecks::CheckGet(Component& component, const ObjectKey& key, Totals& totals) {
   ++totals.reads;
-  const std::vector<WatchScope> scopes = world_.Covering(component, key);
+  std::vector<WatchScope> scopes = world_.Covering(component, key);
+  const auto selected = std::ranges::partition(
+      scopes, [](const WatchScope& scope) { return scope.selector.empty(); });
   const auto object = component.view->GetRaw(NonBlockingContext(), kWidget, key);
+  // A scope with a selector serves reads only of the objects that it has.
+  const bool by_selector = !selected.empty() && !absl::IsNotFound(object.status());
+  if (!by_selector) scopes.erase(selected.begin(), scopes.end());
+  if (by_selector && !object.ok()) {
+    totals.forbidden += absl::IsPermissionDenied(object.status());
+    return;
+  }
   CheckAnswer(component, key.ToString(), scopes, object.status(),
               component.known[key].own_write > 0);
   if (object.ok()) {
@@ -155,7 +164,7 @@ void RunningChecks::CheckList(Component& component, const std::string& ns) {
     found.insert(object->Key());
     CheckObject(component, *object, nullptr);
   }
-  for (const ObjectKey& key : kKeys) {
+  for (const ObjectKey& key : world_.keys()) {
     const bool asked = ns.empty() || key.ns == ns;
     if (asked && !found.contains(key)) CheckAbsent(component, key, scopes);
   }

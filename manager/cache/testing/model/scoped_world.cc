@@ -39,7 +39,8 @@ void Choose(Cache::Options& options, uint64_t seed, std::mt19937_64& random) {
 DoubledServer::DoubledServer(uint64_t seed) : server_(loop_, seed * 41 + 7, SingleKeys()) {}
 
 ScopedWorld::ScopedWorld(uint64_t seed)
-    : DoubledServer(seed), ModelWorld(DoubledServer::loop_, seed, absl::ZeroDuration()) {
+    : DoubledServer(seed),
+      ModelWorld({.loop = DoubledServer::loop_, .seed = seed, .scopes = kScopes, .keys = kKeys}) {
   Choose(options_, seed, random_);
   CreateCache();
   const std::string names = "abcd";

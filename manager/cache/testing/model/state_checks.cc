@@ -6,6 +6,7 @@
 #include "manager/cache/testing/model/expected_streams.h"
 #include "manager/cache/testing/watch_json.h"
 #include "manager/core/strings.h"
+#include "manager/object/selector.h"
 
 namespace mandate::model {
 namespace {
@@ -31,11 +32,13 @@ void StateChecks::Check(Totals& totals) {
   CheckStreams(totals);
   CheckDemands(nullptr, totals);
   CheckReads();
+  CheckSelectedReads();
 }
 
 void StateChecks::CheckStreams(Totals& totals) {
   const std::set<WatchScope> expected =
-      ExpectedStreams(world_.Demands(), world_.grants(), {.close_covered = world_.covers()});
+      ExpectedStreams(world_.Demands(), world_.grants(),
+                      {.close_covered = world_.covers(), .server_selectors = true});
   std::set<WatchScope> open;
   for (Component& component : world_.components()) {
     for (const auto& watch : component.client->open_watches()) {
@@ -111,10 +114,11 @@ void StateChecks::CheckDemands(const Component* except, Totals& totals) {
 
 void StateChecks::CheckReads() {
   for (const Component& component : world_.components()) {
-    for (const ObjectKey& key : kKeys) {
+    for (const ObjectKey& key : world_.keys()) {
       bool readable = false;
       for (const WatchScope& scope : world_.Covering(component, key)) {
-        readable = readable || world_.grants().Allows(component.name, scope);
+        readable =
+            readable || (scope.selector.empty() && world_.grants().Allows(component.name, scope));
       }
       if (!readable) continue;
       const auto object = component.view->GetRaw(NonBlockingContext(), kWidget, key);
@@ -127,6 +131,24 @@ void StateChecks::CheckReads() {
           "I6", component.name, " reads ", key.ToString(), ": ",
           object.ok() ? std::string((*object)->resource_version()) : object.status().ToString(),
           "; the server has version ", now == nullptr ? 0 : now->version);
+    }
+  }
+}
+
+void StateChecks::CheckSelectedReads() {
+  for (const Component& component : world_.components()) {
+    for (const auto& [scope, count] : component.demands) {
+      if (scope.selector.empty() || !world_.grants().Allows(component.name, scope)) continue;
+      const auto list = component.view->ListRawSelected(NonBlockingContext(), kWidget, scope.ns,
+                                                        *LabelSelector::Parse(scope.selector));
+      Content listed;
+      if (list.ok()) {
+        for (const auto& object : *list) listed[object->Key()] = VersionOf(*object);
+      }
+      if (list.ok() && listed == world_.history().Of(scope)) continue;
+      violations_.Add("I6", component.name, " lists \"", scope.ToString(),
+                      "\": ", list.ok() ? model::ToString(listed) : list.status().ToString(),
+                      "; the server has ", model::ToString(world_.history().Of(scope)));
     }
   }
 }

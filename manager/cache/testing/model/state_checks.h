@@ -39,6 +39,7 @@ class StateChecks {
                    Totals& totals);
   void CheckStreams(Totals& totals);
   void CheckReads();
+  void CheckSelectedReads();
 
   ModelWorld& world_;
   Violations& violations_;

@@ -15,7 +15,7 @@ bool WatchScope::Contains(const WatchScope& other) const {
          (selector.empty() || selector == other.selector);
 }
 
-DemandSpec WatchScope::Spec() const { return {kWidget, ns, name}; }
+DemandSpec WatchScope::Spec() const { return {kWidget, ns, name, selector}; }
 
 std::string WatchScope::ToString() const {
   return StrCat(ns, name.empty() ? "" : "/", name, selector.empty() ? "" : "?", selector);

@@ -26,6 +26,7 @@ struct WatchScope {
   // Whether every object of `other` is one of these.
   bool Contains(const WatchScope& other) const;
   WatchScope WithoutSelector() const { return {ns, name}; }
+  // The server applies the selector.
   DemandSpec Spec() const;
   // "", "foo", "foo/x"; with a selector "foo?color=red".
   std::string ToString() const;

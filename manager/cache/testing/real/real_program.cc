@@ -173,6 +173,7 @@ void RealProgram::ReplaceDemands() {
   std::vector<WatchScope> demands;
   for (size_t i = Die(4); i > 0; --i) {
     WatchScope scope = AnyScope();
+    if (!scope.selector.empty()) continue;  // the server applies it
     scope.selector = kSelectors[Die(4)];
     if (std::ranges::find(demands, scope) == demands.end()) demands.push_back(scope);
   }
@@ -228,10 +229,7 @@ absl::Status RealProgram::CheckEvents() {
     bool existed = false;
     server_.OnLoop([&] { existed = world_->history().Now(key) != nullptr; });
     const bool is_delete = existed && Die(3) == 0;
-    const auto type = is_delete ? ObjectEvent::Type::kDelete
-                      : existed ? ObjectEvent::Type::kUpdate
-                                : ObjectEvent::Type::kAdd;
-    const auto then = [&] { events->Expect(type, key); };
+    const auto then = [&] { events->Expect(key); };
     if (is_delete) {
       RETURN_IF_ERROR(world_->Delete(key, then));
     } else {

@@ -58,8 +58,8 @@ class RealProgram {
 
  private:
   size_t Die(size_t sides) { return static_cast<size_t>(random_() % sides); }
-  const WatchScope& AnyScope() { return kScopes[Die(kScopes.size())]; }
-  const ObjectKey& AnyKey() { return kKeys[Die(kKeys.size())]; }
+  const WatchScope& AnyScope() { return world_->scopes()[Die(world_->scopes().size())]; }
+  const ObjectKey& AnyKey() { return world_->keys()[Die(world_->keys().size())]; }
   ModelWorld::Component& AnyComponent();
   ObjectLabels AnyLabels();
 

@@ -13,7 +13,7 @@ namespace {
 constexpr std::string_view kRbac = "/apis/rbac.authorization.k8s.io/v1";
 constexpr std::string_view kAuthorizer = "rbac.authorization.k8s.io";
 constexpr std::string_view kReader = "model-reader";
-constexpr std::string_view kNamespaces[] = {"foo", "bar", "baz"};
+constexpr std::string_view kNamespaces[] = {"foo", "bar", "baz", "qux"};
 
 std::string Bindings(const WatchScope& scope) {
   return scope.ns.empty() ? StrCat(kRbac, "/clusterrolebindings")
@@ -76,10 +76,27 @@ Json::Value WidgetOf(const ObjectKey& key, const ObjectLabels& labels, int versi
   return widget;
 }
 
+// In one namespace the server applies a selector.
+std::vector<WatchScope> Scopes() {
+  std::vector<WatchScope> scopes = kScopes;
+  scopes.push_back({"qux", "", "color=red"});
+  return scopes;
+}
+std::vector<ObjectKey> Keys() {
+  std::vector<ObjectKey> keys = kKeys;
+  keys.insert(keys.end(), {{"qux", "0"}, {"qux", "1"}});
+  return keys;
+}
+
 }  // namespace
 
 RealWorld::RealWorld(RealServer& server, uint64_t seed)
-    : ModelWorld(server.loop(), seed, /*lateness=*/absl::Seconds(3)), server_(server) {
+    : ModelWorld({.loop = server.loop(),
+                  .seed = seed,
+                  .scopes = Scopes(),
+                  .keys = Keys(),
+                  .lateness = absl::Seconds(3)}),
+      server_(server) {
   Choose(seed);
   CreateCache();
   AddComponents(server.clients());
@@ -153,24 +170,26 @@ absl::Status RealWorld::Delete(const ObjectKey& key, const std::function<void()>
                      });
 }
 
-absl::Status RealWorld::Grant(const Component& component, const WatchScope& scope) {
+absl::Status RealWorld::Grant(const Component& component, const WatchScope& demanded) {
+  const WatchScope scope = demanded.WithoutSelector();
   if (!bound_.insert({component.name, scope}).second) return absl::OkStatus();
   server_.OnLoop([&] { grants_.Grant(component.name, scope); });
   return server_.Ask("POST", Bindings(scope), Binding(component.name, scope));
 }
 
-absl::Status RealWorld::Revoke(const Component& component, const WatchScope& scope) {
+absl::Status RealWorld::Revoke(const Component& component, const WatchScope& demanded) {
+  const WatchScope scope = demanded.WithoutSelector();
   if (bound_.erase({component.name, scope}) == 0) return absl::OkStatus();
   RETURN_IF_ERROR(
       server_.Ask("DELETE", StrCat(Bindings(scope), "/", BindingOf(component.name, scope))));
-  server_.OnLoop([&] { grants_.Revoke(component.name, scope, Now(), kScopes); });
+  server_.OnLoop([&] { grants_.Revoke(component.name, scope, Now(), scopes()); });
   return absl::OkStatus();
 }
 
 absl::Status RealWorld::AwaitAccess() {
   const absl::Time deadline = Now() + server_.patience();
   for (const Component& component : components()) {
-    for (const WatchScope& scope : kScopes) {
+    for (const WatchScope& scope : scopes()) {
       bool agreed = false;
       while (true) {
         RETURN_IF_ERROR(server_.Ask("POST", "/apis/authorization.k8s.io/v1/subjectaccessreviews",
@@ -226,8 +245,8 @@ absl::Status RealWorld::AwaitNoViolation(absl::FunctionRef<void(Violations&)> ch
   };
   const absl::Time deadline = Now() + server_.patience();
   while (!server_.Await(holds, absl::Seconds(1)) && Now() < deadline) {
-    for (const ObjectKey& key : {ObjectKey{"foo", "2"}, {"bar", "1"}, {"baz", "0"}}) {
-      RETURN_IF_ERROR(Put(key, {}));
+    for (const ObjectKey& key : {ObjectKey{"foo", "2"}, {"bar", "1"}, {"baz", "0"}, {"qux", "0"}}) {
+      RETURN_IF_ERROR(Put(key, {{"color", "red"}}));
     }
   }
   server_.OnLoop([&] { violations().Add(*last); });

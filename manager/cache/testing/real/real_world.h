@@ -41,9 +41,10 @@ class RealWorld : public ModelWorld {
                    const std::function<void()>& then = nullptr);
   absl::Status Delete(const ObjectKey& key, const std::function<void()>& then = nullptr);
 
-  // Access, by bindings. No effect if the grant exists, or does not.
-  absl::Status Grant(const Component& component, const WatchScope& scope);
-  absl::Status Revoke(const Component& component, const WatchScope& scope);
+  // Access, by bindings; they do not consider selectors. No effect if the grant exists, or does
+  // not.
+  absl::Status Grant(const Component& component, const WatchScope& demanded);
+  absl::Status Revoke(const Component& component, const WatchScope& demanded);
   // Waits until the server decides as the grants say.
   absl::Status AwaitAccess();
 
