@@ -23,7 +23,16 @@ class AccessLedger {
   }
   void Note(const std::string& component, const WatchScope& scope, Answer answer, absl::Time now) {
     Entry& entry = entries_[{component, scope}];
-    entry = {answer, now, /*asked_again=*/false};
+    entry = {answer, now, /*asked_again=*/false, /*in_process=*/false};
+  }
+  // A stream has ended with a denial, which the cache processes in its next task. Until
+  // EndProcess(), events that arrived before may still be delivered.
+  void NoteDeniedStream(const std::string& component, const WatchScope& scope, absl::Time now) {
+    Note(component, scope, Answer::kDenied, now);
+    entries_[{component, scope}].in_process = true;
+  }
+  void EndProcess(const std::string& component, const WatchScope& scope) {
+    entries_[{component, scope}].in_process = false;
   }
   // The component's credential is gone: what was allowed with it does not count, and its next
   // requests ask for another credential rather than for access.
@@ -44,6 +53,11 @@ class AccessLedger {
   Answer Of(const std::string& component, const WatchScope& scope) const {
     return Find(component, scope).answer;
   }
+  // Whether the component may still receive events.
+  bool MayDeliver(const std::string& component, const WatchScope& scope) const {
+    const Entry entry = Find(component, scope);
+    return entry.answer != Answer::kDenied || entry.in_process;
+  }
   // When the present answer came.
   absl::Time At(const std::string& component, const WatchScope& scope) const {
     return Find(component, scope).at;
@@ -58,6 +72,7 @@ class AccessLedger {
     Answer answer = Answer::kNone;
     absl::Time at = absl::InfinitePast();
     bool asked_again = false;
+    bool in_process = false;
   };
 
   Entry Find(const std::string& component, const WatchScope& scope) const {

@@ -23,8 +23,8 @@ class ModelSink : public DemandSink {
     WatchScope scope;
     const ObjectHistory& history;
     Violations& violations;
-    // Whether the server's last answer to the component was not a denial: for this scope, or for a
-    // wider one that may serve it.
+    // Whether the server's last answer to the component that the cache has processed was not a
+    // denial: for this scope, or for a wider one that may serve it.
     std::function<bool()> may_see;
     // Whether the last answer for this scope was a denial.
     std::function<bool()> is_denied;

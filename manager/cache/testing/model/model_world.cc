@@ -94,7 +94,7 @@ std::unique_ptr<DemandOwners::Open> ModelWorld::Open(Component& component, const
         .may_see =
             [this, &component, scope] {
               return std::ranges::any_of(Serving(component, scope), [&](const WatchScope& by) {
-                return ledger_.Of(component.name, by) != AccessLedger::Answer::kDenied;
+                return ledger_.MayDeliver(component.name, by);
               });
             },
         .is_denied =

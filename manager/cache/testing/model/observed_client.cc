@@ -100,12 +100,16 @@ class ObservedClient::ObservedSink : public StreamSink,
   void OnClosed(absl::Status status) override {
     if (to_ == nullptr) return;
     // A renewal that is denied leads to reviews, and only these deny.
-    if (absl::IsPermissionDenied(status) && !open_->renews) {
-      client_.Note(open_->scope, Answer::kDenied);
-    }
+    const bool denied = absl::IsPermissionDenied(status) && !open_->renews;
+    AccessLedger& ledger = client_.ledger_;
+    const std::string component(client_.component());
+    Loop& loop = client_.loop();
+    if (denied) ledger.NoteDeniedStream(component, open_->scope, loop.clock().TimeNow());
     open_->over = true;
     const auto to = std::move(to_);
     to->OnClosed(std::move(status));
+    if (!denied) return;
+    loop.Post([&ledger, component, scope = open_->scope] { ledger.EndProcess(component, scope); });
   }
 
  private:

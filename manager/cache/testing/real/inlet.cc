@@ -119,16 +119,19 @@ void HeldClient::Send(const CallContext& context, RestRequest request, Done done
     body = std::make_shared<Body>(inlet_, std::move(request.body_sink));
     request.body_sink = body;
   }
-  inner_.Send(context, std::move(request),
-              [inlet = inlet_, body, done = std::make_shared<Done>(std::move(done))](
-                  absl::StatusOr<HttpResponse> response) {
-                inlet->Pass([body, done, response = std::move(response)]() mutable {
-                  if (body != nullptr && response.ok() && !body->status().ok()) {
-                    response = body->status();
-                  }
-                  std::move (*done)(std::move(response));
-                });
-              });
+  inner_.Send(
+      context, std::move(request),
+      [inlet = inlet_, body, stop = context.stop,
+       done = std::make_shared<Done>(std::move(done))](absl::StatusOr<HttpResponse> response) {
+        inlet->Pass([body, stop, done, response = std::move(response)]() mutable {
+          // As if it had not arrived before the call was cancelled.
+          if (stop.stop_requested()) response = absl::CancelledError("cancelled");
+          if (body != nullptr && response.ok() && !body->status().ok()) {
+            response = body->status();
+          }
+          std::move (*done)(std::move(response));
+        });
+      });
 }
 
 std::unique_ptr<Stream> HeldClient::Watch(RestRequest request, std::shared_ptr<StreamSink> sink) {

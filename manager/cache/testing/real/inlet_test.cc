@@ -121,6 +121,22 @@ TEST_F(HeldClientTest, HoldsAnswersAndTheirBodies) {
   EXPECT_EQ(answer, "too long");
 }
 
+TEST_F(HeldClientTest, ACallThatIsCancelledWhileItsAnswerIsHeldIsCancelled) {
+  inner_.Handle([](const RestRequest&) { return FakeRestClient::Json(200, "body"); });
+  std::stop_source stop;
+  std::string answer;
+  inlet_->Hold();
+  client_.Send({.deadline = absl::InfiniteFuture(), .stop = stop.get_token()},
+               {.method = "GET", .target = "/x", .body = ""},
+               [&](const absl::StatusOr<HttpResponse>& response) {
+                 answer = std::string(response.status().message());
+               });
+  Run();
+  stop.request_stop();
+  inlet_->Release();
+  EXPECT_EQ(answer, "cancelled");
+}
+
 TEST_F(HeldClientTest, AClosedInletPassesNothing) {
   const auto stream = Watch();
   inlet_->Hold();
