@@ -6,6 +6,8 @@ usage: hack/nightly [NAME]…     all of them by default; the last line is `N pa
   asan, tsan    all tests under Address-, UndefinedBehavior- and LeakSanitizer; under ThreadSanitizer
   threadsafety  clang's analysis of locks, on everything
   seeds         10,000 seeds of every simulation (SEEDS=n in the environment: another number, in twenty parts)
+  scoped        the same of the scoped cache alone
+  model         100 random programs of the scoped cache on a real kube-apiserver (RUNS, SEED)
   measures      benchmarks with a limit: the start of the scope controllers, the longest turn of the event loop, and the
                 p99 of a component while another one is failing
   rbac          100,000 decisions of manager/rbac, compared with the real server's
@@ -44,11 +46,15 @@ def bazel_of(name: str, *command: str) -> Command:
 PARTS = 20  # of a simulation's seeds: each part is one run of its test, so that two cores are busy
 
 
-def simulations() -> Command:
-    found = subprocess.run(["hack/bazel", "query", SIMULATIONS], cwd=ROOT, text=True, stdout=subprocess.PIPE, check=True)
+def seeds_of(*targets: str) -> Command:
     in_part = -(-int(os.environ.get("SEEDS", "10000")) // PARTS)
     return (["hack/bazel", "test", "--keep_going", "--test_timeout=7200", f"--runs_per_test={PARTS}",
-             f"--test_env=SEEDS={in_part}", *found.stdout.split()], {})
+             f"--test_env=SEEDS={in_part}", *targets], {})
+
+
+def simulations() -> Command:
+    found = subprocess.run(["hack/bazel", "query", SIMULATIONS], cwd=ROOT, text=True, stdout=subprocess.PIPE, check=True)
+    return seeds_of(*found.stdout.split())
 
 
 def measures() -> Command:
@@ -62,6 +68,9 @@ ALL: dict[str, Callable[[], Command]] = {
     "tsan": lambda: bazel_of("tsan", "test", "--config=tsan", "--keep_going", "//..."),
     "threadsafety": lambda: bazel_of("threadsafety", "build", "--config=threadsafety", "--keep_going", "//..."),
     "seeds": simulations,
+    "scoped": lambda: seeds_of("//manager/cache:scoped_cache_sim_test"),
+    "model": lambda: (["hack/scoped_model_test", f"--runs={os.environ.get('RUNS', '100')}",
+                       f"--seed={os.environ.get('SEED', '1')}"], {}),
     "measures": measures,
     "rbac": lambda: (["testing/rbac_fidelity/run", "--decisions=100000"], {}),
     "explore": lambda: (["testing/conformance/explore/run", "--sequences=20000"], {}),
