@@ -70,7 +70,7 @@ void CalmChecks::CheckStuck(Totals& totals) {
   const WatchScope scope = {"baz", ""};
   bool is_shared = false;
   for (const Component& component : components) {
-    is_shared = is_shared || world_.MayBeOpenFor(component, scope);
+    is_shared = is_shared || world_.MayBeOpenFor(component, scope, world_.lateness());
   }
   if (is_shared) return;
   ++totals.stuck;

@@ -73,8 +73,10 @@ void ModelWorld::NoteOwnWrite(Component& writer, const ObjectKey& key, int versi
 std::unique_ptr<DemandOwners::Open> ModelWorld::Open(Component& component, const WatchScope& scope,
                                                      bool with_sink,
                                                      DemandOwners::OnEvent on_event) {
-  const bool is_new = !MayBeOpenFor(component, scope);
-  if (std::ranges::none_of(components_, [&](const auto& c) { return MayBeOpenFor(c, scope); })) {
+  // Its timers have run just before, so that they are not late.
+  const bool is_new = !MayBeOpenFor(component, scope, absl::ZeroDuration());
+  if (std::ranges::none_of(components_,
+                           [&](const auto& c) { return MayBeOpenFor(c, scope, lateness_); })) {
     // A wider stream may serve the scope from where it is, which is behind the server.
     int began = ServerVersion();
     for (const WatchScope& by : Serving(component, scope)) {
@@ -187,11 +189,12 @@ int ModelWorld::StreamBegan(const WatchScope& scope) const {
   return found == began_.end() ? 0 : found->second;
 }
 
-bool ModelWorld::MayBeOpenFor(const Component& component, const WatchScope& scope) const {
+bool ModelWorld::MayBeOpenFor(const Component& component, const WatchScope& scope,
+                              absl::Duration lateness) const {
   if (component.demands.contains(scope)) return true;
   const auto left = component.left_at.find(scope);
   return left != component.left_at.end() &&
-         Now() <= left->second + options_.close_unused_watch_after + lateness_;
+         Now() <= left->second + options_.close_unused_watch_after + lateness;
 }
 
 void ModelWorld::Learn(Component& component, const WatchScope& scope, const ObjectEvent& event) {

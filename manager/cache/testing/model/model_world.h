@@ -78,7 +78,10 @@ class ModelWorld {
   bool HasStream(const WatchScope& scope);
   // The version on the server when the scope's present stream was demanded first.
   int StreamBegan(const WatchScope& scope) const;
-  bool MayBeOpenFor(const Component& component, const WatchScope& scope) const;
+  // Whether the component demands the scope, or did so late enough for its watch to be open, if
+  // timers are so late.
+  bool MayBeOpenFor(const Component& component, const WatchScope& scope,
+                    absl::Duration lateness) const;
   double Gauge(const std::string& name, const Labels& labels) {
     return metrics_.Gauge(name, "", labels).Value();
   }

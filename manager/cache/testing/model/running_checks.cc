@@ -221,7 +221,7 @@ void RunningChecks::CheckStreams() {
   for (Component& component : world_.components()) {
     for (const auto& watch : component.client->open_watches()) {
       if (!watch->renews) ++open[watch->scope];
-      if (world_.MayBeOpenFor(component, watch->scope)) continue;
+      if (world_.MayBeOpenFor(component, watch->scope, world_.lateness())) continue;
       world_.violations().Add("I2", component.name, " watches \"", watch->scope.ToString(),
                               "\" without a demand");
     }
