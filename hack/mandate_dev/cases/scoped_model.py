@@ -112,18 +112,21 @@ def play(command: Sequence[str], answer: Callable[[str], str], seconds: float) -
         watchdog = threading.Timer(seconds, program.kill)
         watchdog.start()
         other: list[str] = []
-        for line in program.stdout:
-            kind, _, rest = line.rstrip("\n").partition(" ")
-            if kind == "ask":
-                print(answer(rest), file=program.stdin, flush=True)
-            elif kind == "totals":
-                totals += parse_totals(rest.split())
-            elif kind in ("violation", "error"):
-                wrong.append(rest if kind == "violation" else f"the run stopped: {rest}")
-            else:
-                other.append(line)
-        code = program.wait()
-        watchdog.cancel()
+        try:
+            for line in program.stdout:
+                kind, _, rest = line.rstrip("\n").partition(" ")
+                if kind == "ask":
+                    print(answer(rest), file=program.stdin, flush=True)
+                elif kind == "totals":
+                    totals += parse_totals(rest.split())
+                elif kind in ("violation", "error"):
+                    wrong.append(rest if kind == "violation" else f"the run stopped: {rest}")
+                else:
+                    other.append(line)
+            code = program.wait()
+        finally:  # also after an interruption
+            watchdog.cancel()
+            program.kill()
     if code != 0 and not wrong:
         wrong.append(f"exit {code}: {''.join(other[-20:])}")
     return wrong, totals
