@@ -239,8 +239,7 @@ std::unique_ptr<Stream> ObservedClient::Watch(RestRequest request,
   }
   ++sent_;
   if (!open->renews) {
-    ledger_.Ask(std::string(component()), open->scope, /*is_stream=*/true,
-                loop().clock().TimeNow());
+    ledger_.Ask(std::string(component()), open->scope, loop().clock().TimeNow());
   }
   observed->Keep(inner_.Watch(std::move(request), observed));
   return std::make_unique<Handle>(observed);
