@@ -79,7 +79,8 @@ class AccessProofTest : public ::testing::Test {
   FakeRestClient client_{loop_, "reader"};
   Metrics metrics_;
   AccessMetrics counts_{metrics_, "reader"};
-  ProbeBudget probes_{{.per_second = 5, .burst = 20}, loop_, metrics_};
+  ProbeBudget probes_{
+      {.per_second = 5, .burst = 20, .hints = {.per_second = 5, .burst = 20}}, loop_, metrics_};
   std::mt19937_64 random_{1};
   AccessProof::Options options_;
   std::map<std::string, bool> allowed_ = {{"list", true}, {"watch", true}};

@@ -35,6 +35,8 @@ absl::Status Check(const Cache::Options& options) {
   status.Update(positive("max_watch_bytes", options.max_watch_bytes, 0u));
   status.Update(positive("probes.per_second", options.probes.per_second, 0.0));
   status.Update(positive("probes.burst", options.probes.burst, 0));
+  status.Update(positive("probes.hints.per_second", options.probes.hints.per_second, 0.0));
+  status.Update(positive("probes.hints.burst", options.probes.hints.burst, 0));
   status.Update(positive("probes.rechecks.per_second", options.probes.rechecks.per_second, 0.0));
   status.Update(positive("probes.rechecks.burst", options.probes.rechecks.burst, 0));
   status.Update(positive("closes.per_second", options.closes.per_second, 0.0));

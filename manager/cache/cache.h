@@ -67,7 +67,8 @@ class Cache {
     // that exceeds its limit cannot be read (kResourceExhausted).
     size_t max_watch_bytes = size_t{1} << 30;
     // How often a component asks whether denied access has come back, for all its scopes together;
-    // and `rechecks`: how often hints make it ask whether its access has gone.
+    // `hints`: the same after a hint; `rechecks`: how often hints make it ask whether its access
+    // has gone.
     ProbeBudget::Options probes = {.per_second = 5, .burst = 20};
     // How fast watches that are no longer needed are closed: an API server whose watches all end at
     // once needs much memory. Closing ones deliver nothing.

@@ -1,4 +1,3 @@
-// The reads of one component, and their errors.
 #include "manager/cache/cache.h"
 
 #include <gtest/gtest.h>
@@ -29,6 +28,7 @@ TEST_F(CacheTest, OptionsAreChecked) {
        [](Cache::Options& o) { o.access.review_timeout = absl::ZeroDuration(); }},
       {"reflector.min_watch_timeout",
        [](Cache::Options& o) { o.reflector.min_watch_timeout = absl::Milliseconds(1); }},
+      {"probes.hints.burst", [](Cache::Options& o) { o.probes.hints.burst = 0; }},
       {"probes.rechecks.per_second", [](Cache::Options& o) { o.probes.rechecks.per_second = 0; }},
       {"closes.per_second", [](Cache::Options& o) { o.closes.per_second = 0; }},
       {"closes.burst", [](Cache::Options& o) { o.closes.burst = 0; }},
@@ -74,7 +74,7 @@ TEST_F(CacheTest, ReadsDemandedObjects) {
   server_.Delete("foo/y");
   Settle();
   EXPECT_EQ(demand.Take(), "+foo/y@102 ~foo/x@103 -foo/y@104");
-  EXPECT_EQ(a_.requests().size(), 1u) << "one watch does it all";
+  EXPECT_EQ(a_.requests().size(), 1u);
 }
 
 TEST_F(CacheTest, EachScopeAnswersForItself) {

@@ -6,36 +6,26 @@ namespace mandate {
 
 // Probes that share a budget.
 struct ProbeBudget::Lane {
-  using Queue = std::deque<std::shared_ptr<std::function<void()>>>;
+  Lane(TokenBucket::Options options, Loop& loop, Metrics& metrics, const Labels& labels)
+      : tokens(options, loop.clock().TimeNow()),
+        timer(loop),
+        probes(metrics.Counter("mandate_cache_probes_total",
+                               "Requests that asked whether access has come back, or has gone",
+                               labels)),
+        waiting(metrics.Gauge("mandate_cache_probes_waiting",
+                              "Such requests that wait for the component's budget", labels)) {}
 
-  Lane(TokenBucket::Options options, Loop& loop, prometheus::Counter& counter,
-       prometheus::Gauge& gauge)
-      : tokens(options, loop.clock().TimeNow()), timer(loop), probes(counter), waiting(gauge) {}
-
-  // Of the hinted ones, at most this many run while a periodic one waits.
-  static constexpr int kMostInARow = 4;
-
-  void DropWithdrawn() {
-    for (Queue* queue : {&hinted, &periodic}) {
-      std::erase_if(*queue, [](const auto& probe) { return *probe == nullptr; });
-    }
-  }
   // The next probe that was not withdrawn; null: none.
   std::shared_ptr<std::function<void()>> Next() {
-    for (Queue* queue : {&hinted, &periodic}) {
-      while (!queue->empty() && *queue->front() == nullptr) queue->pop_front();
+    while (!queue.empty()) {
+      auto next = std::move(queue.front());
+      queue.pop_front();
+      if (*next != nullptr) return next;
     }
-    const bool is_turn_of_periodic = hinted.empty() || in_a_row >= kMostInARow;
-    Queue& queue = is_turn_of_periodic && !periodic.empty() ? periodic : hinted;
-    if (queue.empty()) return nullptr;
-    in_a_row = &queue == &hinted ? in_a_row + 1 : 0;
-    auto next = std::move(queue.front());
-    queue.pop_front();
-    return next;
+    return nullptr;
   }
 
-  Queue hinted, periodic;
-  int in_a_row = 0;
+  std::deque<std::shared_ptr<std::function<void()>>> queue;
   TokenBucket tokens;
   LoopTimer timer;
   prometheus::Counter& probes;
@@ -43,8 +33,29 @@ struct ProbeBudget::Lane {
 };
 
 struct ProbeBudget::Component {
-  Lane asks;
+  Component(const Options& options, Loop& loop, Metrics& metrics, std::string_view name)
+      : rechecks(options.rechecks, loop, metrics, LabelsOf(name, "recheck")),
+        hints(options.hints, loop, metrics, LabelsOf(name, "hint")),
+        periodic({options.per_second, options.burst}, loop, metrics, LabelsOf(name, "periodic")) {}
+
+  static Labels LabelsOf(std::string_view name, const char* reason) {
+    return {{"identity", std::string(name)}, {"reason", reason}};
+  }
+  Lane& For(Urgency urgency) {
+    switch (urgency) {
+      case Urgency::kRecheck:
+        return rechecks;
+      case Urgency::kHint:
+        return hints;
+      case Urgency::kPeriodic:
+        break;
+    }
+    return periodic;
+  }
+
   Lane rechecks;
+  Lane hints;
+  Lane periodic;
 };
 
 ProbeBudget::ProbeBudget(Options options, Loop& loop, Metrics& metrics)
@@ -55,33 +66,15 @@ ProbeBudget::~ProbeBudget() = default;
 ProbeBudget::Component& ProbeBudget::Find(std::string_view component) {
   const auto found = components_.find(component);
   if (found != components_.end()) return *found->second;
-  const Labels labels = {{"identity", std::string(component)}};
-  auto added = std::unique_ptr<Component>(new Component{
-      .asks = {{.per_second = options_.per_second, .burst = options_.burst},
-               loop_,
-               metrics_.Counter("mandate_cache_probes_total",
-                                "Requests that asked whether denied access has come back", labels),
-               metrics_.Gauge("mandate_cache_probes_waiting",
-                              "Requests that ask whether denied access has come back, and wait for "
-                              "the component's budget",
-                              labels)},
-      .rechecks = {
-          options_.rechecks, loop_,
-          metrics_.Counter("mandate_cache_rechecks_total",
-                           "Reviews, caused by a hint, of access that a component has", labels),
-          metrics_.Gauge("mandate_cache_rechecks_waiting",
-                         "Reviews, caused by a hint, of access that a component has, and "
-                         "that wait for its budget",
-                         labels)}});
+  auto added = std::make_unique<Component>(options_, loop_, metrics_, component);
   return *components_.emplace(std::string(component), std::move(added)).first->second;
 }
 
 std::unique_ptr<ProbeBudget::Ticket> ProbeBudget::Ask(std::string_view component, Urgency urgency,
                                                       std::function<void()> run) {
-  Component& of = Find(component);
-  Lane& lane = urgency == Urgency::kRecheck ? of.rechecks : of.asks;
+  Lane& lane = Find(component).For(urgency);
   auto probe = std::make_shared<std::function<void()>>(std::move(run));
-  (urgency == Urgency::kPeriodic ? lane.periodic : lane.hinted).push_back(probe);
+  lane.queue.push_back(probe);
   if (!lane.timer.IsSet()) {
     lane.timer.Set(loop_.clock().TimeNow(), [this, &lane] { Run(lane); });
   }
@@ -99,9 +92,9 @@ void ProbeBudget::Run(Lane& lane) {
     const auto run = std::exchange(*probe, nullptr);
     run();
   }
-  lane.DropWithdrawn();
-  lane.waiting.Set(static_cast<double>(lane.hinted.size() + lane.periodic.size()));
-  if (lane.hinted.empty() && lane.periodic.empty()) return;
+  std::erase_if(lane.queue, [](const auto& waits) { return *waits == nullptr; });
+  lane.waiting.Set(static_cast<double>(lane.queue.size()));
+  if (lane.queue.empty()) return;
   lane.timer.SetAfter(lane.tokens.Wait(now), [this, &lane] { Run(lane); });
 }
 

@@ -19,14 +19,15 @@ namespace mandate {
 // The probes of all components, each of which has a budget of its own. A probe is a request, or a
 // pair of access reviews, that the server has denied before, or that a hint suggests. A component
 // with a thousand denied scopes asks for each of them in turn, and no more often than its budget
-// allows. Probes that a hint suggests go first, but each fifth is a periodic one, if one waits.
-// Probes of access that a component has are rechecks, and have a budget apart: what was revoked can
-// be read until its recheck, so it does not wait for denied scopes. Loop thread only.
+// allows. Probes that a hint suggests have a budget apart, because most of them succeed. So have
+// probes of access that a component has: what was revoked can be read until its recheck, so it does
+// not wait for denied scopes. Loop thread only.
 class ProbeBudget {
  public:
   struct Options {
-    double per_second;
+    double per_second;  // of periodic ones
     int burst;
+    TokenBucket::Options hints = {.per_second = 50, .burst = 500};
     TokenBucket::Options rechecks = {.per_second = 50, .burst = 500};
   };
   enum class Urgency { kRecheck, kHint, kPeriodic };
@@ -43,8 +44,8 @@ class ProbeBudget {
     const std::shared_ptr<std::function<void()>> run_;  // shared with the queue; empty: over
   };
 
-  // Counters and gauges, {identity}: mandate_cache_probes_total, mandate_cache_probes_waiting,
-  // mandate_cache_rechecks_total, mandate_cache_rechecks_waiting.
+  // Counter and gauge, {identity,reason=recheck|hint|periodic}: mandate_cache_probes_total,
+  // mandate_cache_probes_waiting.
   ProbeBudget(Options options, Loop& loop, Metrics& metrics);
   ~ProbeBudget();
 

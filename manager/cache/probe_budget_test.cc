@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <memory>
 #include <string>
 #include <vector>
@@ -20,14 +21,22 @@ class ProbeBudgetTest : public testing::Test {
     return budget_.Ask(component, urgency, [this, name] { ran_ += name; });
   }
   std::string Take() { return std::exchange(ran_, ""); }
-  double Waiting() {
-    return metrics_.Gauge("mandate_cache_probes_waiting", "", {{"identity", "a"}}).Value();
+  static Labels Of(const std::string& reason) { return {{"identity", "a"}, {"reason", reason}}; }
+  double Waiting(const std::string& reason = "periodic") {
+    return metrics_.Gauge("mandate_cache_probes_waiting", "", Of(reason)).Value();
+  }
+  double Total(const std::string& reason = "periodic") {
+    return metrics_.Counter("mandate_cache_probes_total", "", Of(reason)).Value();
   }
 
   SimulatedLoop loop_;
   Metrics metrics_;
-  ProbeBudget budget_{
-      {.per_second = 2, .burst = 3, .rechecks = {.per_second = 10, .burst = 5}}, loop_, metrics_};
+  ProbeBudget budget_{{.per_second = 2,
+                       .burst = 3,
+                       .hints = {.per_second = 4, .burst = 4},
+                       .rechecks = {.per_second = 10, .burst = 5}},
+                      loop_,
+                      metrics_};
   std::string ran_;
   std::vector<std::unique_ptr<ProbeBudget::Ticket>> tickets_;
 };
@@ -47,7 +56,7 @@ TEST_F(ProbeBudgetTest, ABurstAndThenTheRate) {
   loop_.RunFor(absl::Seconds(1));
   EXPECT_EQ(Take(), "56");
   EXPECT_EQ(Waiting(), 0);
-  EXPECT_EQ(metrics_.Counter("mandate_cache_probes_total", "", {{"identity", "a"}}).Value(), 6);
+  EXPECT_EQ(Total(), 6);
   EXPECT_EQ(loop_.NextTimer(), absl::InfiniteFuture()) << "nothing waits";
   // A quiet time fills the burst again, and no more.
   loop_.RunFor(absl::Hours(1));
@@ -56,38 +65,24 @@ TEST_F(ProbeBudgetTest, ABurstAndThenTheRate) {
   EXPECT_EQ(Take(), "123");
 }
 
-TEST_F(ProbeBudgetTest, HintsGoFirst) {
-  for (const char* name : {"1", "2", "3", "4"}) tickets_.push_back(Ask(name, Urgency::kPeriodic));
-  loop_.RunReady();
-  EXPECT_EQ(Take(), "123");
-  tickets_.push_back(Ask("h", Urgency::kHint));
-  tickets_.push_back(Ask("i", Urgency::kHint));
-  loop_.RunFor(absl::Seconds(2));
-  EXPECT_EQ(Take(), "hi4");
-}
-
-TEST_F(ProbeBudgetTest, HintsWithoutEndDoNotHoldUpPeriodicProbes) {
-  for (int i = 0; i < 100; ++i) tickets_.push_back(Ask("h", Urgency::kHint));
-  for (const char* name : {"1", "2"}) tickets_.push_back(Ask(name, Urgency::kPeriodic));
-  loop_.RunFor(absl::Seconds(3.75));
-  EXPECT_EQ(Take(), "hhhh1hhhh2");
-}
-
-TEST_F(ProbeBudgetTest, RechecksDoNotWaitForTheOthers) {
-  for (int i = 0; i < 100; ++i) tickets_.push_back(Ask("h", Urgency::kHint));
-  loop_.RunReady();
-  EXPECT_EQ(Take(), "hhh");
-  for (const char* name : {"1", "2", "3", "4", "5", "6", "7"}) {
-    tickets_.push_back(Ask(name, Urgency::kRecheck));
+TEST_F(ProbeBudgetTest, EachReasonHasABudgetOfItsOwn) {
+  for (int i = 0; i < 8; ++i) {
+    tickets_.push_back(Ask("p", Urgency::kPeriodic));
+    tickets_.push_back(Ask("h", Urgency::kHint));
+    tickets_.push_back(Ask("r", Urgency::kRecheck));
   }
   loop_.RunReady();
-  EXPECT_EQ(Take(), "12345") << "within a budget of their own";
-  loop_.RunFor(absl::Seconds(0.21));
-  EXPECT_EQ(Take(), "67");
-  const Labels labels = {{"identity", "a"}};
-  EXPECT_EQ(metrics_.Counter("mandate_cache_rechecks_total", "", labels).Value(), 7);
-  EXPECT_EQ(metrics_.Gauge("mandate_cache_rechecks_waiting", "", labels).Value(), 0);
-  EXPECT_EQ(metrics_.Counter("mandate_cache_probes_total", "", labels).Value(), 3);
+  std::string ran = Take();
+  std::ranges::sort(ran);
+  EXPECT_EQ(ran, "hhhhppprrrrr");
+  EXPECT_EQ(Waiting("hint"), 4);
+  loop_.RunFor(absl::Seconds(0.51));
+  ran = Take();
+  std::ranges::sort(ran);
+  EXPECT_EQ(ran, "hhprrr");
+  EXPECT_EQ(Total("recheck"), 8);
+  EXPECT_EQ(Total("hint"), 6);
+  EXPECT_EQ(Total("periodic"), 4);
 }
 
 TEST_F(ProbeBudgetTest, AWithdrawnProbeCostsNothing) {
@@ -115,7 +110,7 @@ TEST_F(ProbeBudgetTest, EachComponentHasItsOwnBudget) {
   for (int i = 0; i < 100; ++i) tickets_.push_back(Ask("x", Urgency::kHint));
   tickets_.push_back(Ask("b", Urgency::kPeriodic, "b"));
   loop_.RunReady();
-  EXPECT_EQ(Take(), "xxxb");
+  EXPECT_EQ(Take(), "xxxxb");
 }
 
 }  // namespace

@@ -48,7 +48,7 @@ void ModelWorld::AddComponents(const std::vector<RestClient*>& inners) {
     }
     component.client->OnSend([this, &component] { ReadInside(component, kKeys[0]); });
     component.view = &cache_->AddComponent(*component.client, kReader);
-    component.probe_tokens = options_.probes.burst;
+    component.probe_tokens = options_.probes.burst + options_.probes.hints.burst;
     component.probes_counted_at = Now();
     component.owners = std::make_unique<DemandOwners>(DemandOwners::Config{
         .component = component.name,

@@ -234,17 +234,19 @@ void RunningChecks::CheckStreams() {
 }
 
 void RunningChecks::CheckProbes(Component& component, Totals& totals) {
+  // A request does not tell whether a hint is its reason.
   const ProbeBudget::Options& budget = world_.options().probes;
+  const double per_second = budget.per_second + budget.hints.per_second;
+  const int burst = budget.burst + budget.hints.burst;
   // A check may wait for the interval between two of them, so a probe can meet the next one.
-  const double slack = 1 + budget.per_second * absl::ToDoubleSeconds(absl::Seconds(1));
+  const double slack = 1 + per_second * absl::ToDoubleSeconds(absl::Seconds(1));
   for (const absl::Time at : world_.ledger().TakeProbes(component.name)) {
     ++totals.probes;
     // A scope that was denied once, and is no longer served by a wider one, asks at once.
     if (world_.covers()) continue;
     component.probe_tokens = std::min<double>(
-        budget.burst,
-        component.probe_tokens +
-            budget.per_second * absl::ToDoubleSeconds(at - component.probes_counted_at));
+        burst, component.probe_tokens +
+                   per_second * absl::ToDoubleSeconds(at - component.probes_counted_at));
     component.probes_counted_at = at;
     component.probe_tokens -= 1;
     if (component.probe_tokens < -slack - 0.01) {

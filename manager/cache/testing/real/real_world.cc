@@ -111,7 +111,7 @@ void RealWorld::Choose(uint64_t seed) {
       Die(2) == 0 ? absl::InfiniteDuration() : absl::Milliseconds(Die(500));
   options_.proof_lifetime = absl::Milliseconds(1500 + Die(1000));
   options_.max_events_per_loop_turn = Die(2) == 0 ? 2 : 256;
-  options_.probes = {.per_second = 20, .burst = 20};
+  options_.probes = {.per_second = 20, .burst = 20, .hints = {.per_second = 20, .burst = 20}};
   const Backoff::Options soon = {.initial = absl::Milliseconds(100),
                                  .factor = 2,
                                  .max = absl::Milliseconds(400),
