@@ -213,6 +213,21 @@ TEST_F(CoveredWatchTest, AWiderScopeThatIsDemandedAgainCoversAgain) {
   EXPECT_EQ(Covered(), 1);
 }
 
+TEST_F(CoveredWatchTest, AScopeThatIsNoLongerDemandedStaysCovered) {
+  options_.close_unused_watch_after = absl::Minutes(1);
+  CacheView& view = AddGranted(a_);
+  Demanded all = DemandAndSettle(view);
+  Demanded foo = DemandAndSettle(view, "foo");
+  Leave(foo);
+  EXPECT_EQ(Covered(), 1) << "it lingers, and may be demanded again";
+  foo = DemandAndSettle(view, "foo");
+  EXPECT_EQ(foo.state(), DemandState::kSynced);
+  Leave(foo);
+  loop_.RunFor(absl::Minutes(2));
+  EXPECT_EQ(Covered(), 0);
+  EXPECT_EQ(a_.requests().size(), 1u) << "the wider watch";
+}
+
 TEST_F(CoveredWatchTest, AnOptionGivesEachScopeItsOwnWatch) {
   options_.close_covered_watch_after = absl::InfiniteDuration();
   CacheView& view = AddGranted(a_);

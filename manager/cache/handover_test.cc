@@ -235,6 +235,14 @@ TEST_F(HandoverTest, MembersTryEquallyOften) {
   EXPECT_NEAR(std::ranges::count(tries, 'a'), std::ranges::count(tries, 'b'), 2);
 }
 
+TEST_F(HandoverTest, FailuresOfAFormerSponsorDoNotCount) {
+  JoinAll();
+  EndWatchesOfBoth();
+  CloseWatch(a_);
+  ASSERT_TRUE(loop_.RunUntil([&] { return c_.live_watches() == 1; }));
+  EXPECT_EQ(b_.Count("watch=true"), 2u) << "the second failure is followed by a long wait";
+}
+
 // Only consecutive failures count, and the watch has worked since the first two.
 TEST_F(HandoverTest, AWorkingWatchResetsTheCountOfFailures) {
   JoinBoth();

@@ -66,6 +66,20 @@ TEST_F(KindStoreSelectedTest, AnObjectEntersAndLeavesWithItsLabels) {
   EXPECT_EQ(all->Content(), "a/x@5 b/x@4");
 }
 
+TEST_F(KindStoreSelectedTest, AnObjectLeavesAlsoIfItCameWithMany) {
+  const auto all = Open("");
+  auto web = std::make_unique<Watch>();
+  web->stream = kind_.Open({kWidget, "a", "", "app=web"}, web->heard, /*most_events=*/1);
+  all->List({}, 1);
+  web->List({}, 1);
+  all->List({Web("a/x", 2), Web("a/y", 3)}, 3);
+  EXPECT_EQ(web->heard.Take(), "before: ");
+  EXPECT_EQ(web->Content(), "a/x@2 a/y@3");
+  all->stream->Put(Widget("a/x", 4));
+  EXPECT_EQ(web->heard.Take(), "-a/x@2");
+  EXPECT_EQ(web->Content(), "a/y@3");
+}
+
 TEST_F(KindStoreSelectedTest, WhatASelectorLosesMayStillExist) {
   const auto all = Open(""), web = Open("a", "app=web");
   all->List({Web("a/x", 1)}, 1);

@@ -130,6 +130,24 @@ TEST_F(ReadYourWritesTest, AWriteIsForgottenWhenEveryStoreShowsIt) {
   EXPECT_EQ(Read("x"), "absent");
 }
 
+TEST_F(SyncedReadYourWritesTest, EachWriteOfAListIsForgottenByItself) {
+  for (const std::string in_two : {"x", "y"}) {
+    SCOPED_TRACE(in_two);
+    Demanded one = Demand(*view_, "foo", in_two);
+    Sync();
+    Put("x");
+    Put("y");
+    List("");
+    for (const std::string name : {"x", "y"}) {
+      EXPECT_EQ(a_.own_writes().Pending(kWidget, "foo", name).empty(), name != in_two) << name;
+    }
+    one.handle.reset();
+    Sync();
+    List("");
+  }
+  EXPECT_FALSE(a_.own_writes().MayHave(kWidget));
+}
+
 TEST_F(SyncedReadYourWritesTest, SeesADeletionAfterTheNameIsUsedAgain) {
   const std::string first = Uid("x");
   Delete("x");
