@@ -166,6 +166,15 @@ TEST_F(AccessObserverTest, ManyChangesAreFewHints) {
   EXPECT_LE(times.back(), 400 + 1100);
 }
 
+// The first hint may have come before the second change.
+TEST_F(AccessObserverTest, AChangeBetweenTheHintsGetsBoth) {
+  StartObserver();
+  cache_.Put(Bind<RoleBinding>("a", "first", "r", "memcached"));
+  loop_.RunFor(absl::Milliseconds(500));
+  cache_.Put(Bind<RoleBinding>("a", "second", "r", "memcached"));
+  EXPECT_EQ(Hints(), "memcached@a:100,600,1600");
+}
+
 // Kinds that it may not read do not stop the hints of the others.
 TEST_F(AccessObserverTest, WatchesWhatItMay) {
   Deny(KindOf<ClusterRoleBinding>::value);
