@@ -187,6 +187,9 @@ absl::StatusOr<Json::Value> WriteFlow::Applied() const {
                          StrCat("uid mismatch: the provided object specified uid ",
                                 MetaString(object, "uid"), ", and no existing object was found"));
   }
+  // The configuration of a status has no metadata, but its version is a precondition.
+  const std::string version = MetaString(body_, "resourceVersion");
+  if (!version.empty()) MutableMetadata(object)["resourceVersion"] = version;
   RETURN_IF_ERROR(CheckIdentity(object));
   if (type_.custom()) DropUnreadableTimes(object);
   return Normalise(object, type_);
