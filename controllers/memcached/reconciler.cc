@@ -261,6 +261,8 @@ absl::Status MemcachedReconciler::Report(const CallContext& context, const Snaps
   report.mutable_metadata()->set_name(snapshot.memcached.metadata().name());
   report.mutable_metadata()->set_namespace_(snapshot.memcached.metadata().namespace_());
   report.mutable_metadata()->set_uid(snapshot.memcached.metadata().uid());
+  // The server ignores the UID when it writes a status, but not the version.
+  report.mutable_metadata()->set_resourceversion(snapshot.memcached.metadata().resourceversion());
   *report.mutable_status() = status;
   const absl::Status written = client_.ApplyStatus(context, report).status();
   return IsOutdated(written, snapshot.memcached) ? absl::OkStatus() : written;

@@ -4,6 +4,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -267,6 +268,29 @@ TEST_F(ReconcilerTest, AFailedWriteIsReportedAndTriedAgain) {
   cluster_.Create("allowed-one", 1);
   cluster_.RunFor(absl::Minutes(1));
   EXPECT_EQ(cluster_.State("allowed-one"), Success("allowed-one"));
+}
+
+// The name may belong to another Memcached when the status is written.
+TEST_F(ReconcilerTest, TheStatusIsThatOfTheObjectThatWasRead) {
+  CreateIn("allowed-one");
+  const std::string target = StrCat("/apis/cache.example.com/v1alpha1/namespaces/allowed-one/",
+                                    "memcacheds/", MemcachedCluster::NameIn("allowed-one"));
+  int writes = 0;
+  cluster_.intercept = [&](const HttpRequest& request) -> std::optional<HttpResponse> {
+    ++writes;
+    if (writes == 1) {
+      EXPECT_THAT(request.target, HasSubstr("/status"));
+      EXPECT_EQ(cluster_.Send("PATCH", target, R"({"metadata":{"finalizers":null}})"), 200);
+      EXPECT_EQ(cluster_.Send("DELETE", target, ""), 200);
+      cluster_.Create("allowed-one", 1);
+    } else if (writes == 2) {
+      EXPECT_EQ(cluster_.State("allowed-one"), "") << "nothing was reconciled yet";
+    }
+    return std::nullopt;
+  };
+  cluster_.CreatePod("allowed-one", "a");
+  cluster_.Settle();
+  EXPECT_GE(writes, 2);
 }
 
 TEST_F(ReconcilerTest, ANameThatCannotBeALabelIsReported) {

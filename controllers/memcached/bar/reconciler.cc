@@ -50,9 +50,11 @@ absl::StatusOr<Result> BarReconciler::Reconcile(const CallContext& context,
   report.mutable_metadata()->set_name(request.key.name);
   report.mutable_metadata()->set_namespace_(request.key.ns);
   report.mutable_metadata()->set_uid(bar->metadata().uid());
+  // The server ignores the UID when it writes a status, but not the version.
+  report.mutable_metadata()->set_resourceversion(bar->metadata().resourceversion());
   *report.mutable_status() = std::move(status);
   const absl::Status written = client_.ApplyStatus(context, report).status();
-  // Deleted or replaced meanwhile: an event follows.
+  // Deleted, replaced or changed meanwhile: an event follows.
   if ((IsNotFound(written) || IsConflict(written)) &&
       IsServerErrorAbout(written, request.key.name)) {
     return Result{};

@@ -5,6 +5,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -46,12 +47,15 @@ class BarTest : public testing::Test {
                                    name, R"("}})")),
               201);
   }
-  void Create(const std::string& name, const std::string& spec) {
+  void Post(const std::string& name, const std::string& spec) {
     EXPECT_EQ(cluster_.Send("POST", kBars,
                             StrCat(R"({"apiVersion":"operators.io.operator-framework/v1",)",
                                    R"("kind":"Bar","metadata":{"name":")", name, R"("},"spec":{)",
                                    spec, "}}")),
               201);
+  }
+  void Create(const std::string& name, const std::string& spec) {
+    Post(name, spec);
     cluster_.Settle();
   }
   void Delete(const std::string& name) {
@@ -141,6 +145,23 @@ TEST_F(BarTest, ADeniedScopeDoesNotHoldUpTheOthers) {
   cluster_.Bind("elsewhere", kNeeds);
   cluster_.RunFor(absl::Minutes(1));
   EXPECT_TRUE(Reads("sample")[1].ends_with(": Synced 1")) << Reads("sample")[1];
+}
+
+// The name may belong to another Bar when the status is written.
+TEST_F(BarTest, TheStatusIsThatOfTheObjectThatWasRead) {
+  int writes = 0;
+  cluster_.intercept = [&](const HttpRequest&) -> std::optional<HttpResponse> {
+    ++writes;
+    if (writes == 1) {
+      EXPECT_EQ(cluster_.Send("DELETE", StrCat(kBars, "/b"), ""), 200);
+      Post("b", kOneElsewhere);
+    } else if (writes == 2) {
+      EXPECT_THAT(Reads("b"), IsEmpty());
+    }
+    return std::nullopt;
+  };
+  Create("b", kOne);
+  EXPECT_GE(writes, 2);
 }
 
 TEST_F(BarTest, AnEditReplacesTheDemands) {
