@@ -90,6 +90,7 @@ void AccessProof::OnWatchEnd(const WatchStream::End&) {
 
 void AccessProof::CheckSoon() {
   denied_backoff_.Reset();
+  if (probe_ != nullptr && probe_->IsWaitingHint()) return;
   const auto urgency =
       state_ == State::kProven ? ProbeBudget::Urgency::kRecheck : ProbeBudget::Urgency::kHint;
   probe_ = probes_.Ask(client_.component(), urgency, [this] { Check(); });
@@ -196,6 +197,7 @@ void AccessProof::NoteDenied(absl::Status why) {
 void AccessProof::RetryLater() {
   next_check_.SetAfter(denied_backoff_.Next(random_), [this] {
     if (NamespaceIsGone()) return RetryLater();
+    if (probe_ != nullptr && probe_->IsWaitingHint()) return;
     probe_ = probes_.Ask(client_.component(), ProbeBudget::Urgency::kPeriodic, [this] { Check(); });
   });
 }

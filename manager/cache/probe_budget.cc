@@ -78,7 +78,7 @@ std::unique_ptr<ProbeBudget::Ticket> ProbeBudget::Ask(std::string_view component
   if (!lane.timer.IsSet()) {
     lane.timer.Set(loop_.clock().TimeNow(), [this, &lane] { Run(lane); });
   }
-  return std::make_unique<Ticket>(std::move(probe));
+  return std::make_unique<Ticket>(std::move(probe), urgency);
 }
 
 void ProbeBudget::Run(Lane& lane) {

@@ -35,13 +35,19 @@ class ProbeBudget {
   // A waiting probe. Its destructor withdraws it.
   class Ticket {
    public:
-    explicit Ticket(std::shared_ptr<std::function<void()>> run) : run_(std::move(run)) {}
+    Ticket(std::shared_ptr<std::function<void()>> run, Urgency urgency)
+        : run_(std::move(run)), urgency_(urgency) {}
     ~Ticket() { *run_ = nullptr; }
     Ticket(const Ticket&) = delete;
     Ticket& operator=(const Ticket&) = delete;
 
+    // Another hint for the same probe should keep this ticket, and with it the place in the queue:
+    // otherwise frequent hints would keep the last probes from their turn.
+    bool IsWaitingHint() const { return *run_ != nullptr && urgency_ != Urgency::kPeriodic; }
+
    private:
     const std::shared_ptr<std::function<void()>> run_;  // shared with the queue; empty: over
+    const Urgency urgency_;
   };
 
   // Counter and gauge, {identity,reason=recheck|hint|periodic}: mandate_cache_probes_total,

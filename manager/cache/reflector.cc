@@ -100,6 +100,7 @@ void Reflector::RetryNow() {
                         status_.state == DemandState::kKindAbsent || LacksIdentity(status_.reason);
   if (!may_help) return;
   backoff_.ResetAccess();
+  if (probe_ != nullptr && probe_->IsWaitingHint()) return;
   WaitFor(std::max(absl::ZeroDuration(),
                    last_attempt_ + options_.retry_now_interval - loop_.clock().TimeNow()),
           next_, /*hinted=*/true);

@@ -1,0 +1,64 @@
+// Many denied scopes share the budget of their component's probes.
+#include <gtest/gtest.h>
+
+#include <string>
+#include <vector>
+
+#include "manager/cache/cache.h"
+#include "manager/cache/testing/cache_fixture.h"
+#include "manager/core/strings.h"
+
+namespace mandate {
+namespace {
+
+class DeniedScopesTest : public CacheFixture {
+ protected:
+  static constexpr int kScopes = 30;
+
+  DeniedScopesTest() { options_.probes = {.per_second = 1, .burst = 1}; }
+
+  // The last one is in another namespace, which follows the other one in each hint for all.
+  std::vector<Demanded> DemandAll(CacheView& view) {
+    std::vector<Demanded> demands;
+    for (int i = 1; i < kScopes; ++i) demands.push_back(Demand(view, "bar", StrCat("n", i)));
+    demands.push_back(Demand(view, "foo"));
+    loop_.RunFor(absl::Minutes(5));
+    return demands;
+  }
+  // The component gets a hint every 5 s.
+  void HintUntilSynced(const std::string& component, const Demanded& last) {
+    ASSERT_EQ(last.state(), DemandState::kForbidden);
+    server_.Grant(component, "foo");
+    for (int i = 0; i < 7; ++i) {
+      cache_->RecheckAccess(component);
+      loop_.RunFor(absl::Seconds(5));
+    }
+    EXPECT_EQ(last.state(), DemandState::kSynced) << "it had its turn among 30";
+  }
+};
+
+TEST_F(DeniedScopesTest, EachIsAskedForWhileHintsRepeat) {
+  const std::vector<Demanded> demands = DemandAll(Add(a_));
+  HintUntilSynced("a", demands.back());
+}
+
+TEST_F(DeniedScopesTest, EachIsReviewedWhileHintsRepeat) {
+  const std::vector<Demanded> of_a = DemandAll(AddGranted(a_));
+  const std::vector<Demanded> of_b = DemandAll(Add(b_));
+  HintUntilSynced("b", of_b.back());
+}
+
+// The hint waits for longer than the time until the scope's next probe without a hint.
+TEST_F(DeniedScopesTest, AHintThatWaitsStaysFirst) {
+  options_.access.denied_backoff.max = absl::Seconds(25);
+  const std::vector<Demanded> of_a = DemandAll(AddGranted(a_));
+  const std::vector<Demanded> of_b = DemandAll(Add(b_));
+  cache_->RecheckAccess("b");
+  loop_.RunReady();
+  server_.Grant("b", "foo");
+  loop_.RunFor(absl::Seconds(32));
+  EXPECT_EQ(of_b.back().state(), DemandState::kSynced);
+}
+
+}  // namespace
+}  // namespace mandate
