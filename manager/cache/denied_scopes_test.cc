@@ -15,7 +15,9 @@ class DeniedScopesTest : public CacheFixture {
  protected:
   static constexpr int kScopes = 30;
 
-  DeniedScopesTest() { options_.probes = {.per_second = 1, .burst = 1}; }
+  DeniedScopesTest() {
+    options_.probes = {.per_second = 1, .burst = 1, .hints = {.per_second = 1, .burst = 1}};
+  }
 
   // The last one is in another namespace, which follows the other one in each hint for all.
   std::vector<Demanded> DemandAll(CacheView& view) {
