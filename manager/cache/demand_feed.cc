@@ -133,7 +133,7 @@ void DemandFeed::SetStatus(const DemandStatus& status) {
   const bool is_behind = catching_up_ || (paused_ && sink_ != nullptr && !complete_once_);
   if (is_behind && status.state == DemandState::kSynced) {
     waiting_ = status;
-    // It is told later that it is synced, and now that it is no longer denied.
+    // The denial has ended. The sink gets kSynced later, after the objects.
     const DemandState told = this->status().state;
     if (told == DemandState::kForbidden || told == DemandState::kKindAbsent) {
       DeliverStatus(

@@ -183,7 +183,8 @@ TEST_P(DemandStatusByListTest, AComponentOverItsByteLimitFailsAndOthersGoOn) {
   EXPECT_EQ(Gauge("mandate_cache_budget_used_bytes", {{"identity", "a"}}), 0);
 }
 
-// What was revoked can be read until it is reviewed, so it does not wait for the denied scopes.
+// The component can read a revoked scope until a review denies it. So this review is sent before
+// the probes of denied scopes.
 TEST_F(DemandStatusTest, ARevocationOfManyScopesIsNoticedWithinASecond) {
   constexpr int kScopes = 300;
   CacheView& view = Add(a_);

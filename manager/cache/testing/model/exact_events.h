@@ -1,4 +1,4 @@
-// Which events each sink should receive for changes that are made one by one, while all is calm.
+// The events that each sink should receive. The changes are made one by one, without faults.
 #pragma once
 
 #include <cstdint>

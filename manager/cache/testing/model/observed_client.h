@@ -1,5 +1,5 @@
-// Between the cache and a component's client. It reports to the reference model what the component
-// asks, and what it is told, before the cache gets to know it.
+// A client between the cache and a component's own client. It reports each request and each
+// response to the reference model, before the cache receives the response.
 #pragma once
 
 #include <functional>

@@ -16,7 +16,7 @@
 
 namespace mandate::model {
 
-// What a run has done.
+// The counts of one run.
 struct RealTotals {
   RunningChecks::Totals running;
   StateChecks::Totals state;
