@@ -19,4 +19,8 @@ absl::Status CheckResponse(const Expectation& expect, const Response& response,
 absl::Status CheckEvent(const Json::Value& expected, const Json::Value& event,
                         Variables& variables);
 
+// True for a bookmark without annotations if the row expects no bookmark. A server sends such
+// bookmarks by its own timer, so they may come between any two events.
+bool IsPassedOver(const Json::Value& event, const Json::Value& expected);
+
 }  // namespace mandate::conformance

@@ -82,5 +82,21 @@ TEST(ExpectTest, ChecksEvents) {
   }
 }
 
+TEST(ExpectTest, PassesOverBookmarksThatNoRowExpects) {
+  const Json::Value added = *ParseJson(R"({"type":"ADDED","object":{"metadata":{"name":"a"}}})");
+  const Json::Value periodic =
+      *ParseJson(R"({"type":"BOOKMARK","object":{"metadata":{"resourceVersion":"7"}}})");
+  const Json::Value initial = *ParseJson(R"({"type":"BOOKMARK","object":{"metadata":{
+      "annotations":{"k8s.io/initial-events-end":"true"}}}})");
+  for (const char* expected : {"ADDED a", "{DELETED: {x: 1}}", "end"}) {
+    EXPECT_TRUE(IsPassedOver(periodic, ToJson(YAML::Load(expected)))) << expected;
+    EXPECT_FALSE(IsPassedOver(initial, ToJson(YAML::Load(expected)))) << expected;
+    EXPECT_FALSE(IsPassedOver(added, ToJson(YAML::Load(expected)))) << expected;
+  }
+  for (const char* expected : {"BOOKMARK", "{BOOKMARK: {x: 1}}"}) {
+    EXPECT_FALSE(IsPassedOver(periodic, ToJson(YAML::Load(expected)))) << expected;
+  }
+}
+
 }  // namespace
 }  // namespace mandate::conformance

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "absl/strings/ascii.h"
+#include "absl/strings/match.h"
 #include "manager/core/clock.h"
 #include "manager/core/status_macros.h"
 #include "manager/core/strings.h"
@@ -18,6 +19,11 @@ namespace mandate::conformance {
 namespace {
 
 constexpr absl::Duration kPause = absl::Milliseconds(20);  // between two tries
+
+struct Stream {
+  std::unique_ptr<Exchange> exchange;
+  bool asks_for_bookmarks = false;
+};
 
 class RowRun {
  public:
@@ -179,7 +185,8 @@ class RowRun {
     if (!headed) return Named(request, absl::FailedPreconditionError("no answer"));
     if (!stream->status().ok()) return Named(request, stream->status());
     RETURN_IF_ERROR(Named(request, Check(step.expect, stream->response())));
-    streams_[step.subject] = std::move(stream);
+    streams_[step.subject] = {std::move(stream),
+                              absl::StrContains(request.target, "allowWatchBookmarks=true")};
     return absl::OkStatus();
   }
 
@@ -191,7 +198,7 @@ class RowRun {
     const auto found = streams_.find(step.subject);
     if (found == streams_.end()) return NoStream(step);
     for (Json::ArrayIndex i = 0; i < step.value.size(); ++i) {
-      const absl::Status status = NextEvent(step.value[i], *found->second);
+      const absl::Status status = NextEvent(step.value[i], found->second);
       if (!status.ok()) {
         return absl::FailedPreconditionError(
             StrCat("events ", step.subject, "[", i, "]: ", AsStd(status.message())));
@@ -200,16 +207,19 @@ class RowRun {
     return absl::OkStatus();
   }
 
-  absl::Status NextEvent(const Json::Value& expected, Exchange& stream) {
+  absl::Status NextEvent(const Json::Value& expected, Stream& watch) {
+    Exchange& stream = *watch.exchange;
     absl::StatusOr<std::optional<Json::Value>> event = std::nullopt;
     const std::string type = stream.response().Header("content-type");
-    context_.http.Await(
-        [&] {
-          event = TakeEvent(stream.response().body, type);
-          return !event.ok() || event->has_value() || stream.ended();
-        },
-        context_.patience);
-    RETURN_IF_ERROR(event.status());
+    do {
+      context_.http.Await(
+          [&] {
+            event = TakeEvent(stream.response().body, type);
+            return !event.ok() || event->has_value() || stream.ended();
+          },
+          context_.patience);
+      RETURN_IF_ERROR(event.status());
+    } while (event->has_value() && watch.asks_for_bookmarks && IsPassedOver(**event, expected));
     const bool end = expected.isString() && expected.asString() == "end";
     if (event->has_value()) {
       return end ? absl::FailedPreconditionError(
@@ -225,7 +235,7 @@ class RowRun {
   const RowContext& context_;
   Session session_;
   Variables variables_;
-  std::map<std::string, std::unique_ptr<Exchange>> streams_;
+  std::map<std::string, Stream> streams_;
 };
 
 }  // namespace
