@@ -57,7 +57,7 @@ std::string NotHeld(const rbac::Authorizer& authorizer, const rbac::UserInfo& us
   if (errors.empty()) return message;
   // This check reads etcd, and its errors name the resource ("roles.rbac…"). The authorizer reads a
   // cache, and its errors name the kind ("role.rbac…").
-  for (std::string& error : errors) error.insert(error.find('.'), "s");
+  for (std::string& error : errors) error.insert(error.find('.'), 1, 's');
   // More than one error is an aggregate, which is printed in brackets of its own.
   const std::string list = absl::StrJoin(errors, ", ");
   return StrCat(message, "; resolution errors: [",
