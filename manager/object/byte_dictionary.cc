@@ -6,12 +6,14 @@
 #include <zdict.h>
 #include <zstd.h>
 
+#include "manager/core/scratch.h"
 #include "manager/core/strings.h"
 
 namespace mandate {
 namespace {
 
-constexpr int kLevel = 1;
+// A fast level: most of the gain comes from the dictionary.
+constexpr int kLevel = -3;
 
 struct FreeContext {
   void operator()(ZSTD_CCtx* context) const { ZSTD_freeCCtx(context); }
@@ -26,6 +28,8 @@ ZSTD_CCtx* Compressor() {
     ZSTD_CCtx_setParameter(made.get(), ZSTD_c_contentSizeFlag, 0);
     ZSTD_CCtx_setParameter(made.get(), ZSTD_c_checksumFlag, 0);
     ZSTD_CCtx_setParameter(made.get(), ZSTD_c_dictIDFlag, 0);
+    // The dictionary's table is used where it is. By default it is copied for each text.
+    ZSTD_CCtx_setParameter(made.get(), ZSTD_c_forceAttachDict, ZSTD_dictForceAttach);
     return made;
   }();
   return context.get();
@@ -51,6 +55,14 @@ ZDICT_fastCover_params_t TrainingParameters() {
   return parameters;
 }
 
+// Tuned by B14 (docs/decisions/2026-11-27-objects-are-held-compressed.md).
+ZSTD_compressionParameters CompressionParameters(size_t dictionary_bytes) {
+  ZSTD_compressionParameters parameters = ZSTD_getCParams(kLevel, 0, dictionary_bytes);
+  parameters.hashLog = 14;
+  parameters.minMatch = 6;
+  return parameters;
+}
+
 }  // namespace
 
 void ByteDictionary::Free::operator()(ZSTD_CDict_s* dictionary) const {
@@ -62,7 +74,9 @@ void ByteDictionary::Free::operator()(ZSTD_DDict_s* dictionary) const {
 }
 
 ByteDictionary::ByteDictionary(std::string_view bytes)
-    : compress_(ZSTD_createCDict(bytes.data(), bytes.size(), kLevel)),
+    : compress_(ZSTD_createCDict_advanced(bytes.data(), bytes.size(), ZSTD_dlm_byCopy,
+                                          ZSTD_dct_auto, CompressionParameters(bytes.size()),
+                                          ZSTD_defaultCMem)),
       decompress_(ZSTD_createDDict(bytes.data(), bytes.size())) {}
 
 absl::StatusOr<std::shared_ptr<const ByteDictionary>> ByteDictionary::Train(
@@ -85,14 +99,13 @@ absl::StatusOr<std::shared_ptr<const ByteDictionary>> ByteDictionary::Train(
       new ByteDictionary(std::string_view(bytes).substr(0, size)));
 }
 
-std::string ByteDictionary::Compress(std::string_view text) const {
+void ByteDictionary::Compress(std::string_view text,
+                              absl::FunctionRef<void(std::string_view)> use) const {
   ZSTD_CCtx* const context = Compressor();
   ZSTD_CCtx_refCDict(context, compress_.get());
-  std::string compressed(ZSTD_compressBound(text.size()), '\0');
+  Scratch room(ZSTD_compressBound(text.size()));
   // It cannot fail: there is room for the worst case.
-  compressed.resize(
-      ZSTD_compress2(context, compressed.data(), compressed.size(), text.data(), text.size()));
-  return compressed;
+  use({room.data(), ZSTD_compress2(context, room.data(), room.size(), text.data(), text.size())});
 }
 
 absl::Status ByteDictionary::Decompress(std::string_view compressed, char* text,

@@ -7,6 +7,7 @@
 #include <string_view>
 #include <vector>
 
+#include "absl/functional/function_ref.h"
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 
@@ -24,8 +25,9 @@ class ByteDictionary {
   static absl::StatusOr<std::shared_ptr<const ByteDictionary>> Train(
       const std::vector<std::string>& samples, size_t max_bytes);
 
-  // The compressed text may be larger than the text.
-  std::string Compress(std::string_view text) const;
+  // Calls `use` with the compressed text, which may be larger than the text and is valid during the
+  // call.
+  void Compress(std::string_view text, absl::FunctionRef<void(std::string_view)> use) const;
   // Writes the text, which has `size` bytes. kInternal: it is not a text of this size that this
   // dictionary compressed.
   absl::Status Decompress(std::string_view compressed, char* text, size_t size) const;

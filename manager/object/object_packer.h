@@ -23,7 +23,7 @@ class ObjectPacker {
     // Smaller objects are not compressed: there is little to gain. SIZE_MAX: none is.
     size_t min_object_bytes = 2048;
     // The dictionary is made from so many bytes of objects, and has at most so many.
-    size_t sample_bytes = size_t{512} << 10;
+    size_t sample_bytes = size_t{1} << 20;
     size_t dictionary_bytes = size_t{32} << 10;
   };
 

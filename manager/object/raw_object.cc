@@ -5,6 +5,7 @@
 #include <new>
 #include <utility>
 
+#include "manager/core/scratch.h"
 #include "manager/core/status_macros.h"
 #include "manager/core/strings.h"
 #include "manager/object/envelope.h"
@@ -117,11 +118,14 @@ absl::StatusOr<std::shared_ptr<const RawObject>> RawObject::Make(Content content
 
 std::shared_ptr<const RawObject> RawObject::Compressed(Dictionary dictionary) const {
   if (is_compressed_) return nullptr;
-  const std::string compressed = dictionary->Compress(stored());
-  const size_t identity = ns_.size + name_.size + uid_.size + resource_version_.size;
-  if (sizeof(Dictionary) + compressed.size() + identity > size_ / 4 * 3) return nullptr;
-  return *Make({compressed, size_, encoding_, std::move(dictionary)},
-               {ns(), name(), uid(), resource_version()});
+  std::shared_ptr<const RawObject> made;
+  dictionary->Compress(stored(), [&](std::string_view compressed) {
+    const size_t identity = ns_.size + name_.size + uid_.size + resource_version_.size;
+    if (sizeof(Dictionary) + compressed.size() + identity > size_ / 4 * 3) return;
+    made = *Make({compressed, size_, encoding_, dictionary},
+                 {ns(), name(), uid(), resource_version()});
+  });
+  return made;
 }
 
 absl::Status RawObject::Read(absl::FunctionRef<void(std::string_view)> read) const {
@@ -129,9 +133,9 @@ absl::Status RawObject::Read(absl::FunctionRef<void(std::string_view)> read) con
     read(stored());
     return absl::OkStatus();
   }
-  const auto bytes = std::make_unique_for_overwrite<char[]>(size_);
-  RETURN_IF_ERROR(dictionary()->Decompress(stored(), bytes.get(), size_));
-  read({bytes.get(), size_});
+  Scratch bytes(size_);
+  RETURN_IF_ERROR(dictionary()->Decompress(stored(), bytes.data(), bytes.size()));
+  read({bytes.data(), bytes.size()});
   return absl::OkStatus();
 }
 
