@@ -20,6 +20,7 @@ void AddRbacCommand(CLI::App& app, int* exit_code);
 void AddCrdCommand(CLI::App& app, int* exit_code);
 void AddWebhookCommand(CLI::App& app, int* exit_code);
 void AddHeaderCommand(CLI::App& app, int* exit_code);
+void AddKindsCommand(CLI::App& app, int* exit_code);
 void AddChartCommand(CLI::App& app, int* exit_code);
 void AddAuditPolicyCommand(CLI::App& app, int* exit_code);
 void AddTraceCommand(CLI::App& app, int* exit_code);

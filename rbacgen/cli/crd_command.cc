@@ -1,27 +1,24 @@
 // rbacgen crd: makes CustomResourceDefinitions from .proto files.
-#include <algorithm>
-#include <filesystem>
 #include <iostream>
 #include <memory>
 #include <string>
 #include <vector>
 
 #include "rbacgen/cli/command.h"
+#include "rbacgen/cli/read_protos.h"
 #include "rbacgen/emit/crd/definition.h"
-#include "rbacgen/emit/crd/proto_files.h"
 #include "rbacgen/markers/source_files.h"
 
 namespace mandate::rbacgen {
 namespace {
 
 struct Flags {
-  std::vector<std::string> proto_paths;
+  ProtoFlags protos;
   std::string out;
   std::string out_dir;
   int64_t max_description = -1;
   std::string format = "yaml";
   std::string service_namespace;
-  std::vector<std::string> files;
 };
 
 // Writes the files that change, and prints their names.
@@ -36,29 +33,14 @@ int WriteAll(const std::vector<Definition>& definitions, const std::string& fold
   return 0;
 }
 
-bool IsThere(const std::string& file, const std::vector<std::string>& folders) {
-  std::error_code error;
-  if (std::filesystem::exists(file, error)) return true;
-  return std::ranges::any_of(folders, [&](const std::string& folder) {
-    return std::filesystem::exists(std::filesystem::path(folder) / file, error);
-  });
-}
-
-int Run(Flags flags) {
+int Run(const Flags& flags) {
   if (flags.out.empty() == flags.out_dir.empty()) {
     std::cerr << "rbacgen: crd needs either --out-dir=DIR or --out=FILE (- is standard output)\n";
     return kExitUnknown;
   }
-  if (flags.proto_paths.empty()) flags.proto_paths.push_back(".");
   Diagnostics diagnostics;
-  ProtoFiles files(flags.proto_paths, &diagnostics);
-  std::vector<const google::protobuf::FileDescriptor*> sources;
-  for (const std::string& path : flags.files) {
-    const auto* source = files.Load(path);
-    if (source != nullptr && std::ranges::find(sources, source) == sources.end()) {
-      sources.push_back(source);
-    }
-  }
+  ProtoFiles files(FoldersOf(flags.protos), &diagnostics);
+  const auto sources = LoadAll(flags.protos, files);
   YamlOptions options;
   if (flags.max_description >= 0) options.max_description = flags.max_description;
   if (flags.format == "helm") {
@@ -69,21 +51,16 @@ int Run(Flags flags) {
     options.service_namespace = flags.service_namespace;
   }
   const auto definitions = MakeDefinitions(sources, files, options, &diagnostics);
-  if (const int errors = Conclude(diagnostics)) {
-    const bool all_there = std::ranges::all_of(
-        flags.files, [&](const std::string& file) { return IsThere(file, flags.proto_paths); });
-    return all_there ? errors : kExitUnknown;
-  }
+  if (const int errors = ConcludeProtos(diagnostics, flags.protos)) return errors;
   if (definitions.empty()) {
-    std::cerr << "rbacgen: the named files have no message with option (mandate.api.resource); "
-                 "nothing to write\n";
+    std::cerr << kNoKinds;
     return 0;
   }
   if (!flags.out_dir.empty()) return WriteAll(definitions, flags.out_dir);
   std::string text;
   for (const Definition& definition : definitions) text += definition.text;
   SourceFlags protos;
-  protos.paths = flags.files;
+  protos.paths = flags.protos.files;
   return EmitFrom(protos, flags.out, text);
 }
 
@@ -94,11 +71,7 @@ void AddCrdCommand(CLI::App& app, int* exit_code) {
   CLI::App* command = app.add_subcommand(
       "crd",
       "Write CustomResourceDefinitions from .proto files with option (mandate.api.resource)");
-  command
-      ->add_option("--proto-path,-I", flags->proto_paths,
-                   "A root folder of imports; repeatable (default: .)")
-      ->take_all()
-      ->allow_extra_args(false);
+  AddProtoFlags(command, &flags->protos);
   command->add_option(
       "--out-dir", flags->out_dir,
       "Write <group>_<plural>.yaml for each kind to this folder, and print the changed files");
@@ -116,7 +89,6 @@ void AddCrdCommand(CLI::App& app, int* exit_code) {
       ->capture_default_str();
   command->add_option("--service-namespace", flags->service_namespace,
                       "yaml: the conversion webhook's namespace if no option sets it");
-  command->add_option("FILE", flags->files, ".proto files")->required();
   command->footer(
       "Comments become descriptions; options of api/mandate/options.proto the rest. Mistakes that\n"
       "the API server would reject or never report are errors with file and line.\n\n"

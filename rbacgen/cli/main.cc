@@ -31,6 +31,7 @@ constexpr Command kCommands[] = {
     {"Generate", mandate::rbacgen::AddChartCommand},
     {"Generate", mandate::rbacgen::AddHeaderCommand},
     {"Generate", mandate::rbacgen::AddCrdCommand},
+    {"Generate", mandate::rbacgen::AddKindsCommand},
     {"Generate", mandate::rbacgen::AddAuditPolicyCommand},
     {"Generate", mandate::rbacgen::AddRbacCommand},
     {"Generate", mandate::rbacgen::AddWebhookCommand},

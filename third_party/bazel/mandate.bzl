@@ -1,4 +1,4 @@
-"""Mandates of components, generated from the markers in their sources."""
+"""Headers that rbacgen generates: mandates of components from the markers in their sources, kinds from .proto files."""
 
 load("@rules_cc//cc:defs.bzl", "cc_library")
 
@@ -28,5 +28,33 @@ def mandate_header(name, srcs, base = "none", **kwargs):
         name = name,
         hdrs = [header],
         deps = ["@mandate//manager/rbac:mandate"],
+        **kwargs
+    )
+
+def kind_header(name, proto, proto_deps = [], **kwargs):
+    """A header with the KindOf of each kind of a cc_proto, included as "<package>/<name>.h".
+
+    Args:
+      name: the library, and the header without its suffix: "kind".
+      proto: the cc_proto of the kinds.
+      proto_deps: the "_protos" of the other cc_proto targets that its files import.
+      **kwargs: visibility, testonly.
+    """
+    header = name + ".h"
+    repository = native.repository_name()[1:]
+    root = "external/" + repository if repository else "."
+    native.genrule(
+        name = name + "_rbacgen",
+        srcs = [proto + "_protos", "@kubernetes//:protos"] + proto_deps,
+        outs = [header],
+        cmd = ("$(location @mandate//rbacgen) kinds --proto-path={} --proto-path=external/mandate " +
+               "--proto-path=external/kubernetes --out=$@ $(locations {}_protos)").format(root, proto),
+        tools = ["@mandate//rbacgen"],
+        **kwargs
+    )
+    cc_library(
+        name = name,
+        hdrs = [header],
+        deps = [proto, "@mandate//manager/object:kind"],
         **kwargs
     )
