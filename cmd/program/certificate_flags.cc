@@ -1,4 +1,4 @@
-#include "cmd/mandate-manager/certificate_flags.h"
+#include "cmd/program/certificate_flags.h"
 
 #include <utility>
 

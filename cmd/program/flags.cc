@@ -1,12 +1,11 @@
-#include "cmd/mandate-manager/flags.h"
+#include "cmd/program/flags.h"
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <set>
 
 #include "absl/strings/str_join.h"
-#include "cmd/mandate-manager/base_mandate.h"
-#include "cmd/mandate-manager/certificate_flags.h"
+#include "cmd/program/certificate_flags.h"
 #include "manager/core/closest_name.h"
 #include "manager/core/command_line.h"
 #include "manager/core/help_formatter.h"
@@ -16,7 +15,6 @@
 #include "manager/object/quantity.h"
 #include "manager/serving/listener.h"
 #include "manager/telemetry/mandates.h"
-#include "version.h"
 
 namespace mandate {
 namespace {
@@ -151,7 +149,6 @@ void Declare(CLI::App& app, CommandLine& line, ManagerOptions& options, const st
       ->capture_default_str();
   app.add_flag("--allow-core-dumps", line.allow_core_dumps,
                "Allow core dumps and debuggers. A core dump contains all tokens.");
-  app.set_version_flag("--version", std::string("mandate-manager ") + kVersion);
 }
 
 absl::StatusOr<ClusterConfig> FindCluster(const std::string& kubeconfig) {
@@ -169,9 +166,7 @@ absl::StatusOr<ClusterConfig> FindCluster(const std::string& kubeconfig) {
              AsStd(pod.status().message())));
 }
 
-absl::Status Usage(std::string_view what) {
-  return absl::InvalidArgumentError(StrCat(what, " (see mandate-manager --help)"));
-}
+absl::Status Usage(std::string_view what) { return absl::InvalidArgumentError(AsAbsl(what)); }
 
 // True also for "0", which disables the server.
 absl::StatusOr<bool> IsLoopback(const std::string& flag, const std::string& address) {
@@ -242,8 +237,8 @@ absl::Status ResolveIdentities(const CommandLine& line, ManagerOptions& options)
   return absl::OkStatus();
 }
 
-absl::StatusOr<Flags> Resolve(const CommandLine& line, ManagerOptions options,
-                              std::vector<ComponentSpec> all,
+absl::StatusOr<Flags> Resolve(const Program& program, const CommandLine& line,
+                              ManagerOptions options, std::vector<ComponentSpec> all,
                               certificates::Settings& certificates) {
   Flags flags;
   flags.allow_core_dumps = line.allow_core_dumps;
@@ -288,8 +283,8 @@ absl::StatusOr<Flags> Resolve(const CommandLine& line, ManagerOptions options,
   options.ns = !line.ns.empty() ? line.ns : options.cluster.ns;
   if (options.ns.empty())
     return Usage("--namespace: required, because the kubeconfig's context has no namespace");
-  options.version = kVersion;
-  options.base_mandate = &kBase;
+  options.version = program.version;
+  options.base_mandate = program.base_mandate;
   options.log =
       Logger(StderrLogSink(line.log_format == "json" ? LogFormat::kJson : LogFormat::kText,
                            line.verbosity),
@@ -330,13 +325,16 @@ absl::StatusOr<std::vector<std::string>> SelectControllers(const std::vector<std
   return selected;
 }
 
-absl::StatusOr<Flags> ParseFlags(int argc, char** argv, std::vector<ComponentSpec> all,
-                                 certificates::Settings& certificates) {
-  CLI::App app(
-      "Runs the controllers of this project, each under its own ServiceAccount with exactly the "
-      "permissions that its source declares.",
-      "mandate-manager");
+absl::StatusOr<Flags> ParseFlags(const Program& program, int argc, char** argv) {
+  const auto usage = [&](const absl::Status& status) {
+    return absl::InvalidArgumentError(
+        StrCat(AsStd(status.message()), " (see ", program.name, " --help)"));
+  };
+  CLI::App app(program.description, program.name);
   app.formatter(std::make_shared<HelpFormatter>());
+  app.set_version_flag("--version", StrCat(program.name, " ", program.version));
+  const auto certificates = std::make_shared<certificates::Settings>();
+  std::vector<ComponentSpec> all = program.components(certificates);
   CommandLine line;
   ManagerOptions options;
   std::vector<std::string> names;
@@ -344,23 +342,27 @@ absl::StatusOr<Flags> ParseFlags(int argc, char** argv, std::vector<ComponentSpe
     if (IsController(component)) names.push_back(Name(component));
   }
   Declare(app, line, options, absl::StrJoin(names, ", "));
+  if (program.add_flags) program.add_flags(app);
   // Kubernetes programs take -v=1; CLI11 takes -v 1, -v1 and --v=1.
   std::vector<std::string> arguments(argv + std::min(argc, 1), argv + argc);
   for (std::string& argument : arguments) {
     if (argument.starts_with("-v=")) argument.insert(0, "-");
   }
-  if (const auto mistake = FlagWithoutValue(arguments)) return Usage(*mistake);
+  if (const auto mistake = FlagWithoutValue(arguments)) return usage(Usage(*mistake));
   std::reverse(arguments.begin(), arguments.end());  // CLI11 reads them from the back
   try {
     app.parse(std::move(arguments));
   } catch (const CLI::ParseError& error) {
-    if (error.get_exit_code() != 0) return Usage(ParseErrorText(app, error));
+    if (error.get_exit_code() != 0) return usage(Usage(ParseErrorText(app, error)));
     app.exit(error);  // prints the help or the version
     Flags flags;
     flags.exit_now = true;
     return flags;
   }
-  return Resolve(line, std::move(options), std::move(all), certificates);
+  absl::StatusOr<Flags> flags =
+      Resolve(program, line, std::move(options), std::move(all), *certificates);
+  if (!flags.ok()) return usage(flags.status());
+  return flags;
 }
 
 }  // namespace mandate

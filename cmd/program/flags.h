@@ -1,11 +1,11 @@
-// The program's flags.
+// The flags of a program that runs components.
 #pragma once
 
-#include <string_view>
+#include <string>
 #include <vector>
 
 #include "absl/status/statusor.h"
-#include "controllers/certificates/webhook_certificates.h"
+#include "cmd/program/program.h"
 #include "manager/manager.h"
 
 namespace mandate {
@@ -17,11 +17,10 @@ struct Flags {
   bool allow_core_dumps = false;
 };
 
-// Also reads the kubeconfig and the certificate files, and fills in `certificates`, the settings of
-// the component webhook-certificates. kInvalidArgument, with one line that names the flag, the
-// reason and the command that prints help.
-absl::StatusOr<Flags> ParseFlags(int argc, char** argv, std::vector<ComponentSpec> all,
-                                 certificates::Settings& certificates);
+// Also reads the kubeconfig and the certificate files, and fills in the settings that
+// `program.components` got. kInvalidArgument, with one line that names the flag, the reason and the
+// command that prints help.
+absl::StatusOr<Flags> ParseFlags(const Program& program, int argc, char** argv);
 
 // Like kube-controller-manager's --controllers: '*' enables all components, 'foo' enables foo,
 // '-foo' disables it. A name takes precedence over '*'. kInvalidArgument for a name that is not in

@@ -1,4 +1,4 @@
-#include "cmd/mandate-manager/flags.h"
+#include "cmd/program/flags.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -16,6 +16,7 @@ namespace {
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 
+constexpr rbac::Mandate kBaseMandate{.component = "base", .rules = {}};
 constexpr rbac::Mandate kA{.component = "a", .rules = {}};
 constexpr rbac::Mandate kB{.component = "b", .rules = {}};
 
@@ -47,10 +48,24 @@ contexts: [{name: x, context: {cluster: c, user: u, namespace: from-context}}]
     arguments.insert(arguments.begin(), "mandate-manager");
     std::vector<char*> argv;
     for (std::string& a : arguments) argv.push_back(a.data());
-    return ParseFlags(static_cast<int>(argv.size()), argv.data(), Known(), certificates_);
+    const Program program = {
+        .name = "mandate-manager",
+        .description = "Runs two controllers.",
+        .version = "1.2.3",
+        .base_mandate = &kBaseMandate,
+        .components =
+            [this](std::shared_ptr<const certificates::Settings> settings) {
+              certificates_ = std::move(settings);
+              return Known();
+            },
+        .add_flags = [this](CLI::App& app) { app.add_option("--own", own_, "A flag of its own."); },
+    };
+    return ParseFlags(program, static_cast<int>(argv.size()), argv.data());
   }
 
-  certificates::Settings certificates_;
+  // What ParseFlags() gives the components.
+  std::shared_ptr<const certificates::Settings> certificates_;
+  std::string own_;
 
   std::string path_;
 };
@@ -120,15 +135,15 @@ TEST_F(FlagsTest, AWebhookAddressEnablesComponentsWithWebhooks) {
   EXPECT_EQ(flags->components[1].mandate, &kHook);
   EXPECT_EQ(flags->components[2].mandate, &kWebhookCertificates);
   ASSERT_NE(flags->manager.webhook_certificate, nullptr);
-  EXPECT_EQ(certificates_.serving, flags->manager.webhook_certificate);
-  EXPECT_FALSE(certificates_.serving->Ready().ok());
-  EXPECT_THAT(certificates_.options.names,
+  EXPECT_EQ(certificates_->serving, flags->manager.webhook_certificate);
+  EXPECT_FALSE(certificates_->serving->Ready().ok());
+  EXPECT_THAT(certificates_->options.names,
               ElementsAre("DNS:svc.from-context.svc", "DNS:localhost", "IP:127.0.0.1"));
-  EXPECT_THAT(certificates_.options.validating,
+  EXPECT_THAT(certificates_->options.validating,
               ElementsAre(certificates::PublishedConfiguration{"mandate-manager-hook-validating",
                                                                {"hook.example.com"}}));
-  EXPECT_EQ(certificates_.options.lifetimes.serving, absl::Hours(1));
-  EXPECT_EQ(certificates_.options.lifetimes.authority, absl::Hours(4));
+  EXPECT_EQ(certificates_->options.lifetimes.serving, absl::Hours(1));
+  EXPECT_EQ(certificates_->options.lifetimes.authority, absl::Hours(4));
 }
 
 TEST_F(FlagsTest, AWebhookCertificateMayComeFromFiles) {
@@ -213,6 +228,17 @@ TEST_F(FlagsTest, AMistakeIsOneLineWithItsFlag) {
     EXPECT_THAT(message, HasSubstr("mandate-manager --help"));
     EXPECT_EQ(message.find('\n'), std::string::npos) << message;
   }
+}
+
+TEST_F(FlagsTest, AProgramHasFlagsAndAVersionOfItsOwn) {
+  const auto flags = Parse({"--kubeconfig=" + path_, "--own=x"});
+  ASSERT_TRUE(flags.ok()) << flags.status();
+  EXPECT_EQ(own_, "x");
+  EXPECT_EQ(flags->manager.version, "1.2.3");
+  EXPECT_EQ(flags->manager.base_mandate, &kBaseMandate);
+  testing::internal::CaptureStdout();
+  EXPECT_TRUE(Parse({"--version"})->exit_now);
+  EXPECT_EQ(testing::internal::GetCapturedStdout(), "mandate-manager 1.2.3\n");
 }
 
 TEST_F(FlagsTest, AnErrorOfAFileFromTheEnvironmentNamesTheVariable) {

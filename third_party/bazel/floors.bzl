@@ -20,6 +20,7 @@ _FLOORS = [
     ["//explorer:__subpackages__"],
     ["//controllers:__subpackages__"],
     ["//webhooks:__subpackages__"],
+    ["//cmd/program:__pkg__"],
     ["//cmd:__subpackages__"],
 ]
 
