@@ -114,7 +114,8 @@ class Client {
   //   - null: Ensure creates the object. kAlreadyExists when the name is taken, even if only for a
   //     moment: an object that was not observed is never changed. Decide first whether it is yours,
   //     then pass it.
-  //   - an object: Ensure changes it. A Conflict (kAborted) when it was deleted meanwhile: it is
+  //   - an object: Ensure changes it, unless it is as desired (as_desired.h): then nothing is sent,
+  //     and the result is `observed`. A Conflict (kAborted) when it was deleted meanwhile: it is
   //     not created again, and another object of that name is not changed.
   //
   // Ensure takes over fields that this component once wrote by Create, Update or Patch, in one more

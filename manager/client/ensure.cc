@@ -5,6 +5,7 @@
 #include <string>
 #include <utility>
 
+#include "manager/client/as_desired.h"
 #include "manager/client/field_takeover.h"
 #include "manager/client/object_meta.h"
 #include "manager/core/status_macros.h"
@@ -92,6 +93,10 @@ absl::Status EnsureObject(ObjectClient& client, const CallContext& context, cons
   }
   if (observed == nullptr) return CreateByApply(client, context, kind, object);
   RETURN_IF_ERROR(CheckObserved(*observed, object));
+  if (IsAsDesired(kind, *observed, object, client.rest().component())) {
+    object.CopyFrom(*observed);
+    return absl::OkStatus();
+  }
   bool taken_over = false;
   RETURN_IF_ERROR(TakeOver(client, context, kind, *observed, &taken_over));
   const std::unique_ptr<Message> desired(object.New());
