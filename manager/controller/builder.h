@@ -30,7 +30,7 @@ namespace mandate {
 class UntypedBuilder {
  protected:
   explicit UntypedBuilder(ControllerContext controller_context)
-      : options_{"", std::move(controller_context), {}, nullptr, {}, nullptr} {}
+      : options_{"", std::move(controller_context), {}, nullptr, {}, nullptr, nullptr} {}
 
   void AddFor(DemandSpec demand, std::vector<Predicate> predicates);
   void AddOwned(DemandSpec demand, std::vector<Predicate> predicates);
@@ -155,6 +155,12 @@ class BasicBuilder : private UntypedBuilder {
   // controller. At most once.
   BasicBuilder& WithDemands(std::shared_ptr<DemandSet> demands) {
     options_.demands = std::move(demands);
+    return *this;
+  }
+
+  // Requests that no watch causes. The channel is of this controller alone. At most once.
+  BasicBuilder& WithChannel(std::shared_ptr<RequestChannel> channel) {
+    options_.channel = std::move(channel);
     return *this;
   }
 

@@ -33,6 +33,7 @@ void Controller::Core::StartOnLoop() {
     MutexLock lock(mutex_);
     watched_[i].handle = std::move(handle);
   }
+  if (watched_.empty()) StartWorkers();
   if (demands_ == nullptr) return;
   demands_->Connect(name, [weak = weak_from_this()](const std::vector<Request>& requests) {
     if (auto core = weak.lock()) core->OnDemanded(requests);
@@ -82,8 +83,7 @@ void Controller::Core::OnDemanded(const std::vector<Request>& requests) {
   if (phase_ == Phase::kStopped) return;
   bool rejected = false;
   for (const Request& request : requests) rejected |= !queue_.Add(request, {}, Now());
-  ArmMetricsTimer();
-  workers_.WakeAsNeeded();
+  OnEnqueued();
   // The queue is full. The pass waits for room, and covers each object that is reconciled.
   if (rejected && mapper_.Resync()) MapSoon();
 }
@@ -345,7 +345,7 @@ absl::Status Controller::Options::Validate() const {
   }
   if (controller_context.component.empty()) return invalid("it has no component");
   if (reconciler == nullptr) return invalid("it has no reconciler");
-  if (sources.empty()) return invalid("it watches nothing");
+  if (sources.empty() && channel == nullptr) return invalid("it watches nothing");
   for (const Source& source : sources) {
     if (source.handler == nullptr) {
       return invalid(StrCat("nothing handles ", source.demand.ToString()));
@@ -370,7 +370,15 @@ absl::Status Controller::Options::Validate() const {
 
 absl::StatusOr<std::unique_ptr<Controller>> Controller::Create(Options options) {
   RETURN_IF_ERROR(options.Validate());
-  return std::unique_ptr<Controller>(new Controller(std::make_shared<Core>(std::move(options))));
+  const std::shared_ptr<RequestChannel> channel = options.channel;
+  const auto core = std::make_shared<Core>(std::move(options));
+  if (channel != nullptr) {
+    channel->Connect([weak = std::weak_ptr<Core>(core)](const Request& request, int priority) {
+      const auto core = weak.lock();
+      return core != nullptr && core->Enqueue(request, priority);
+    });
+  }
+  return std::unique_ptr<Controller>(new Controller(core));
 }
 
 Controller::Controller(std::shared_ptr<Core> core) : core_(std::move(core)) {}

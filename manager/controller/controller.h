@@ -13,6 +13,7 @@
 #include "manager/controller/controller_context.h"
 #include "manager/controller/demand_set.h"
 #include "manager/controller/reconciler.h"
+#include "manager/controller/request_channel.h"
 #include "manager/controller/source.h"
 #include "manager/controller/work_queue.h"
 
@@ -59,7 +60,8 @@ class Controller {
     std::vector<Source> sources;
     std::unique_ptr<Reconciler> reconciler;
     ControllerOptions controller;
-    std::shared_ptr<DemandSet> demands = nullptr;  // of this controller alone; null: none
+    std::shared_ptr<DemandSet> demands = nullptr;       // of this controller alone; null: none
+    std::shared_ptr<RequestChannel> channel = nullptr;  // of this controller alone; null: none
 
     absl::Status Validate() const;  // kInvalidArgument names the option
   };

@@ -66,6 +66,14 @@ class Controller::Core : public std::enable_shared_from_this<Core> {
   void Start() {
     context_.loop.Post([core = shared_from_this()] { core->StartOnLoop(); });
   }
+  // Adds a request that no event causes. False if the queue is full, or the controller stopped.
+  bool Enqueue(const Request& request, int priority) {
+    if (phase_ == Phase::kStopped || !queue_.Add(request, {.priority = priority}, Now())) {
+      return false;
+    }
+    PostToLoop(&Core::OnEnqueued);
+    return true;
+  }
   void RequestStop() {
     mapper_.Close();
     workers_.RequestStop();
@@ -136,6 +144,10 @@ class Controller::Core : public std::enable_shared_from_this<Core> {
   // Releases the demands of purged objects that no longer exist.
   void ReleasePurged(size_t source);
   void OnDemanded(const std::vector<Request>& requests);
+  void OnEnqueued() {
+    ArmMetricsTimer();
+    workers_.WakeAsNeeded();
+  }
   void OnState(size_t source, const DemandStatus& status);
   void OnSynced(size_t source, bool again);
   void OnUnsynced(size_t source);

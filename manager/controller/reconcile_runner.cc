@@ -42,12 +42,15 @@ void ReconcileRunner::Batch::Observe(absl::Duration took) {
 Outcome ReconcileRunner::Batch::Run(const Request& request, absl::Time& now) {
   const absl::Time start = now;
   context_.deadline = start + runner_.options_.timeout;
+  const Log log(runner_, request);
+  context_.work_log = &log;
   const absl::StatusOr<Result> result = runner_.Contained(context_, request);
+  context_.work_log = nullptr;
   const absl::Time end = now = runner_.options_.clock->TimeNow();
   Observe(end - start);
 
   if (result.ok()) {
-    runner_.LogSuccess(request, end - start);
+    runner_.LogSuccess(request, end - start, log);
     if (result->requeue_after > absl::ZeroDuration()) {
       metrics_.requeue_after.Increment();
       return {Outcome::Next::kRequeueAfter, result->requeue_after, result->priority};
@@ -61,7 +64,7 @@ Outcome ReconcileRunner::Batch::Run(const Request& request, absl::Time& now) {
   metrics_.error.Increment();
   metrics_.errors.Increment();
   if (end >= context_.deadline) metrics_.timeouts.Increment();
-  runner_.LogError(request, result.status(), end - start);
+  runner_.LogError(request, result.status(), end - start, log);
   if (IsTerminal(result.status())) {
     metrics_.terminal_errors.Increment();
     return {};
@@ -98,8 +101,18 @@ std::string ReconcileRunner::NewId() {
                          high & 0xffff, low >> 48, low & 0xffffffffffff);
 }
 
+Logger ReconcileRunner::Log::logger() const {
+  MutexLock lock(mutex_);
+  if (!logger_.has_value()) {
+    logger_ = runner_.options_.log.With("namespace", request_.key.ns)
+                  .With("name", request_.key.name)
+                  .With("reconcileID", runner_.NewId());
+  }
+  return *logger_;
+}
+
 void ReconcileRunner::LogError(const Request& request, const absl::Status& status,
-                               absl::Duration took) {
+                               absl::Duration took, const Log& log) {
   // The text omits the payloads. absl::Status prints several payloads in varying order, and a
   // Retry-After differs each time.
   const size_t hash =
@@ -113,17 +126,17 @@ void ReconcileRunner::LogError(const Request& request, const absl::Status& statu
     it->second = hash;
     any_failing_ = true;
   }
-  const Logger::Fields fields = {{"namespace", request.key.ns},    {"name", request.key.name},
-                                 {"reconcileID", NewId()},         {"error", LogReason(status)},
-                                 {"terminal", IsTerminal(status)}, {"duration", took}};
+  if (!news && !options_.log.IsDebug(1)) return;
+  const Logger::Fields fields = {
+      {"error", LogReason(status)}, {"terminal", IsTerminal(status)}, {"duration", took}};
   if (news) {
-    options_.log.Error("Reconciler error", fields);
+    log.logger().Error("Reconciler error", fields);
   } else {
-    options_.log.Debug(1, "Reconciler error again", fields);
+    log.logger().Debug(1, "Reconciler error again", fields);
   }
 }
 
-void ReconcileRunner::LogSuccess(const Request& request, absl::Duration took) {
+void ReconcileRunner::LogSuccess(const Request& request, absl::Duration took, const Log& log) {
   bool news = false;
   if (any_failing_) {
     MutexLock lock(mutex_);
@@ -131,14 +144,10 @@ void ReconcileRunner::LogSuccess(const Request& request, absl::Duration took) {
     any_failing_ = !failing_.empty();
   }
   if (!news && !options_.log.IsDebug(kSuccessVerbosity)) return;
-  const Logger::Fields fields = {{"namespace", request.key.ns},
-                                 {"name", request.key.name},
-                                 {"reconcileID", NewId()},
-                                 {"duration", took}};
   if (news) {
-    options_.log.Info("Reconciled after errors", fields);
+    log.logger().Info("Reconciled after errors", {{"duration", took}});
   } else {
-    options_.log.Debug(kSuccessVerbosity, "Reconciled", fields);
+    log.logger().Debug(kSuccessVerbosity, "Reconciled", {{"duration", took}});
   }
 }
 

@@ -4,6 +4,7 @@
 #include <atomic>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <random>
 #include <stop_token>
 #include <string>
@@ -65,11 +66,26 @@ class ReconcileRunner {
   // The last errors of so many requests are remembered, so that retries are not logged again.
   static constexpr size_t kMaxFailing = 10'000;
 
+  // The log of one reconciliation. Few write anything, so its ID is made with the first line.
+  class Log : public WorkLog {
+   public:
+    // Both outlive this.
+    Log(ReconcileRunner& runner, const Request& request) : runner_(runner), request_(request) {}
+    Logger logger() const override;
+
+   private:
+    ReconcileRunner& runner_;
+    const Request& request_;
+    mutable Mutex mutex_;
+    mutable std::optional<Logger> logger_ ABSL_GUARDED_BY(mutex_);
+  };
+
   absl::StatusOr<Result> Contained(const CallContext& context, const Request& request);
   std::string NewId();
   // Logs an error that is new for the request.
-  void LogError(const Request& request, const absl::Status& status, absl::Duration took);
-  void LogSuccess(const Request& request, absl::Duration took);
+  void LogError(const Request& request, const absl::Status& status, absl::Duration took,
+                const Log& log);
+  void LogSuccess(const Request& request, absl::Duration took, const Log& log);
 
   const Options options_;
 

@@ -27,6 +27,16 @@ class ReconcileRunnerTest : public testing::Test {
     return Run([&](const CallContext&, const Request&) { return result; });
   }
 
+  // The reconcileID of each line.
+  std::vector<std::string> Ids() const {
+    std::vector<std::string> ids;
+    for (const std::string& line : log_->lines()) {
+      const size_t at = line.find("reconcileID=") + 12;
+      ids.push_back(line.substr(at, line.find(' ', at) - at));
+    }
+    return ids;
+  }
+
   SimulatedClock clock_;
   Metrics registry_;
   ControllerMetrics metrics_{registry_, "scope", "scope-instance"};
@@ -200,14 +210,30 @@ TEST_F(ReconcileRunnerTest, ARequeuedSuccessEndsTheErrors) {
   EXPECT_EQ(log_->Count("ERROR Reconciler error"), 2);
 }
 
+TEST_F(ReconcileRunnerTest, TheContextLogsWhatIsReconciled) {
+  for (int i = 0; i < 2; ++i) {
+    Run([](const CallContext& context, const Request&) -> absl::StatusOr<Result> {
+      context.log().Info("Copying a volume", {{"volume", "v"}});
+      context.WithDeadline(absl::InfinitePast()).log().Info("Copied");
+      return absl::UnavailableError("down");
+    });
+  }
+  ASSERT_EQ(log_->lines().size(), 5u) << "the second error is not new";
+  for (const char* part : {"INFO Copying a volume", "component=scope-instance", "controller=scope",
+                           "namespace=foo", "name=bar", "volume=v"}) {
+    EXPECT_NE(log_->lines()[0].find(part), std::string::npos) << part;
+  }
+  const std::vector<std::string> ids = Ids();
+  EXPECT_EQ(ids[0], ids[1]);
+  EXPECT_EQ(ids[0], ids[2]) << "the line of the error";
+  EXPECT_NE(ids[0], ids[3]);
+  EXPECT_EQ(ids[3], ids[4]);
+}
+
 TEST_F(ReconcileRunnerTest, ReconcileIdsAreDistinctUuids) {
   Return(absl::UnavailableError("one"));
   Return(absl::UnavailableError("two"));
-  std::vector<std::string> ids;
-  for (const std::string& line : log_->lines()) {
-    const size_t at = line.find("reconcileID=") + 12;
-    ids.push_back(line.substr(at, line.find(' ', at) - at));
-  }
+  const std::vector<std::string> ids = Ids();
   ASSERT_EQ(ids.size(), 2u);
   EXPECT_NE(ids[0], ids[1]);
   for (const std::string& id : ids) {

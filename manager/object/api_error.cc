@@ -202,6 +202,10 @@ bool IsServerErrorAbout(const absl::Status& status, std::string_view name) {
   return proto.has_value() && proto->details().name() == name && !IsDeniedByWebhook(status);
 }
 
+bool IsOutdated(const absl::Status& status, std::string_view name) {
+  return (IsNotFound(status) || IsConflict(status)) && IsServerErrorAbout(status, name);
+}
+
 bool IsNamespaceTerminating(const absl::Status& status) {
   const std::optional<ApiStatusProto> proto = ApiStatus(status);
   if (!proto.has_value() || proto->code() != 403) return false;

@@ -72,6 +72,9 @@ bool IsTooManyRequests(const absl::Status& status);  // 429
 bool IsDeniedByWebhook(const absl::Status& status);
 // Whether the API server itself, not a webhook, answers about the object with this name.
 bool IsServerErrorAbout(const absl::Status& status, std::string_view name);
+// Whether the API server rejects a write because the object of this name was deleted, replaced or
+// changed after it was read. Its event follows, so the write need not be tried again.
+bool IsOutdated(const absl::Status& status, std::string_view name);
 // 403 because the namespace is being deleted: nothing can be created in it any more.
 bool IsNamespaceTerminating(const absl::Status& status);
 

@@ -114,6 +114,24 @@ TEST(ApiErrorTest, AWebhooksAnswerIsNotTheServersOwn) {
   EXPECT_FALSE(IsDeniedByWebhook(absl::NotFoundError("a")));
 }
 
+TEST(ApiErrorTest, KnowsAnOutdatedWrite) {
+  const struct {
+    int code;
+    const char* reason;
+    bool outdated;
+  } rows[] = {
+      {404, "NotFound", true}, {409, "Conflict", true},       {409, "AlreadyExists", false},
+      {410, "Expired", false}, {500, "InternalError", false},
+  };
+  for (const auto& row : rows) {
+    const absl::Status status =
+        StatusFromResponse(row.code, Body(row.code, row.reason, R"({"name":"a"})"));
+    EXPECT_EQ(IsOutdated(status, "a"), row.outdated) << row.reason;
+    EXPECT_FALSE(IsOutdated(status, "b")) << row.reason;
+  }
+  EXPECT_FALSE(IsOutdated(absl::OkStatus(), ""));
+}
+
 TEST(ApiErrorTest, SaysHowLongToWait) {
   const std::string body = Body(429, "TooManyRequests", R"({"retryAfterSeconds":3})");
   EXPECT_EQ(RetryAfter(StatusFromResponse(429, body)), absl::Seconds(3));
