@@ -13,8 +13,6 @@ void RecordTransition(EventRecorder& events, const Logger& log, const ObjectRef&
   events.Record(regarding, warns ? EventType::kWarning : EventType::kNormal, now->reason(),
                 "Reconcile", now->message());
   log.Info("Condition changed", {{"kind", regarding.kind},
-                                 {"namespace", regarding.ns},
-                                 {"name", regarding.name},
                                  {"condition", condition},
                                  {"status", now->status()},
                                  {"reason", now->reason()},

@@ -11,7 +11,8 @@
 namespace mandate {
 
 // Records the condition's reason and message if its status or reason has changed. The event is a
-// Warning if the condition is False and not in progress (DesiredCondition).
+// Warning if the condition is False and not in progress (DesiredCondition). `log` names the object
+// (CallContext::log).
 void RecordTransition(EventRecorder& events, const Logger& log, const ObjectRef& regarding,
                       std::string_view condition, const ConditionList& before,
                       const ConditionList& after, bool in_progress);

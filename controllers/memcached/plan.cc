@@ -12,8 +12,6 @@
 namespace mandate::memcached {
 namespace {
 
-constexpr char kFinalizer[] = "cache.example.com/finalizer";
-
 // The text of a Forbidden error of Kubernetes. The server's own text names the user and the verb;
 // it is in the log, and would make the status differ between identities.
 std::string Forbidden(std::string_view resource, std::string_view name = "") {
@@ -107,23 +105,6 @@ v1alpha1::MemcachedStatus MakeStatus(const Snapshot& snapshot,
 
 bool IsSame(const v1alpha1::MemcachedStatus& a, const v1alpha1::MemcachedStatus& b) {
   return google::protobuf::util::MessageDifferencer::Equals(a, b);
-}
-
-bool HasFinalizer(const v1alpha1::Memcached& memcached) {
-  return std::ranges::count(memcached.metadata().finalizers(), kFinalizer) > 0;
-}
-
-std::vector<std::string> WithoutFinalizer(const v1alpha1::Memcached& memcached) {
-  std::vector<std::string> others;
-  std::ranges::copy_if(memcached.metadata().finalizers(), std::back_inserter(others),
-                       [](const std::string& finalizer) { return finalizer != kFinalizer; });
-  return others;
-}
-
-std::vector<std::string> WithFinalizer(const v1alpha1::Memcached& memcached) {
-  std::vector<std::string> all = WithoutFinalizer(memcached);
-  all.push_back(kFinalizer);
-  return all;
 }
 
 }  // namespace mandate::memcached

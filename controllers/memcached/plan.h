@@ -51,9 +51,4 @@ v1alpha1::MemcachedStatus MakeStatus(const Snapshot& snapshot,
                                      const std::optional<Problem>& problem);
 bool IsSame(const v1alpha1::MemcachedStatus& a, const v1alpha1::MemcachedStatus& b);
 
-// The finalizers of the object with the operator's own, or without it.
-std::vector<std::string> WithFinalizer(const v1alpha1::Memcached& memcached);
-std::vector<std::string> WithoutFinalizer(const v1alpha1::Memcached& memcached);
-bool HasFinalizer(const v1alpha1::Memcached& memcached);
-
 }  // namespace mandate::memcached

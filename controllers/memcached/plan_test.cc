@@ -146,19 +146,6 @@ TEST(PlanTest, NodesStayWhenAnythingFails) {
   EXPECT_THAT(MakeStatus(snapshot, MakePlan(snapshot).problem).nodes(), ElementsAre("old"));
 }
 
-TEST(PlanTest, TheFinalizerIsAddedToThoseOfOthers) {
-  v1alpha1::Memcached memcached = Sample();
-  memcached.mutable_metadata()->add_finalizers("example.com/other");
-  EXPECT_FALSE(HasFinalizer(memcached));
-  EXPECT_THAT(WithFinalizer(memcached),
-              ElementsAre("example.com/other", "cache.example.com/finalizer"));
-  memcached.mutable_metadata()->add_finalizers("cache.example.com/finalizer");
-  EXPECT_TRUE(HasFinalizer(memcached));
-  EXPECT_THAT(WithFinalizer(memcached),
-              ElementsAre("example.com/other", "cache.example.com/finalizer"));
-  EXPECT_THAT(WithoutFinalizer(memcached), ElementsAre("example.com/other"));
-}
-
 TEST(PlanTest, StatusesDifferByEachField) {
   const Snapshot snapshot{Sample(), std::nullopt, Pods({"a"})};
   const auto status = MakeStatus(snapshot, std::nullopt);

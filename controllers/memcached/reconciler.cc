@@ -1,18 +1,15 @@
 #include "controllers/memcached/reconciler.h"
 
-#include <jsoncpp/json/json.h>
-
-#include <algorithm>
 #include <utility>
 
 #include "controllers/memcached/deployment.h"
-#include "manager/client/object_patch.h"
+#include "controllers/report.h"
 #include "manager/controller/controller_builder.h"
 #include "manager/controller/demand_for.h"
+#include "manager/controller/finalizer.h"
 #include "manager/core/status_macros.h"
 #include "manager/core/strings.h"
 #include "manager/object/api_error.h"
-#include "manager/object/json.h"
 
 namespace mandate::memcached {
 namespace {
@@ -27,13 +24,7 @@ constexpr absl::Duration kTakenRetry = absl::Seconds(10);
 // The pause between the release of demands and new ones. A new demand that came before the watch is
 // closed would join it, with its proof of access.
 constexpr absl::Duration kPause = absl::Seconds(1);
-
-// Whether the server's answer means that the object was deleted, replaced or changed after it was
-// read. Its event follows.
-bool IsOutdated(const absl::Status& status, const Memcached& memcached) {
-  return (IsNotFound(status) || IsConflict(status)) &&
-         IsServerErrorAbout(status, memcached.metadata().name());
-}
+constexpr char kFinalizer[] = "cache.example.com/finalizer";
 
 // kUnavailable: the demand has no answer yet, or none any more.
 absl::Status StateOf(const DemandSet& demands, const DemandSpec& spec) {
@@ -78,9 +69,7 @@ MemcachedReconciler::MemcachedReconciler(const Component& component, Client<kMem
 
 absl::StatusOr<Result> MemcachedReconciler::Reconcile(const CallContext& context,
                                                       const Request& request) {
-  const Logger log = component_.controller_context.log.With("controller", "memcached")
-                         .With("namespace", request.key.ns)
-                         .With("name", request.key.name);
+  const Logger log = context.log();
   auto read = component_.cache().Get<Memcached>(context, request.key);
   if (IsNotFound(read.status())) {
     {
@@ -95,11 +84,9 @@ absl::StatusOr<Result> MemcachedReconciler::Reconcile(const CallContext& context
   RETURN_IF_ERROR(read.status());
   Memcached& memcached = *read;
   if (memcached.metadata().has_deletiontimestamp()) return TearDown(context, memcached, log);
-  if (!HasFinalizer(memcached)) {
-    const absl::Status added = SetFinalizers(context, memcached, WithFinalizer(memcached));
-    if (IsOutdated(added, memcached)) return Result{};
-    RETURN_IF_ERROR(added);
-  }
+  const absl::Status added = AddFinalizer(context, client_, memcached, kFinalizer);
+  if (IsOutdated(added, request.key.name)) return Result{};
+  RETURN_IF_ERROR(added);
 
   const absl::Duration pause = PauseOf(request.key);
   if (pause > absl::ZeroDuration()) return Result{.requeue_after = pause};
@@ -131,8 +118,7 @@ absl::StatusOr<Result> MemcachedReconciler::Reconcile(const CallContext& context
 }
 
 absl::StatusOr<Result> MemcachedReconciler::TearDown(const CallContext& context,
-                                                     const Memcached& memcached,
-                                                     const Logger& log) {
+                                                     Memcached& memcached, const Logger& log) {
   bool is_new = false;
   {
     MutexLock lock(mutex_);
@@ -142,21 +128,9 @@ absl::StatusOr<Result> MemcachedReconciler::TearDown(const CallContext& context,
   // The finalizers of others may keep it for a while, with changes.
   if (is_new) log.Info("Memcached is being deleted");
   Release(KeyOf(memcached), log);
-  if (!HasFinalizer(memcached)) return Result{};
-  Memcached copy = memcached;
-  const absl::Status removed = SetFinalizers(context, copy, WithoutFinalizer(memcached));
-  if (!removed.ok() && !IsOutdated(removed, memcached)) return removed;
+  const absl::Status removed = RemoveFinalizer(context, client_, memcached, kFinalizer);
+  if (!removed.ok() && !IsOutdated(removed, memcached.metadata().name())) return removed;
   return Result{};
-}
-
-absl::Status MemcachedReconciler::SetFinalizers(const CallContext& context, Memcached& memcached,
-                                                const std::vector<std::string>& finalizers) {
-  Json::Value patch;
-  Json::Value& list = patch["metadata"]["finalizers"] = Json::Value(Json::arrayValue);
-  for (const std::string& finalizer : finalizers) list.append(finalizer);
-  ASSIGN_OR_RETURN(const MergePatch merge, MergePatch::IfUnchanged(memcached, WriteJson(patch)));
-  ASSIGN_OR_RETURN(memcached, client_.Patch<Memcached>(context, KeyOf(memcached), merge));
-  return absl::OkStatus();
 }
 
 void MemcachedReconciler::DemandFor(const Memcached& memcached, const Logger& log) {
@@ -246,7 +220,7 @@ absl::Status MemcachedReconciler::Write(const CallContext& context, const Snapsh
   return written;
 }
 
-absl::Status MemcachedReconciler::Report(const CallContext& context, const Snapshot& snapshot,
+absl::Status MemcachedReconciler::Report(const CallContext& context, Snapshot& snapshot,
                                          const std::optional<Problem>& problem, const Logger& log) {
   const v1alpha1::MemcachedStatus status = MakeStatus(snapshot, problem);
   if (IsSame(snapshot.memcached.status(), status)) return absl::OkStatus();
@@ -257,15 +231,9 @@ absl::Status MemcachedReconciler::Report(const CallContext& context, const Snaps
       log.Info("Memcached is reconciled", {{"message", status.state().message()}});
     }
   }
-  Memcached report;
-  report.mutable_metadata()->set_name(snapshot.memcached.metadata().name());
-  report.mutable_metadata()->set_namespace_(snapshot.memcached.metadata().namespace_());
-  report.mutable_metadata()->set_uid(snapshot.memcached.metadata().uid());
-  // The server ignores the UID when it writes a status, but not the version.
-  report.mutable_metadata()->set_resourceversion(snapshot.memcached.metadata().resourceversion());
-  *report.mutable_status() = status;
-  const absl::Status written = client_.ApplyStatus(context, report).status();
-  return IsOutdated(written, snapshot.memcached) ? absl::OkStatus() : written;
+  const absl::Status written = WriteStatus(context, client_, snapshot.memcached, status);
+  const bool is_outdated = IsOutdated(written, snapshot.memcached.metadata().name());
+  return is_outdated ? absl::OkStatus() : written;
 }
 
 absl::StatusOr<std::unique_ptr<Controller>> MakeController(const Component& component) {

@@ -45,10 +45,8 @@ class MemcachedReconciler : public Reconciler {
 
  private:
   // Releases the demands, then the finalizer. Needs no watch but that of the Memcacheds.
-  absl::StatusOr<Result> TearDown(const CallContext& context, const v1alpha1::Memcached& memcached,
+  absl::StatusOr<Result> TearDown(const CallContext& context, v1alpha1::Memcached& memcached,
                                   const Logger& log);
-  absl::Status SetFinalizers(const CallContext& context, v1alpha1::Memcached& memcached,
-                             const std::vector<std::string>& finalizers);
   // Demands the Deployments and Pods of the Memcached.
   void DemandFor(const v1alpha1::Memcached& memcached, const Logger& log);
   // Releases the demands of the owner, if there are any; DemandFor() waits for `pause`.
@@ -60,7 +58,7 @@ class MemcachedReconciler : public Reconciler {
   absl::StatusOr<Snapshot> Read(const CallContext& context, v1alpha1::Memcached memcached) const;
   absl::Status Write(const CallContext& context, const Snapshot& snapshot, const Plan& plan,
                      const Logger& log);
-  absl::Status Report(const CallContext& context, const Snapshot& snapshot,
+  absl::Status Report(const CallContext& context, Snapshot& snapshot,
                       const std::optional<Problem>& problem, const Logger& log);
 
   const Component& component_;

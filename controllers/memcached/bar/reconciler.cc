@@ -2,6 +2,7 @@
 
 #include <string>
 
+#include "controllers/report.h"
 #include "google/protobuf/util/message_differencer.h"
 #include "manager/controller/controller_builder.h"
 #include "manager/controller/demand_for.h"
@@ -46,20 +47,8 @@ absl::StatusOr<Result> BarReconciler::Reconcile(const CallContext& context,
     ASSIGN_OR_RETURN(*status.add_reads(), Read(context, demand.spec));
   }
   if (MessageDifferencer::Equals(status, bar->status())) return Result{};
-  Bar report;
-  report.mutable_metadata()->set_name(request.key.name);
-  report.mutable_metadata()->set_namespace_(request.key.ns);
-  report.mutable_metadata()->set_uid(bar->metadata().uid());
-  // The server ignores the UID when it writes a status, but not the version.
-  report.mutable_metadata()->set_resourceversion(bar->metadata().resourceversion());
-  *report.mutable_status() = std::move(status);
-  const absl::Status written = client_.ApplyStatus(context, report).status();
-  // Deleted, replaced or changed meanwhile: an event follows.
-  if ((IsNotFound(written) || IsConflict(written)) &&
-      IsServerErrorAbout(written, request.key.name)) {
-    return Result{};
-  }
-  RETURN_IF_ERROR(written);
+  const absl::Status written = WriteStatus(context, client_, *bar, status);
+  if (!IsOutdated(written, request.key.name)) RETURN_IF_ERROR(written);
   return Result{};
 }
 

@@ -28,10 +28,6 @@ Plan MakePlan(const v1alpha1::Greeting& greeting, const std::optional<ConfigMap>
             "ConfigMap \"" + actual->metadata().name() +
                 "\" exists and does not belong to this Greeting; choose another name"};
   }
-  const auto message = actual->data().find(kMessageKey);
-  const bool same =
-      message != actual->data().end() && message->second == desired.data().at(kMessageKey);
-  if (same) return {};
   return {std::move(desired), ""};
 }
 

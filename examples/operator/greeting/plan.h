@@ -12,7 +12,7 @@ namespace example {
 inline constexpr char kMessageKey[] = "message";
 
 struct Plan {
-  // The ConfigMap to write; empty if it has the desired state, or must not be changed.
+  // The ConfigMap as it must be; empty if a foreign one has its name.
   std::optional<mandate::corev1::ConfigMap> write;
   // The reason why the spec cannot be fulfilled; empty if it can be.
   std::string problem;

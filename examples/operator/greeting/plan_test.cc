@@ -24,18 +24,6 @@ TEST(PlanTest, WritesAMissingConfigMap) {
   EXPECT_EQ(plan.write->data().at(kMessageKey), "Hello, Ann!");
 }
 
-TEST(PlanTest, LeavesAConfigMapThatIsAsDesired) {
-  const Plan plan = MakePlan(Ann(), MakePlan(Ann(), std::nullopt).write);
-  EXPECT_FALSE(plan.write.has_value());
-  EXPECT_EQ(plan.problem, "");
-}
-
-TEST(PlanTest, CorrectsAnotherMessage) {
-  std::optional<ConfigMap> actual = MakePlan(Ann(), std::nullopt).write;
-  (*actual->mutable_data())[kMessageKey] = "Go away!";
-  EXPECT_TRUE(MakePlan(Ann(), actual).write.has_value());
-}
-
 TEST(PlanTest, NeverChangesAForeignConfigMap) {
   std::optional<ConfigMap> actual = MakePlan(Ann(), std::nullopt).write;
   actual->mutable_metadata()->clear_ownerreferences();

@@ -1,0 +1,114 @@
+#include "controllers/ensure_owned.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <optional>
+
+#include "manager/cache/testing/fake_cache_view.h"
+#include "manager/client/testing/fake_rest_client.h"
+#include "manager/controller/testing/fake_event_recorder.h"
+#include "manager/core/testing/simulated_loop.h"
+#include "manager/object/kinds/core_v1.h"
+
+namespace mandate {
+namespace {
+
+using corev1::ConfigMap;
+using testing::HasSubstr;
+
+constexpr rbac::Mandate kKeeper = {.component = "keeper", .rules = {}};
+
+// Records what it is to ensure.
+struct RecordingClient {
+  absl::StatusOr<ConfigMap> Ensure(const CallContext&, ConfigMap desired,
+                                   const ConfigMap* observed) {
+    calls.push_back({desired, observed == nullptr ? std::nullopt : std::optional(*observed)});
+    return desired;
+  }
+
+  struct Call {
+    ConfigMap desired;
+    std::optional<ConfigMap> observed;
+  };
+  std::vector<Call> calls = {};
+};
+
+class EnsureOwnedTest : public testing::Test {
+ protected:
+  EnsureOwnedTest() {
+    owner_.mutable_metadata()->set_namespace_("foo");
+    owner_.mutable_metadata()->set_name("owner");
+    owner_.mutable_metadata()->set_uid("uid-of-owner");
+    demand_ = view_.Demand({KindOf<ConfigMap>::value, "", ""}, nullptr);
+    loop_.RunReady();
+  }
+
+  static ConfigMap Desired() {
+    ConfigMap desired;
+    desired.mutable_metadata()->set_namespace_("foo");
+    desired.mutable_metadata()->set_name("a");
+    (*desired.mutable_data())["k"] = "v";
+    return desired;
+  }
+  absl::Status Ensure() {
+    return EnsureOwned(NonBlockingContext(), component_, client_, owner_, Desired()).status();
+  }
+
+  SimulatedLoop loop_;
+  FakeCacheView view_{loop_};
+  std::unique_ptr<DemandHandle> demand_;
+  Metrics metrics_;
+  FakeRestClient rest_{loop_, "keeper"};
+  FakeEventRecorder events_;
+  const Component component_ = {kKeeper, rest_, events_,
+                                ControllerContext{"keeper", loop_, loop_, view_, metrics_, {}, 1}};
+  RecordingClient client_;
+  ConfigMap owner_;
+};
+
+TEST_F(EnsureOwnedTest, AnAbsentObjectIsMadeWithItsOwner) {
+  ASSERT_EQ(Ensure(), absl::OkStatus());
+  ASSERT_EQ(client_.calls.size(), 1u);
+  EXPECT_FALSE(client_.calls[0].observed.has_value());
+  EXPECT_TRUE(IsControlledBy(client_.calls[0].desired.metadata(), "uid-of-owner"));
+  EXPECT_EQ(client_.calls[0].desired.data().at("k"), "v");
+}
+
+TEST_F(EnsureOwnedTest, AnObjectOfTheOwnerIsTheObservedOne) {
+  ConfigMap present = Desired();
+  present.mutable_data()->clear();
+  SetControllerReference(owner_, &present);
+  view_.Put(present);
+  ASSERT_EQ(Ensure(), absl::OkStatus());
+  ASSERT_EQ(client_.calls.size(), 1u);
+  ASSERT_TRUE(client_.calls[0].observed.has_value());
+  EXPECT_TRUE(client_.calls[0].observed->data().empty());
+}
+
+TEST_F(EnsureOwnedTest, AForeignObjectIsNotChanged) {
+  view_.Put(Desired());
+  const absl::Status foreign = Ensure();
+  EXPECT_EQ(foreign.code(), absl::StatusCode::kFailedPrecondition);
+  EXPECT_THAT(std::string(foreign.message()),
+              HasSubstr("ConfigMap foo/a exists, and its controller is not the ConfigMap owner"));
+  // A deleted predecessor of the name.
+  ConfigMap predecessor = owner_;
+  predecessor.mutable_metadata()->set_uid("uid-of-predecessor");
+  ConfigMap present = Desired();
+  SetControllerReference(predecessor, &present);
+  view_.Put(present);
+  EXPECT_EQ(Ensure().code(), absl::StatusCode::kFailedPrecondition);
+  EXPECT_TRUE(client_.calls.empty());
+}
+
+// Unknown is not absent.
+TEST_F(EnsureOwnedTest, AnObjectThatCannotBeReadIsNotWritten) {
+  view_.SetState(KindOf<ConfigMap>::value, DemandState::kForbidden,
+                 absl::PermissionDeniedError("no"));
+  EXPECT_EQ(Ensure().code(), absl::StatusCode::kPermissionDenied);
+  EXPECT_TRUE(client_.calls.empty());
+}
+
+}  // namespace
+}  // namespace mandate
