@@ -96,8 +96,8 @@ const Json::Value* Find(const Json::Value& list, const Json::Value& keys, bool m
   return nullptr;
 }
 
-// The part of `in` at one step of a path: "f:image", "k:{\"name\":\"a\"}" or "v:\"a\"". Null if
-// there is none.
+// The part of `in` at one step of a path, such as "f:image", "k:{\"name\":\"a\"}" or "v:\"a\"".
+// Null if `in` does not have it.
 const Json::Value* At(const Json::Value& in, std::string_view step, bool may_omit) {
   if (step.starts_with("f:")) return FindMember(in, step.substr(2));
   const auto value = ParseJson(step.substr(std::min<size_t>(step.size(), 2)));
