@@ -9,9 +9,8 @@ int main(int argc, char** argv) {
        .description = "Keeps a ConfigMap for each Greeting.",
        .version = "0.1.0",
        .base_mandate = &mandate::kBase,
-       .components =
-           [](auto) -> std::vector<mandate::ComponentSpec> {
-             return {{&mandate::kGreeting, mandate::MakeOnlyController<example::MakeController>}};
-           }},
+       .components = [](auto) -> std::vector<mandate::ComponentSpec> {
+         return {{&mandate::kGreeting, mandate::MakeOnlyController<example::MakeController>}};
+       }},
       argc, argv);
 }
