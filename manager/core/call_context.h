@@ -22,7 +22,7 @@ struct CallContext {
   // In Clock::TimeNow()'s time.
   absl::Time deadline = absl::InfiniteFuture();
   std::stop_token stop = {};
-  // Null: no logs. Valid while the work runs: a copy of the context that lives longer has no logs.
+  // Null: no logs. Valid while the work runs: a copy of the context that lives longer must not log.
   const WorkLog* work_log = nullptr;
 
   // A child may shorten the deadline, never extend it.
