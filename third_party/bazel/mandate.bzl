@@ -50,7 +50,8 @@ def kind_header(name, proto, proto_deps = [], **kwargs):
         cmd = ("$(location @mandate//rbacgen) kinds --proto-path={} --proto-path=external/mandate " +
                "--proto-path=external/kubernetes --out=$@ $(locations {}_protos)").format(root, proto),
         tools = ["@mandate//rbacgen"],
-        **kwargs
+        testonly = kwargs.get("testonly", False),
+        visibility = ["//visibility:private"],
     )
     cc_library(
         name = name,
