@@ -326,9 +326,8 @@ absl::StatusOr<std::vector<std::string>> SelectControllers(const std::vector<std
 }
 
 absl::StatusOr<Flags> ParseFlags(const Program& program, int argc, char** argv) {
-  const auto usage = [&](const absl::Status& status) {
-    return absl::InvalidArgumentError(
-        StrCat(AsStd(status.message()), " (see ", program.name, " --help)"));
+  const auto usage = [&](std::string_view what) {
+    return Usage(StrCat(what, " (see ", program.name, " --help)"));
   };
   CLI::App app(program.description, program.name);
   app.formatter(std::make_shared<HelpFormatter>());
@@ -348,12 +347,12 @@ absl::StatusOr<Flags> ParseFlags(const Program& program, int argc, char** argv) 
   for (std::string& argument : arguments) {
     if (argument.starts_with("-v=")) argument.insert(0, "-");
   }
-  if (const auto mistake = FlagWithoutValue(arguments)) return usage(Usage(*mistake));
+  if (const auto mistake = FlagWithoutValue(arguments)) return usage(*mistake);
   std::reverse(arguments.begin(), arguments.end());  // CLI11 reads them from the back
   try {
     app.parse(std::move(arguments));
   } catch (const CLI::ParseError& error) {
-    if (error.get_exit_code() != 0) return usage(Usage(ParseErrorText(app, error)));
+    if (error.get_exit_code() != 0) return usage(ParseErrorText(app, error));
     app.exit(error);  // prints the help or the version
     Flags flags;
     flags.exit_now = true;
@@ -361,7 +360,7 @@ absl::StatusOr<Flags> ParseFlags(const Program& program, int argc, char** argv) 
   }
   absl::StatusOr<Flags> flags =
       Resolve(program, line, std::move(options), std::move(all), *certificates);
-  if (!flags.ok()) return usage(flags.status());
+  if (!flags.ok()) return usage(AsStd(flags.status().message()));
   return flags;
 }
 

@@ -1,6 +1,7 @@
 #include "manager/client/as_desired.h"
 
 #include <algorithm>
+#include <map>
 #include <memory>
 #include <string>
 #include <vector>
@@ -113,20 +114,35 @@ const Json::Value* At(const Json::Value& in, std::string_view step, bool may_omi
   return exact != nullptr || !may_omit ? exact : Find(in, *value, /*may_omit=*/true);
 }
 
+// Whether `list` has these items, which are its own, in this order: an apply sets the order, too.
+bool HasInOrder(const Json::Value& list,
+                const std::map<Json::ArrayIndex, const Json::Value*>& items) {
+  Json::ArrayIndex at = 0;
+  for (const auto& [order, item] : items) {
+    while (at < list.size() && &list[at] != item) ++at;
+    if (at == list.size()) return false;
+  }
+  return true;
+}
+
 // Whether `want` has exactly the owned paths, and `have` has the same values there.
 bool Holds(const Json::Value& owned, const Json::Value& want, const Json::Value& have) {
   // A leaf, or a list or map without a path below it. In an empty object that we want, others may
   // own members.
   if (owned.empty()) return want == have || (want.isObject() && want.empty() && have.isObject());
   Json::ArrayIndex steps = 0;
+  std::map<Json::ArrayIndex, const Json::Value*> items;  // of `have`, by their place in `want`
   for (auto step = owned.begin(); step != owned.end(); ++step) {
     if (step.name() == ".") continue;
     const Json::Value* wanted = At(want, step.name(), /*may_omit=*/true);
     const Json::Value* present = At(have, step.name(), /*may_omit=*/false);
     if (wanted == nullptr || present == nullptr || !Holds(*step, *wanted, *present)) return false;
     ++steps;
+    for (Json::ArrayIndex i = 0; want.isArray() && i < want.size(); ++i) {
+      if (&want[i] == wanted) items[i] = present;
+    }
   }
-  return steps == want.size();
+  return steps == want.size() && (!want.isArray() || HasInOrder(have, items));
 }
 
 }  // namespace

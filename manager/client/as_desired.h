@@ -9,9 +9,9 @@
 namespace mandate {
 
 // Whether a server-side apply of `desired` by `manager` would change nothing: `manager` owns
-// exactly the fields that `desired` has, by an earlier apply, and they have the same values. Fields
-// of others and defaults of the server do not matter. Quantities are compared as numbers: 1000m
-// is 1.
+// exactly the fields that `desired` has, by an earlier apply, and they have the same values, and
+// items the same order. Fields of others and defaults of the server do not matter. Quantities are
+// compared as numbers: 1000m is 1.
 //
 // `observed` is the object as it was read, of the same type as `desired`. False if it cannot be
 // told: without managedFields, when `manager` has also written fields by create, update or patch,

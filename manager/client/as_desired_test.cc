@@ -107,6 +107,11 @@ TEST(AsDesiredTest, EachDifferenceIsSeen) {
          auto& pod = *d.mutable_spec()->mutable_template_()->mutable_spec();
          pod.mutable_containers(0)->mutable_ports()->RemoveLast();
        }},
+      {"another order of the items of a list",
+       [](auto& d) {
+         auto& pod = *d.mutable_spec()->mutable_template_()->mutable_spec();
+         pod.mutable_containers(0)->mutable_ports()->SwapElements(0, 1);
+       }},
       {"another owner",
        [](auto& d) { d.mutable_metadata()->mutable_ownerreferences(0)->set_uid("u9"); }},
       {"a quantity",

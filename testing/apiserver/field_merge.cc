@@ -1,8 +1,10 @@
 #include "testing/apiserver/field_merge.h"
 
 #include <map>
+#include <set>
 #include <string>
 #include <utility>
+#include <vector>
 
 namespace mandate::apiserver {
 namespace {
@@ -24,6 +26,43 @@ bool Goes(const FieldSet& removed, const FieldSet& kept, const std::string& step
   return (declared ? !part.empty() : part.member) && ChildOf(kept, step).empty();
 }
 
+// The wanted items have their order, and each item of others stays behind what it follows.
+Json::Value MergeItems(const Json::Value& live, const Json::Value& wanted, const Shape& shape,
+                       Merging merging) {
+  std::map<std::string, const Json::Value*> in_live;
+  for (const Json::Value& item : live) in_live[StepTo(item, shape, merging)] = &item;
+  std::set<std::string> in_wanted;
+  std::vector<std::string> shared;
+  for (const Json::Value& item : wanted) {
+    const std::string step = StepTo(item, shape, merging);
+    if (in_live.contains(step)) shared.push_back(step);
+    in_wanted.insert(step);
+  }
+  Json::Value out(Json::arrayValue);
+  size_t next = 0;  // of `shared`
+  Json::ArrayIndex from_live = 0, from_wanted = 0;
+  while (from_live < live.size() || from_wanted < wanted.size()) {
+    if (from_live < live.size()) {
+      const std::string step = StepTo(live[from_live], shape, merging);
+      const bool foreign = !in_wanted.contains(step);
+      if (foreign) out.append(live[from_live]);
+      if (foreign || next == shared.size() || shared[next] != step) {
+        ++from_live;
+        continue;
+      }
+    }
+    const Json::Value& item = wanted[from_wanted++];
+    const auto present = in_live.find(StepTo(item, shape, merging));
+    if (present == in_live.end()) {
+      out.append(item);
+      continue;
+    }
+    out.append(MergeFields(*present->second, item, shape.Item()));
+    ++next;
+  }
+  return out;
+}
+
 }  // namespace
 
 Json::Value MergeFields(const Json::Value& live, const Json::Value& wanted, const Shape& shape) {
@@ -31,23 +70,13 @@ Json::Value MergeFields(const Json::Value& live, const Json::Value& wanted, cons
   if (wanted.isNull() && shape.MergingOf(live) != Merging::kAtomic) return live;
   const Merging merging = shape.MergingOf(wanted);
   if (merging == Merging::kAtomic || live.type() != wanted.type()) return wanted;
-  Json::Value out = live;
-  if (merging == Merging::kStruct || merging == Merging::kMap) {
-    for (const std::string& name : wanted.getMemberNames()) {
-      out[name] = live.isMember(name) ? MergeFields(live[name], wanted[name], shape.Member(name))
-                                      : wanted[name];
-    }
-    return out;
+  if (merging != Merging::kStruct && merging != Merging::kMap) {
+    return MergeItems(live, wanted, shape, merging);
   }
-  std::map<std::string, Json::ArrayIndex> places;
-  for (Json::ArrayIndex i = 0; i < live.size(); ++i) places[StepTo(live[i], shape, merging)] = i;
-  for (const Json::Value& item : wanted) {
-    const auto place = places.find(StepTo(item, shape, merging));
-    if (place == places.end()) {
-      out.append(item);
-    } else {
-      out[place->second] = MergeFields(live[place->second], item, shape.Item());
-    }
+  Json::Value out = live;
+  for (const std::string& name : wanted.getMemberNames()) {
+    out[name] = live.isMember(name) ? MergeFields(live[name], wanted[name], shape.Member(name))
+                                    : wanted[name];
   }
   return out;
 }

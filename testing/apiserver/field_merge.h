@@ -9,7 +9,7 @@
 namespace mandate::apiserver {
 
 // `live` with the values of `wanted`: list items are matched by their keys, members by their names,
-// and all other values are replaced. New items follow the existing ones.
+// and all other values are replaced. The items of `wanted` have its order.
 Json::Value MergeFields(const Json::Value& live, const Json::Value& wanted, const Shape& shape);
 
 // `value` without the paths in `removed`, except for those that, or a part of which, `kept` has.

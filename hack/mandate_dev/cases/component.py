@@ -132,7 +132,7 @@ def runs(tree: Any, env: Any, report: Report, name: str, kind: str, resource: st
     wanted = [(account, name, "patch", "configmaps", 201), (account, name, "patch", kept, 200),
               (account, name, "patch", "configmaps", 200),  # changed by hand
               (account, name, "patch", "configmaps", 200), (account, name, "patch", kept, 200),  # the spec lost a key
-              (account, name, "patch", "configmaps", 200), (account, name, "patch", "configmaps", 200)]  # one key too many
+              (account, name, "patch", "configmaps", 200)]  # one key too many: removed, and nothing applied
 
     def writes() -> tuple[Any, Any]:
         """Compares the manager's writes of objects with this name, or as this component, with `wanted`."""
