@@ -127,9 +127,9 @@ bool HasInOrder(const Json::Value& list,
 
 // Whether `want` has exactly the owned paths, and `have` has the same values there.
 bool Holds(const Json::Value& owned, const Json::Value& want, const Json::Value& have) {
-  // A leaf, or a list or map without a path below it. In an empty object that we want, others may
-  // own members.
-  if (owned.empty()) return want == have || (want.isObject() && want.empty() && have.isObject());
+  // A leaf, or a part that is owned as a whole. It may be empty now and not before, such as the
+  // selector of a NetworkPolicy.
+  if (owned.empty()) return want == have;
   Json::ArrayIndex steps = 0;
   std::map<Json::ArrayIndex, const Json::Value*> items;  // of `have`, by their place in `want`
   for (auto step = owned.begin(); step != owned.end(); ++step) {

@@ -15,7 +15,8 @@ namespace mandate {
 //
 // `observed` is the object as it was read, of the same type as `desired`. False if it cannot be
 // told: without managedFields, when `manager` has also written fields by create, update or patch,
-// and when the last apply was in another version of the API.
+// when the last apply was in another version of the API, and when `desired` has an empty object to
+// which the server adds defaults: leave it out.
 bool IsAsDesired(const KindInfo& kind, const google::protobuf::Message& observed,
                  const google::protobuf::Message& desired, std::string_view manager);
 

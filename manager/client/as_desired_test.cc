@@ -63,7 +63,7 @@ Deployment Observed(std::string_view manager = "app", std::string_view operation
             "ports": [{"containerPort": 80, "protocol": "TCP"},
                       {"containerPort": 80, "protocol": "UDP"}],
             "resources": {"limits": {"cpu": "1"}}}, {"name": "sidecar", "image": "s"}],
-          "volumes": [{"name": "tmp", "emptyDir": {"medium": "Memory"}}]}}},
+          "volumes": [{"name": "tmp", "emptyDir": {}}]}}},
     "status": {"replicas": 2}})"));
 }
 
@@ -89,6 +89,8 @@ TEST(AsDesiredTest, EachDifferenceIsSeen) {
        }},
       {"an atomic object",
        [](auto& d) { (*d.mutable_spec()->mutable_selector()->mutable_matchlabels())["b"] = "b"; }},
+      {"an atomic object that is empty now",
+       [](auto& d) { d.mutable_spec()->mutable_selector()->clear_matchlabels(); }},
       {"a new field", [](auto& d) { d.mutable_spec()->set_minreadyseconds(5); }},
       {"a new field that others own",
        [](auto& d) { (*d.mutable_metadata()->mutable_labels())["theirs"] = "x"; }},
