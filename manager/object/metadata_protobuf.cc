@@ -20,6 +20,7 @@ enum ObjectMeta : uint32_t {
   kAnnotations = 12,
   kOwnerReferences = 13,
   kFinalizers = 14,
+  kManagedFields = 17,
 };
 
 // Fields of meta/v1 OwnerReference.
@@ -109,8 +110,10 @@ absl::Status ReadDetail(const WireCursor& wire, MetadataSink& sink) {
   return absl::OkStatus();
 }
 
-absl::Status ReadObjectMeta(std::string_view bytes, MetadataSink& sink) {
-  WireCursor wire(bytes);
+}  // namespace
+
+absl::Status ReadMetadataFields(std::string_view fields, MetadataSink& sink) {
+  WireCursor wire(fields);
   while (wire.Next()) {
     if (wire.has_varint() && wire.field() == kGeneration) {
       sink.OnGeneration(static_cast<int64_t>(wire.varint()));
@@ -136,16 +139,32 @@ absl::Status ReadObjectMeta(std::string_view bytes, MetadataSink& sink) {
   return wire.status();
 }
 
-}  // namespace
-
 absl::Status ReadMetadataProtobuf(std::string_view message, MetadataSink& sink) {
   WireCursor wire(message);
   while (wire.Next()) {
     if (wire.field() == kMetadata && wire.has_bytes()) {
-      RETURN_IF_ERROR(ReadObjectMeta(wire.bytes(), sink));
+      RETURN_IF_ERROR(ReadMetadataFields(wire.bytes(), sink));
     }
   }
   return wire.status();
+}
+
+std::optional<std::string_view> LeadingMetadata(std::string_view message) {
+  WireCursor wire(message);
+  if (!wire.Next() || wire.field() != kMetadata || !wire.has_bytes()) return std::nullopt;
+  const std::string_view metadata = wire.bytes();
+  while (wire.Next()) {
+    if (wire.field() == kMetadata) return std::nullopt;
+  }
+  size_t leading = 0;
+  bool is_leading = true;
+  for (WireCursor field(metadata); field.Next();) {
+    const bool is_managed = field.field() == kManagedFields;
+    if (!is_managed && !is_leading) return std::nullopt;
+    is_leading = !is_managed;
+    if (is_leading) leading = metadata.size() - field.left();
+  }
+  return metadata.substr(0, leading);
 }
 
 }  // namespace mandate

@@ -6,6 +6,7 @@
 #include "manager/core/strings.h"
 #include "manager/object/kinds/rbac_v1.h"
 #include "manager/object/metadata_reader.h"
+#include "manager/object/wire_cursor.h"
 
 namespace mandate {
 namespace {
@@ -67,6 +68,49 @@ TEST(MetadataProtobuf, EachFieldIsToldAsItselfAlone) {
     EXPECT_TRUE(ReadMetadataProtobuf(role.SerializePartialAsString(), told).ok());
     EXPECT_EQ(told.text, c.told);
   }
+}
+
+// Everything that a sink receives is before managedFields, as the API server writes it.
+TEST(MetadataProtobuf, TheLeadingPartTellsTheSame) {
+  for (const char* metadata : {
+           "",
+           "name: 'a'",
+           "name: 'a' finalizers: 'b'",
+           "name: 'a' managedFields { manager: 'm' }",
+           "name: 'a' generation: 7 finalizers: 'b' managedFields { manager: 'm' } "
+           "managedFields { manager: 'n' }",
+       }) {
+    SCOPED_TRACE(metadata);
+    rbacv1::Role role;
+    ASSERT_TRUE(google::protobuf::TextFormat::MergeFromString(metadata, role.mutable_metadata()));
+    role.add_rules()->add_verbs("get");
+    const std::string bytes = role.SerializePartialAsString();
+    const auto leading = LeadingMetadata(bytes);
+    ASSERT_TRUE(leading.has_value());
+    Told whole, part;
+    ASSERT_TRUE(ReadMetadataProtobuf(bytes, whole).ok());
+    ASSERT_TRUE(ReadMetadataFields(*leading, part).ok());
+    EXPECT_EQ(part.text, whole.text);
+    EXPECT_EQ(leading->find("\nmanager"), std::string_view::npos);
+    role.mutable_metadata()->clear_managedfields();
+    EXPECT_EQ(*leading, role.metadata().SerializePartialAsString());
+  }
+}
+
+// Protobuf allows any order, and a message in parts.
+TEST(MetadataProtobuf, AnUnusualOrderHasNoLeadingPart) {
+  const auto field = [](uint32_t number, std::string_view bytes) {
+    std::string out;
+    AppendWireBytes(number, bytes, out);
+    return out;
+  };
+  const std::string name = field(1, "a"), managed = field(17, "m"), label = field(11, "");
+  EXPECT_TRUE(LeadingMetadata(field(1, name + managed) + field(2, "")).has_value());
+  EXPECT_FALSE(LeadingMetadata(field(1, name + managed + label)).has_value());
+  EXPECT_FALSE(LeadingMetadata(field(1, managed + name + managed)).has_value());
+  EXPECT_FALSE(LeadingMetadata(field(1, name) + field(1, label)).has_value());
+  EXPECT_FALSE(LeadingMetadata(field(2, "") + field(1, name)).has_value());
+  EXPECT_FALSE(LeadingMetadata("").has_value());
 }
 
 }  // namespace

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string_view>
 
 #include "absl/status/status.h"
@@ -38,5 +39,11 @@ class MetadataSink {
 absl::Status ReadMetadataJson(JsonCursor& json, MetadataSink& sink);
 // The same of all of `message`.
 absl::Status ReadMetadataProtobuf(std::string_view message, MetadataSink& sink);
+
+// The part of an object in protobuf that has all that a MetadataSink receives, for
+// ReadMetadataFields(): its metadata up to managedFields, which are most of it. None if its fields
+// are in an unusual order.
+std::optional<std::string_view> LeadingMetadata(std::string_view message);
+absl::Status ReadMetadataFields(std::string_view fields, MetadataSink& sink);
 
 }  // namespace mandate

@@ -74,4 +74,11 @@ absl::StatusOr<ObjectHeader> ParseObjectHeader(std::string_view object, Encoding
   return header;
 }
 
+absl::StatusOr<ObjectHeader> ParseMetadataFields(std::string_view fields) {
+  ObjectHeader header;
+  HeaderSink sink(&header);
+  RETURN_IF_ERROR(ReadMetadataFields(fields, sink));
+  return header;
+}
+
 }  // namespace mandate

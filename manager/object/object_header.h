@@ -46,4 +46,7 @@ struct ObjectHeader {
 // to its end as far as that does not need the object's type. kInvalidArgument names what is wrong.
 absl::StatusOr<ObjectHeader> ParseObjectHeader(std::string_view object, Encoding encoding);
 
+// The same of what LeadingMetadata() (metadata_reader.h) returned.
+absl::StatusOr<ObjectHeader> ParseMetadataFields(std::string_view fields);
+
 }  // namespace mandate

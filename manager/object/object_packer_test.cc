@@ -4,6 +4,7 @@
 
 #include "gtest/gtest.h"
 #include "manager/core/strings.h"
+#include "manager/object/kinds/rbac_v1.h"
 #include "manager/object/object_codec.h"
 
 namespace mandate {
@@ -21,6 +22,29 @@ ObjectPtr Make(int i, size_t lines = 40) {
       StrCat(R"({"metadata":{"name":"n)", i, R"(","namespace":"é\u003c","uid":"u)", i,
              R"(","resourceVersion":")", i, R"(","annotations":{)", annotations, "}}}"),
       Encoding::kJson);
+}
+
+// `unusual`: a field of the metadata follows managedFields.
+ObjectPtr MakeRole(int i, bool unusual) {
+  rbacv1::Role role;
+  auto& metadata = *role.mutable_metadata();
+  metadata.set_name(StrCat("role-", i));
+  metadata.set_namespace_("web");
+  metadata.set_uid(StrCat("uid-", i));
+  metadata.set_resourceversion(StrCat(i));
+  for (int label = 0; label < 20; ++label) {
+    (*metadata.mutable_labels())[StrCat("example.com/label-", label)] = StrCat(i * 7919 + label);
+  }
+  if (!unusual) metadata.add_finalizers("example.com/f");
+  metadata.add_managedfields()->mutable_fieldsv1()->set_raw(std::string(1000, 'm'));
+  for (int rule = 0; rule < 10; ++rule) role.add_rules()->add_verbs(StrCat("verb-", rule));
+  std::string bytes = role.SerializeAsString();
+  if (unusual) {
+    rbacv1::Role more;
+    more.mutable_metadata()->add_finalizers("example.com/f");
+    bytes += more.SerializeAsString();
+  }
+  return *ParseRawObject(bytes, Encoding::kProtobuf);
 }
 
 // Objects until one is compressed; 0: none is.
@@ -52,6 +76,27 @@ TEST(ObjectPackerTest, APackedObjectReadsAsBefore) {
   EXPECT_EQ(packed->resource_version(), plain->resource_version());
   EXPECT_EQ(packed->Header(), plain->Header());
   EXPECT_EQ(packer.Pack(packed), packed) << "it is packed already";
+}
+
+// Its header is read without the rest.
+TEST(ObjectPackerTest, APackedObjectInProtobufReadsAsBefore) {
+  ObjectPacker packer({.min_object_bytes = 100, .sample_bytes = 50'000});
+  for (const bool unusual : {false, true}) {
+    ObjectPtr packed, plain;
+    for (int i = 0; packed == plain; ++i) {
+      ASSERT_LT(i, 1000);
+      plain = MakeRole(i, unusual);
+      packed = packer.Pack(plain);
+    }
+    EXPECT_LT(packed->stored_size(), plain->size() / 2);
+    EXPECT_EQ(packed->Header(), plain->Header());
+    EXPECT_EQ(packed->Header().labels.size(), 20u);
+    EXPECT_EQ(packed->Header().finalizers.size(), 1u);
+    EXPECT_EQ(packed->bytes(), plain->bytes());
+    EXPECT_EQ(packed->Key(), plain->Key());
+    EXPECT_EQ(packed->uid(), plain->uid());
+    EXPECT_EQ(packed->resource_version(), plain->resource_version());
+  }
 }
 
 TEST(ObjectPackerTest, ForgetsItsDictionary) {

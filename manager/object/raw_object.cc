@@ -70,31 +70,33 @@ RawObject::RawObject(char* const& room, Content content, const Identity& identit
     : room_(room),
       size_(static_cast<uint32_t>(content.size)),
       encoding_(content.encoding),
-      is_compressed_(content.dictionary != nullptr) {
+      is_compressed_(content.packing != nullptr) {
   const std::string_view stored = content.stored;
   uint32_t end = 0;
-  if (is_compressed_) {
-    new (room) Dictionary(std::move(content.dictionary));
-    end = sizeof(Dictionary);
-  }
-  std::memcpy(room + end, stored.data(), stored.size());
-  end += static_cast<uint32_t>(stored.size());
-  const auto place = [&](std::string_view part) -> Span {
-    const auto size = static_cast<uint32_t>(part.size());
-    const bool shown = !is_compressed_ && IsWithin(part, stored);
-    if (shown) return {static_cast<uint32_t>(part.data() - stored.data()), size};
-    if (size > 0) std::memcpy(room + end, part.data(), size);
-    end += size;
-    return {end - size, size};
+  const auto append = [&](std::string_view part) -> Span {
+    if (!part.empty()) std::memcpy(room + end, part.data(), part.size());
+    end += static_cast<uint32_t>(part.size());
+    return {end - static_cast<uint32_t>(part.size()), static_cast<uint32_t>(part.size())};
   };
+  const auto place = [&](std::string_view part) -> Span {
+    if (is_compressed_ || !IsWithin(part, stored)) return append(part);
+    return {static_cast<uint32_t>(part.data() - stored.data()), static_cast<uint32_t>(part.size())};
+  };
+  if (is_compressed_) {
+    new (room) Packing(*content.packing);
+    end = sizeof(Packing);
+  } else {
+    append(stored);
+  }
   ns_ = place(identity.ns);
   name_ = place(identity.name);
   uid_ = place(identity.uid);
   resource_version_ = place(identity.resource_version);
+  if (is_compressed_) append(stored);
 }
 
 RawObject::~RawObject() {
-  if (is_compressed_) dictionary().~Dictionary();
+  if (is_compressed_) packing().~Packing();
 }
 
 absl::StatusOr<std::shared_ptr<const RawObject>> RawObject::Make(Content content,
@@ -102,8 +104,8 @@ absl::StatusOr<std::shared_ptr<const RawObject>> RawObject::Make(Content content
   if (identity.name.empty()) {
     return absl::InvalidArgumentError("metadata.name: missing; this is not a Kubernetes object");
   }
-  const bool compressed = content.dictionary != nullptr;
-  size_t size = (compressed ? sizeof(Dictionary) : 0) + content.stored.size();
+  const bool compressed = content.packing != nullptr;
+  size_t size = (compressed ? sizeof(Packing) : 0) + content.stored.size();
   for (std::string_view part :
        {identity.ns, identity.name, identity.uid, identity.resource_version}) {
     if (compressed || !IsWithin(part, content.stored)) size += part.size();
@@ -112,18 +114,26 @@ absl::StatusOr<std::shared_ptr<const RawObject>> RawObject::Make(Content content
     return absl::InvalidArgumentError(StrCat("an object of ", size, " bytes is too large"));
   }
   char* room = nullptr;
-  return std::allocate_shared<RawObject>(RoomyAllocator<RawObject>(size, &room), room,
-                                         std::move(content), identity);
+  return std::allocate_shared<RawObject>(RoomyAllocator<RawObject>(size, &room), room, content,
+                                         identity);
 }
 
-std::shared_ptr<const RawObject> RawObject::Compressed(Dictionary dictionary) const {
-  if (is_compressed_) return nullptr;
+std::shared_ptr<const RawObject> RawObject::Compressed(
+    std::shared_ptr<const ByteDictionary> dictionary) const {
+  if (is_compressed_ || size_ > ByteDictionary::kMaxTextBytes) return nullptr;
+  std::string_view metadata;
+  if (encoding_ == Encoding::kProtobuf) metadata = LeadingMetadata(stored()).value_or("");
   std::shared_ptr<const RawObject> made;
   dictionary->Compress(stored(), [&](std::string_view compressed) {
     const size_t identity = ns_.size + name_.size + uid_.size + resource_version_.size;
-    if (sizeof(Dictionary) + compressed.size() + identity > size_ / 4 * 3) return;
-    made = *Make({compressed, size_, encoding_, dictionary},
-                 {ns(), name(), uid(), resource_version()});
+    if (sizeof(Packing) + compressed.size() + identity > size_ / 4 * 3) return;
+    Packing packing = {std::move(dictionary), static_cast<uint32_t>(compressed.size()), 0, 0};
+    if (!metadata.empty()) {
+      packing.metadata_at = static_cast<uint32_t>(metadata.data() - stored().data());
+      packing.metadata_size = static_cast<uint32_t>(metadata.size());
+    }
+    made =
+        *Make({compressed, size_, encoding_, &packing}, {ns(), name(), uid(), resource_version()});
   });
   return made;
 }
@@ -134,7 +144,7 @@ absl::Status RawObject::Read(absl::FunctionRef<void(std::string_view)> read) con
     return absl::OkStatus();
   }
   Scratch bytes(size_);
-  RETURN_IF_ERROR(dictionary()->Decompress(stored(), bytes.data(), bytes.size()));
+  RETURN_IF_ERROR(packing().dictionary->Decompress(stored(), bytes.data(), bytes.size()));
   read({bytes.data(), bytes.size()});
   return absl::OkStatus();
 }
@@ -145,9 +155,22 @@ std::string RawObject::bytes() const {
   return copy;
 }
 
+absl::StatusOr<ObjectHeader> RawObject::ReadLeadingMetadata() const {
+  const Packing& how = packing();
+  Scratch bytes(how.metadata_at + how.metadata_size);
+  RETURN_IF_ERROR(how.dictionary->DecompressStart(stored(), bytes.data(), bytes.size()));
+  return ParseMetadataFields({bytes.data() + how.metadata_at, how.metadata_size});
+}
+
 ObjectHeader RawObject::Header() const {
   absl::StatusOr<ObjectHeader> header;
-  Read([&](std::string_view bytes) { header = ParseObjectHeader(bytes, encoding_); }).IgnoreError();
+  if (is_compressed_ && packing().metadata_size > 0) {
+    header = ReadLeadingMetadata();
+  } else {
+    Read([&](std::string_view bytes) {
+      header = ParseObjectHeader(bytes, encoding_);
+    }).IgnoreError();
+  }
   // This cannot fail, because the identity was read from the same bytes with the same rules.
   return *std::move(header);
 }

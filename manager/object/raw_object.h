@@ -29,11 +29,19 @@ class RawObject {
     std::string_view uid;
     std::string_view resource_version;
   };
+  // How an object is compressed.
+  struct Packing {
+    std::shared_ptr<const ByteDictionary> dictionary;
+    uint32_t stored_size;
+    // Where in the bytes LeadingMetadata() is; the size is 0 if there is none.
+    uint32_t metadata_at;
+    uint32_t metadata_size;
+  };
   struct Content {
     std::string_view stored;  // the bytes, or what the dictionary made of them
     size_t size;              // of the bytes
     Encoding encoding;
-    std::shared_ptr<const ByteDictionary> dictionary = nullptr;  // null: not compressed
+    const Packing* packing = nullptr;  // null: not compressed
   };
 
  public:
@@ -57,7 +65,7 @@ class RawObject {
   Encoding encoding() const { return encoding_; }
   // The size of bytes(), and of the same bytes as they are stored (perhaps compressed).
   size_t size() const { return size_; }
-  size_t stored_size() const { return is_compressed_ ? ns_.at - sizeof(Dictionary) : size_; }
+  size_t stored_size() const { return is_compressed_ ? packing().stored_size : size_; }
 
   template <Readable T>
   absl::StatusOr<T> Decode() const {
@@ -81,6 +89,8 @@ class RawObject {
                                                                const Identity& identity);
   // Calls `read` with the bytes, unless they cannot be decompressed (kInternal).
   absl::Status Read(absl::FunctionRef<void(std::string_view)> read) const;
+  // Of a compressed object whose metadata can be read alone.
+  absl::StatusOr<ObjectHeader> ReadLeadingMetadata() const;
 
   struct Span {
     uint32_t at = 0;
@@ -88,17 +98,16 @@ class RawObject {
   };
   std::string_view At(Span span) const { return {room_ + span.at, span.size}; }
 
-  using Dictionary = std::shared_ptr<const ByteDictionary>;
   // Of a compressed object.
-  const Dictionary& dictionary() const {
-    return *std::launder(reinterpret_cast<const Dictionary*>(room_));
-  }
+  const Packing& packing() const { return *std::launder(reinterpret_cast<const Packing*>(room_)); }
   std::string_view stored() const {
-    return {room_ + (is_compressed_ ? sizeof(Dictionary) : 0), stored_size()};
+    const size_t at = is_compressed_ ? resource_version_.at + resource_version_.size : 0;
+    return {room_ + at, stored_size()};
   }
 
   // In the same allocation: the bytes, then the parts of the identity that are escaped in them
-  // (rare). If it is compressed: the dictionary, the compressed bytes, then the identity.
+  // (rare). If it is compressed: the packing, the identity, which searches compare, and the
+  // compressed bytes.
   const char* const room_;
   const uint32_t size_;
   const Encoding encoding_ : 31;

@@ -9,6 +9,7 @@
 #include "google/protobuf/message.h"
 #include "k8s.io/apimachinery/pkg/apis/meta/v1/generated.pb.h"
 #include "manager/object/list_codec.h"
+#include "manager/object/metadata_reader.h"
 #include "manager/object/object_codec.h"
 #include "manager/object/object_header.h"
 #include "manager/object/raw_object.h"
@@ -78,6 +79,10 @@ void CheckHeader(std::string_view raw) {
               (*held)->ns() == header->ns && (*held)->uid() == header->uid &&
               (*held)->resource_version() == header->resource_version,
           "a raw object has the header of its bytes");
+  if (const auto leading = LeadingMetadata(raw)) {
+    const auto part = ParseMetadataFields(*leading);
+    Require(part.ok() && *part == *header, "the leading part of the metadata has all of it");
+  }
 }
 
 }  // namespace
