@@ -67,8 +67,8 @@ constexpr bool MissingMarker(auto... /*words*/) {
 }
 
 constexpr std::string_view Literal(std::string_view word) {
-  for (std::string_view known :
-       {"get", "list", "watch", "create", "update", "patch", "delete", "status", ""}) {
+  for (std::string_view known : {"get", "list", "watch", "create", "update", "patch", "delete",
+                                 "deletecollection", "status", ""}) {
     if (word == known) return known;
   }
   return "?";

@@ -4,6 +4,7 @@
 //   ASSIGN_OR_RETURN(rbacv1::RoleBinding binding, client.Get<rbacv1::RoleBinding>(context, key));
 #pragma once
 
+#include <cstddef>
 #include <optional>
 #include <string>
 #include <type_traits>
@@ -13,6 +14,7 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "manager/client/call_record.h"
+#include "manager/client/collection_deletion.h"
 #include "manager/client/ensure.h"
 #include "manager/client/object_client.h"
 #include "manager/client/permission.h"
@@ -165,6 +167,16 @@ class Client {
       const CallContext& context, const ObjectKey& key, const DeleteOptions& options = {}) {
     RecordCall<kMandate, T, "delete">();
     return objects_.Delete(context, KindOf<T>::value, key, options);
+  }
+
+  // Deletes all objects that the options select (verb deletecollection), and returns their number:
+  // see collection_deletion.h. Some may remain, as after Delete. A cached read right after it may
+  // still return them: unlike other writes, it is not noted in own_writes().
+  template <Object T>
+  Declared<T, "deletecollection", "", absl::StatusOr<size_t>> DeleteAllOf(
+      const CallContext& context, const DeleteAllOfOptions& options) {
+    RecordCall<kMandate, T, "deletecollection">();
+    return DeleteCollection(context, objects_.rest(), KindOf<T>::value, options);
   }
 
  private:

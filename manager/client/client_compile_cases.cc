@@ -36,10 +36,13 @@ void Test(Client<kAuditor>& client, const CallContext& context, rbacv1::ClusterR
   (void)client.Ensure(context, lease, &lease);
   (void)client.RemoveFields(context, role, {});
   (void)client.Delete<coordinationv1::Lease>(context, {"mandate", "a"});
+  (void)client.DeleteAllOf<coordinationv1::Lease>(context, {.ns = "mandate"});
 #elif defined(UNDECLARED_VERB)
   (void)client.Update(context, role);
 #elif defined(UNDECLARED_DELETE)
   (void)client.Delete<rbacv1::ClusterRole>(context, {"", "a"});
+#elif defined(UNDECLARED_DELETE_ALL_OF)
+  (void)client.DeleteAllOf<rbacv1::ClusterRole>(context, {});
 #elif defined(UNDECLARED_KIND)
   (void)client.Get<rbacv1::Role>(context, {"a", "b"});
 #elif defined(APPLY_NEEDS_CREATE)

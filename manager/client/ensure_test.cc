@@ -5,21 +5,18 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <functional>
-#include <memory>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "manager/client/client.h"
+#include "manager/client/testing/double_fixture.h"
 #include "manager/client/testing/fake_rest_client.h"
 #include "manager/core/strings.h"
 #include "manager/core/testing/must.h"
-#include "manager/core/testing/simulated_loop.h"
 #include "manager/object/api_error.h"
 #include "manager/object/kinds/core_v1.h"
 #include "manager/object/kinds/rbac_v1.h"
-#include "testing/apiserver/sim_server.h"
 
 namespace mandate {
 namespace {
@@ -70,28 +67,11 @@ std::vector<std::string> Managers(const T& object) {
   return managers;
 }
 
-class EnsureTest : public testing::Test {
+class EnsureTest : public DoubleFixture {
  protected:
   EnsureTest() {
-    auto endpoint = std::make_shared<Endpoint>();
-    endpoint->server = "https://double";
-    endpoint->ca_pem = "none";
-    endpoint_ = std::move(endpoint);
-    for (FakeRestClient* rest : {&rest_, &other_rest_}) {
-      rest->HandleLate([this](const RestRequest& request, const FakeRestClient::Reply& reply) {
-        if (before_) before_(request);
-        Forward(request, reply);
-      });
-    }
-  }
-
-  void Forward(const RestRequest& request, const FakeRestClient::Reply& reply) {
-    HttpRequest http(endpoint_, BearerToken{std::make_shared<Secret>(apiserver::kAdminToken)},
-                     request.method, request.target);
-    http.body = request.body;
-    http.accept = request.accept;
-    if (!request.body.empty()) http.content_type = request.content_type;
-    server_.transport().Call({}, std::move(http), reply);
+    Connect(rest_);
+    Connect(other_rest_);
   }
 
   absl::StatusOr<ConfigMap> Ensure(const Data& data, const ConfigMap* observed) {
@@ -108,16 +88,10 @@ class EnsureTest : public testing::Test {
   ConfigMap Stored() { return Must(client_.Get<ConfigMap>(context_, {"default", "a"})); }
   size_t Writes() const { return rest_.Count("P"); }  // PATCH, POST, PUT
 
-  const CallContext context_;
-  SimulatedLoop loop_;
-  apiserver::SimServer server_{loop_, {}};
-  std::shared_ptr<const Endpoint> endpoint_;
   FakeRestClient rest_{loop_, "scope"};
   FakeRestClient other_rest_{loop_, "other"};
   Client<kScope> client_ = *Client<kScope>::Create(rest_);
   Client<kOther> stranger_ = *Client<kOther>::Create(other_rest_);
-  // Runs before each request reaches the server.
-  std::function<void(const RestRequest&)> before_;
 };
 
 TEST_F(EnsureTest, CreatesAnObjectThatApplyOwns) {

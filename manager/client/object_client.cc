@@ -50,19 +50,6 @@ absl::Status CheckKey(const KindInfo& kind, const ObjectKey& key) {
   return CheckNamespace(kind, key);
 }
 
-std::string DeleteBody(const DeleteOptions& options) {
-  constexpr const char* kPropagation[] = {"Background", "Foreground", "Orphan"};
-  Json::Value body;
-  body["apiVersion"] = "v1";
-  body["kind"] = "DeleteOptions";
-  body["propagationPolicy"] = kPropagation[static_cast<size_t>(options.propagation)];
-  Json::Value conditions;
-  if (!options.uid.empty()) conditions["uid"] = options.uid;
-  if (!options.resource_version.empty()) conditions["resourceVersion"] = options.resource_version;
-  if (!conditions.isNull()) body["preconditions"] = conditions;
-  return WriteJson(body);
-}
-
 // The answer to a deletion. When the object is gone: {"kind":"Status","details":{"uid":"…"}}. An
 // object that is still there is returned with the time of its deletion. Some kinds (Service,
 // ServiceAccount, …) are also returned when they are gone, without that time.

@@ -12,6 +12,7 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "google/protobuf/message.h"
+#include "manager/client/delete_options.h"
 #include "manager/client/object_patch.h"
 #include "manager/client/rest_client.h"
 #include "manager/core/call_context.h"
@@ -32,16 +33,6 @@ struct ApplyOptions {
   std::string field_manager = {};  // empty: the component's name
   // Takes over fields of other managers. Otherwise they are a conflict, kAborted.
   bool force = true;
-};
-
-enum class DeletionPropagation { kBackground, kForeground, kOrphan };
-
-struct DeleteOptions {
-  // Preconditions. If the object has another UID or another version, it is not deleted, and the
-  // error is a conflict (kAborted). Empty: no precondition.
-  std::string uid = {};
-  std::string resource_version = {};
-  DeletionPropagation propagation = DeletionPropagation::kBackground;
 };
 
 // The result of a deletion that the API server has accepted, by its answer.

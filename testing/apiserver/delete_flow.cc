@@ -109,7 +109,12 @@ absl::Status DeleteFlow::Prepare() {
   RETURN_IF_ERROR(ReadOptions());
   const std::string ns = type_.namespaced ? request().attributes.ns : "";
   list_.revision = core_.store.revision();
-  for (const auto& object : TakePage(core_.store.List(type_.name, ns), query, list_)) {
+  Objects all = core_.store.List(type_.name, ns);
+  if (query.continuation) {
+    if (query.continuation->revision >= 0) list_.revision = query.continuation->revision;
+    ASSIGN_OR_RETURN(all, ObjectsAt(core_, type_, ns, *query.continuation));
+  }
+  for (const auto& object : TakePage(all, query, list_)) {
     targets_.emplace_back(object->ns, object->name);
   }
   return absl::OkStatus();

@@ -95,7 +95,8 @@ std::optional<Encoding> AcceptedEncoding(const Request& request, bool protobuf) 
 absl::StatusOr<std::optional<Encoding>> AcceptedMetadata(const Request& request) {
   const std::vector<Range> ranges = ParseAccept(request.Header("accept").value_or(""));
   if (ranges.empty() || !ranges[0].metadata.has_value()) return std::nullopt;
-  const bool is_list = request.attributes.verb == "list";
+  const std::string& verb = request.attributes.verb;
+  const bool is_list = verb == "list" || verb == "deletecollection";
   if (is_list != (*ranges[0].metadata == Partial::kList)) {
     return ApiErrorOf(
         406, "NotAcceptable",

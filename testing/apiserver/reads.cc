@@ -45,9 +45,8 @@ absl::Status ExpiredContinue(const Continuation& at) {
   return StatusFromApi(status);
 }
 
-// The revision of the list; -1 is the latest. `one`: for one object, which has no pages.
+// The revision of a list's first page; -1 is the latest. `one`: for one object, which has no pages.
 int64_t RevisionOf(const ListQuery& query, bool one) {
-  if (query.continuation) return query.continuation->revision;
   const int64_t wanted = query.revision.value_or(0);
   const bool exact = query.match == "Exact" || (query.match.empty() && query.limit > 0 && !one);
   return exact && wanted > 0 ? wanted : -1;
@@ -61,15 +60,17 @@ absl::StatusOr<std::string> ListBody(const Core& core, const ResourceType& type,
                                      const ListQuery& query, const std::string& ns,
                                      Encoding answer) {
   const bool one = query.filter.names_one() && (!ns.empty() || !type.namespaced);
-  const int64_t revision = RevisionOf(query, one);
+  const int64_t revision =
+      query.continuation ? query.continuation->revision : RevisionOf(query, one);
   ListMeta list{.revision = revision < 0 ? core.store.revision() : revision};
   Objects all;
-  if (revision < 0) {
+  if (query.continuation) {
+    ASSIGN_OR_RETURN(all, ObjectsAt(core, type, ns, *query.continuation));
+  } else if (revision < 0) {
     all = core.store.List(type.name, ns);
   } else {
     const auto then = core.store.ListAt(type.name, ns, revision);
     if (then == nullptr) {
-      if (query.continuation) return ExpiredContinue(*query.continuation);
       return ExpiredError("The resourceVersion for the provided list is too old.");
     }
     all = *then;
@@ -79,6 +80,14 @@ absl::StatusOr<std::string> ListBody(const Core& core, const ResourceType& type,
 }
 
 }  // namespace
+
+absl::StatusOr<Objects> ObjectsAt(const Core& core, const ResourceType& type, std::string_view ns,
+                                  const Continuation& continuation) {
+  if (continuation.revision < 0) return core.store.List(type.name, ns);
+  const auto then = core.store.ListAt(type.name, ns, continuation.revision);
+  if (then == nullptr) return ExpiredContinue(continuation);
+  return *then;
+}
 
 Objects TakePage(const Objects& all, const ListQuery& query, ListMeta& list) {
   // A list at any version has no pages.

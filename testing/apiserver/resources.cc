@@ -144,12 +144,13 @@ void Resources::Handle(std::shared_ptr<Exchange> exchange) {
     if (!status.ok()) return exchange->Fail(status);
   }
   const bool reads = MethodOf(request, *type) == "GET";
-  if (reads) {
+  if (reads || attributes.verb == "deletecollection") {
     const auto metadata = AcceptedMetadata(request);
-    if (!metadata.ok()) return exchange->Fail(metadata.status());
-    if (*metadata) {
+    if (reads && !metadata.ok()) return exchange->Fail(metadata.status());
+    if (metadata.ok() && *metadata) {
       auto partial = std::make_shared<ResourceType>(*type);
       partial->metadata_only = true;
+      if (!reads) return DeleteFlow::Serve(core_, *exchange, *partial, **metadata);
       return Read(std::move(exchange), std::move(partial), **metadata);
     }
   }
