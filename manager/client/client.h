@@ -20,6 +20,7 @@
 #include "manager/client/permission.h"
 #include "manager/client/removal.h"
 #include "manager/client/rest_client.h"
+#include "manager/client/write_options.h"
 #include "manager/core/call_context.h"
 #include "manager/core/status_macros.h"
 #include "manager/core/strings.h"
@@ -75,35 +76,42 @@ class Client {
   }
 
   template <Object T>
-  Declared<T, "create"> Create(const CallContext& context, T object) {
+  Declared<T, "create"> Create(const CallContext& context, T object,
+                               const WriteOptions& options = {}) {
     RecordCall<kMandate, T, "create">();
-    return Result(objects_.Create(context, KindOf<T>::value, KeyOf(object), object), object);
+    return Result(objects_.Create(context, KindOf<T>::value, KeyOf(object), object, options),
+                  object);
   }
 
+  // The writes take options (write_options.h): client.Create(context, object, {.dry_run = true}).
+  //
   // The object must have been read from the server: its resourceVersion is the precondition.
   template <KeepsUnknownFields T>
-  Declared<T, "update"> Update(const CallContext& context, T object) {
+  Declared<T, "update"> Update(const CallContext& context, T object,
+                               const WriteOptions& options = {}) {
     RecordCall<kMandate, T, "update">();
-    return UpdateAt(context, "", std::move(object));
+    return UpdateAt(context, "", std::move(object), options);
   }
   template <KeepsUnknownFields T>
-  Declared<T, "update", "status"> UpdateStatus(const CallContext& context, T object) {
+  Declared<T, "update", "status"> UpdateStatus(const CallContext& context, T object,
+                                               const WriteOptions& options = {}) {
     RecordCall<kMandate, T, "update", "status">();
-    return UpdateAt(context, "status", std::move(object));
+    return UpdateAt(context, "status", std::move(object), options);
   }
 
   // object_patch.h makes patches, with a condition or without.
   template <Object T>
   Declared<T, "patch"> Patch(const CallContext& context, const ObjectKey& key,
-                             const mandate::Patch& patch) {
+                             const mandate::Patch& patch, const WriteOptions& options = {}) {
     RecordCall<kMandate, T, "patch">();
-    return PatchAt<T>(context, key, "", patch);
+    return PatchAt<T>(context, key, "", patch, options);
   }
   template <Object T>
   Declared<T, "patch", "status"> PatchStatus(const CallContext& context, const ObjectKey& key,
-                                             const mandate::Patch& patch) {
+                                             const mandate::Patch& patch,
+                                             const WriteOptions& options = {}) {
     RecordCall<kMandate, T, "patch", "status">();
-    return PatchAt<T>(context, key, "status", patch);
+    return PatchAt<T>(context, key, "status", patch, options);
   }
 
   // Makes the object on the server have the fields of `desired`, and removes those that this
@@ -141,7 +149,7 @@ class Client {
     RecordCall<kMandate, T, "patch">();
     ASSIGN_OR_RETURN(const std::optional<MergePatch> patch, RemovalPatch(observed, removal));
     if (!patch.has_value()) return observed;
-    return PatchAt<T>(context, KeyOf(observed), "", *patch);
+    return PatchAt<T>(context, KeyOf(observed), "", *patch, {});
   }
 
   // Server-side apply (KEP-555); Ensure is safer for whole objects. Creates the object if it does
@@ -188,18 +196,21 @@ class Client {
     return std::move(object);
   }
   template <class T>
-  absl::StatusOr<T> UpdateAt(const CallContext& context, std::string_view subresource, T object) {
+  absl::StatusOr<T> UpdateAt(const CallContext& context, std::string_view subresource, T object,
+                             const WriteOptions& options) {
     const std::string version = object.metadata().resourceversion();
-    return Result(
-        objects_.Update(context, KindOf<T>::value, KeyOf(object), version, subresource, object),
-        object);
+    return Result(objects_.Update(context, KindOf<T>::value, KeyOf(object), version, subresource,
+                                  object, options),
+                  object);
   }
   template <class T>
   absl::StatusOr<T> PatchAt(const CallContext& context, const ObjectKey& key,
-                            std::string_view subresource, const mandate::Patch& patch) {
+                            std::string_view subresource, const mandate::Patch& patch,
+                            const WriteOptions& options) {
     T object;
-    return Result(objects_.PatchObject(context, KindOf<T>::value, key, subresource, patch, object),
-                  object);
+    return Result(
+        objects_.PatchObject(context, KindOf<T>::value, key, subresource, patch, object, options),
+        object);
   }
   template <class T>
   absl::StatusOr<T> ApplyAt(const CallContext& context, std::string_view subresource, T object,

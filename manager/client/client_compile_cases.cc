@@ -33,6 +33,8 @@ void Test(Client<kAuditor>& client, const CallContext& context, rbacv1::ClusterR
   (void)client.Patch<rbacv1::ClusterRole>(context, {"", "a"}, MergePatch::Unconditional("{}"));
   (void)client.Update(context, lease);
   (void)client.Apply(context, lease);
+  (void)client.Create(context, lease, {.dry_run = true});
+  (void)client.Update(context, lease, {.field_validation = FieldValidation::kStrict});
   (void)client.Ensure(context, lease, &lease);
   (void)client.RemoveFields(context, role, {});
   (void)client.Delete<coordinationv1::Lease>(context, {"mandate", "a"});

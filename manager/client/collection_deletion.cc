@@ -56,7 +56,8 @@ absl::StatusOr<size_t> DeleteCollection(const CallContext& context, RestClient& 
     RestRequest request;
     request.method = "DELETE";
     request.target = ResourceTarget(kind, {options.ns, ""}, "", page);
-    request.body = DeleteBody({.propagation = options.propagation});
+    request.body = DeleteBody({.propagation = options.propagation, .dry_run = options.dry_run});
+    request.idempotent = options.dry_run;
     request.accept = kAccept;
     const absl::StatusOr<HttpResponse> response = rest.Do(context, std::move(request));
     if (!response.ok()) {

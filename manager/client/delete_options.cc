@@ -16,6 +16,7 @@ std::string DeleteBody(const DeleteOptions& options) {
   if (!options.uid.empty()) conditions["uid"] = options.uid;
   if (!options.resource_version.empty()) conditions["resourceVersion"] = options.resource_version;
   if (!conditions.isNull()) body["preconditions"] = conditions;
+  if (options.dry_run) body["dryRun"].append("All");
   return WriteJson(body);
 }
 

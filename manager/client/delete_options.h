@@ -14,6 +14,8 @@ struct DeleteOptions {
   std::string uid = {};
   std::string resource_version = {};
   DeletionPropagation propagation = DeletionPropagation::kBackground;
+  // Deletes nothing; the result is as if it did (write_options.h).
+  bool dry_run = false;
 };
 
 // Of all objects that the selectors select.
@@ -25,6 +27,8 @@ struct DeleteAllOfOptions {
   std::string label_selector = {};
   std::string field_selector = {};
   DeletionPropagation propagation = DeletionPropagation::kBackground;
+  // Deletes nothing; the result is as if it did (write_options.h).
+  bool dry_run = false;
 };
 
 // The body of the request, as JSON. The body must have all options: the API server ignores those in

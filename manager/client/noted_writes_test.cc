@@ -83,6 +83,21 @@ TEST_F(NotedWritesTest, EachSuccessfulWrite) {
   }
 }
 
+TEST_F(NotedWritesTest, NoDryRun) {
+  const MergePatch patch = MergePatch::Unconditional("{}");
+  RoleBinding object = Binding();
+  Answer(200, kObject);
+  EXPECT_TRUE(client_.Create({}, kKind, {"foo", ""}, object, {.dry_run = true}).ok());
+  EXPECT_TRUE(client_.Update({}, kKind, kKey, "6", "", object, {.dry_run = true}).ok());
+  object = Binding();
+  EXPECT_TRUE(client_.Apply({}, kKind, kKey, "", {.dry_run = true}, object).ok());
+  EXPECT_TRUE(client_.PatchObject({}, kKind, kKey, "", patch, object, {.dry_run = true}).ok());
+  EXPECT_EQ(*client_.Delete({}, kKind, kKey, {.uid = "u1", .dry_run = true}), DeleteResult::kGone);
+  Answer(200, kDeleted);
+  EXPECT_EQ(*client_.Delete({}, kKind, kKey, {.uid = "u1", .dry_run = true}), DeleteResult::kGone);
+  EXPECT_EQ(Noted(), "");
+}
+
 TEST_F(NotedWritesTest, Deletions) {
   const char kConflict[] =
       R"({"kind":"Status","reason":"Conflict","code":409,"details":{"name":"bar"}})";

@@ -97,9 +97,18 @@ bool IsOfAnotherUid(const absl::Status& status, const KindInfo& kind, const Obje
 
 }  // namespace
 
+Query ObjectClient::Parameters(const WriteOptions& options) const {
+  Query query = {{"fieldManager", FieldManager()}};
+  AppendTo(query, options);
+  return query;
+}
+
 absl::Status ObjectClient::Write(const CallContext& context, RestRequest request,
-                                 const KindInfo& kind, const ObjectKey& key, Message& object) {
+                                 const KindInfo& kind, const ObjectKey& key,
+                                 const WriteOptions& options, Message& object) {
+  request.idempotent = request.idempotent || options.dry_run;
   RETURN_IF_ERROR(Exchange(context, std::move(request), kind, object));
+  if (options.dry_run) return absl::OkStatus();
   // The server may have generated the name.
   const ObjectMeta& metadata = MetadataOf(object);
   rest_.own_writes().Wrote(kind, {key.ns, metadata.name()}, metadata.resourceversion());
@@ -169,19 +178,21 @@ absl::StatusOr<std::string> ObjectClient::List(
 }
 
 absl::Status ObjectClient::Create(const CallContext& context, const KindInfo& kind,
-                                  const ObjectKey& key, Message& object) {
+                                  const ObjectKey& key, Message& object,
+                                  const WriteOptions& options) {
   RETURN_IF_ERROR(CheckNamespace(kind, key));
   RestRequest request;
   request.method = "POST";
-  request.target = ResourceTarget(kind, {key.ns, ""}, "", {{"fieldManager", FieldManager()}});
+  request.target = ResourceTarget(kind, {key.ns, ""}, "", Parameters(options));
   ASSIGN_OR_RETURN(request.body, EncodeObject(object, kind, kind.encoding));
   request.content_type = kind.encoding == Encoding::kProtobuf ? kProtobufType : kJsonType;
-  return Write(context, std::move(request), kind, key, object);
+  return Write(context, std::move(request), kind, key, options, object);
 }
 
 absl::Status ObjectClient::Update(const CallContext& context, const KindInfo& kind,
                                   const ObjectKey& key, std::string_view resource_version,
-                                  std::string_view subresource, Message& object) {
+                                  std::string_view subresource, Message& object,
+                                  const WriteOptions& options) {
   RETURN_IF_ERROR(CheckKey(kind, key));
   if (resource_version.empty()) {
     return absl::InvalidArgumentError(
@@ -191,19 +202,22 @@ absl::Status ObjectClient::Update(const CallContext& context, const KindInfo& ki
   }
   RestRequest request;
   request.method = "PUT";
-  request.target = ResourceTarget(kind, key, subresource, {{"fieldManager", FieldManager()}});
+  request.target = ResourceTarget(kind, key, subresource, Parameters(options));
   ASSIGN_OR_RETURN(request.body, EncodeObject(object, kind, kind.encoding));
   request.content_type = kind.encoding == Encoding::kProtobuf ? kProtobufType : kJsonType;
-  return Write(context, std::move(request), kind, key, object);
+  return Write(context, std::move(request), kind, key, options, object);
 }
 
 absl::Status ObjectClient::Apply(const CallContext& context, const KindInfo& kind,
                                  const ObjectKey& key, std::string_view subresource,
                                  const ApplyOptions& options, Message& object) {
   RETURN_IF_ERROR(CheckKey(kind, key));
+  const WriteOptions write = {.dry_run = options.dry_run,
+                              .field_validation = options.field_validation};
   Query query = {
       {"fieldManager", options.field_manager.empty() ? FieldManager() : options.field_manager}};
   if (options.force) query.emplace_back("force", "true");
+  AppendTo(query, write);
   RestRequest request;
   request.method = "PATCH";
   request.target = ResourceTarget(kind, key, subresource, query);
@@ -214,7 +228,7 @@ absl::Status ObjectClient::Apply(const CallContext& context, const KindInfo& kin
   // An apply states the result, not a change; but its own write makes a resourceVersion old.
   request.idempotent = MetadataOf(object).resourceversion().empty();
   const std::string uid = MetadataOf(object).uid();
-  absl::Status status = Write(context, std::move(request), kind, key, object);
+  absl::Status status = Write(context, std::move(request), kind, key, write, object);
   if (uid.empty() || !IsOfAnotherUid(status, kind, key)) return status;
   // The cache may not have seen yet that this object is gone.
   rest_.own_writes().Deleted(kind, key, uid);
@@ -228,15 +242,16 @@ absl::Status ObjectClient::Apply(const CallContext& context, const KindInfo& kin
 
 absl::Status ObjectClient::PatchObject(const CallContext& context, const KindInfo& kind,
                                        const ObjectKey& key, std::string_view subresource,
-                                       const Patch& patch, Message& out) {
+                                       const Patch& patch, Message& out,
+                                       const WriteOptions& options) {
   RETURN_IF_ERROR(CheckKey(kind, key));
   const bool merge = std::holds_alternative<MergePatch>(patch);
   RestRequest request;
   request.method = "PATCH";
-  request.target = ResourceTarget(kind, key, subresource, {{"fieldManager", FieldManager()}});
+  request.target = ResourceTarget(kind, key, subresource, Parameters(options));
   request.body = merge ? std::get<MergePatch>(patch).json() : std::get<JsonPatch>(patch).json();
   request.content_type = merge ? "application/merge-patch+json" : "application/json-patch+json";
-  return Write(context, std::move(request), kind, key, out);
+  return Write(context, std::move(request), kind, key, options, out);
 }
 
 absl::StatusOr<DeleteResult> ObjectClient::Delete(const CallContext& context, const KindInfo& kind,
@@ -248,10 +263,11 @@ absl::StatusOr<DeleteResult> ObjectClient::Delete(const CallContext& context, co
   request.target = ResourceTarget(kind, key);
   request.body = DeleteBody(options);
   // With a UID it can only delete that one object.
-  request.idempotent = !options.uid.empty();
+  request.idempotent = !options.uid.empty() || options.dry_run;
   const absl::StatusOr<HttpResponse> response = rest_.Do(context, std::move(request));
   if (response.ok()) {
     const DeleteAnswer answer = ReadDeleteAnswer(response->body);
+    if (options.dry_run) return answer.outcome();
     rest_.own_writes().Wrote(kind, key, answer.resource_version);
     rest_.own_writes().Deleted(kind, key, answer.gone);
     return answer.outcome();
