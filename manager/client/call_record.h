@@ -67,8 +67,9 @@ constexpr bool MissingMarker(auto... /*words*/) {
 }
 
 constexpr std::string_view Literal(std::string_view word) {
-  for (std::string_view known : {"get", "list", "watch", "create", "update", "patch", "delete",
-                                 "deletecollection", "status", ""}) {
+  for (std::string_view known :
+       {"get", "list", "watch", "create", "update", "patch", "delete", "deletecollection",
+        "binding", "eviction", "log", "scale", "status", "token", ""}) {
     if (word == known) return known;
   }
   return "?";
@@ -90,7 +91,8 @@ template <const rbac::Mandate& kMandate, Readable T, FixedString kVerb,
     using call_record_internal::Literal;
     static_assert(call_record_internal::MissingMarker<T>(
         "component", kMandate.component, "verb", Literal(kVerb.view()), "kind", kKind.kind,
-        "marker", "// +kubebuilder:rbac:groups=", kKind.group, ",resources=", kKind.plural,
+        "marker", "// +kubebuilder:rbac:groups=",
+        kKind.group.empty() ? std::string_view("core") : kKind.group, ",resources=", kKind.plural,
         kSubresource.view().empty() ? "" : "/", Literal(kSubresource.view()),
         ",verbs=", Literal(kVerb.view())));
 #endif

@@ -20,6 +20,7 @@
 #include "manager/client/permission.h"
 #include "manager/client/removal.h"
 #include "manager/client/rest_client.h"
+#include "manager/client/subresource_calls.h"
 #include "manager/client/write_options.h"
 #include "manager/core/call_context.h"
 #include "manager/core/status_macros.h"
@@ -38,7 +39,7 @@ struct ObjectList {
 // A cheap value over a RestClient, which outlives it. Blocks the calling thread: not on the loop.
 // Thread-safe. Errors: RestClient's, with the server's metav1.Status (object/api_error.h).
 template <const rbac::Mandate& kMandate>
-class Client {
+class Client : public SubresourceCalls<kMandate> {
   template <class T, FixedString kVerb, FixedString kSubresource = "",
             class Result = absl::StatusOr<T>>
   using Declared = IfDeclared<kMandate, T, kVerb, kSubresource, Result>;
@@ -188,7 +189,7 @@ class Client {
   }
 
  private:
-  explicit Client(RestClient& rest) : objects_(rest) {}
+  explicit Client(RestClient& rest) : SubresourceCalls<kMandate>(rest), objects_(rest) {}
 
   template <class T>
   static absl::StatusOr<T> Result(absl::Status status, T& object) {

@@ -3,6 +3,10 @@
 #include "manager/identity/identity.h"
 #include "manager/object/kinds/coordination_v1.h"
 #include "manager/object/kinds/rbac_v1.h"
+#if defined(CONTROL_CORE) || defined(UNDECLARED_EVICTION) || defined(UNDECLARED_BINDING) || \
+    defined(UNDECLARED_TOKEN)
+#include "manager/object/kinds/core_v1.h"  // long to compile
+#endif
 
 namespace mandate {
 
@@ -12,7 +16,15 @@ constexpr std::string_view kRbac[] = {"rbac.authorization.k8s.io"};
 constexpr std::string_view kCoordination[] = {"coordination.k8s.io"};
 constexpr std::string_view kRoles[] = {"clusterroles"};
 constexpr std::string_view kLeases[] = {"leases"};
+constexpr std::string_view kCore[] = {""};
+constexpr std::string_view kPods[] = {"pods", "serviceaccounts"};
+constexpr std::string_view kSubresources[] = {"pods/eviction", "pods/binding",
+                                              "serviceaccounts/token"};
+constexpr rbac::MandateRule kCoreRules[] = {
+    {.rule = {.verbs = kAll, .api_groups = kCore, .resources = kSubresources}}};
+inline constexpr rbac::Mandate kDrain = {.component = "drain", .rules = kCoreRules};
 constexpr rbac::MandateRule kRules[] = {
+    {.rule = {.verbs = kAll, .api_groups = kCore, .resources = kPods}},
     {.rule = {.verbs = kReadAndPatch, .api_groups = kRbac, .resources = kRoles}},
     {.rule = {.verbs = kAll, .api_groups = kCoordination, .resources = kLeases}, .ns = "mandate"},
 };
@@ -26,7 +38,7 @@ concept Updates = requires(Client<kAuditor> client, CallContext context, T objec
 static_assert(Updates<coordinationv1::Lease> && !Updates<rbacv1::ClusterRole>);
 
 void Test(Client<kAuditor>& client, const CallContext& context, rbacv1::ClusterRole role,
-          rbacv1::Role other, coordinationv1::Lease lease) {
+          rbacv1::Role other, coordinationv1::Lease lease, Client<kDrain>& drain) {
 #if defined(CONTROL)
   (void)client.Get<rbacv1::ClusterRole>(context, {"", "a"});
   (void)client.List<rbacv1::ClusterRole>(context);
@@ -53,6 +65,18 @@ void Test(Client<kAuditor>& client, const CallContext& context, rbacv1::ClusterR
   (void)client.Ensure(context, role, nullptr);
 #elif defined(UNDECLARED_STATUS)
   (void)client.UpdateStatus(context, lease);
+#elif defined(UNDECLARED_SCALE)
+  (void)client.GetScale<coordinationv1::Lease>(context, {"mandate", "a"});
+#elif defined(CONTROL_CORE)
+  (void)drain.Evict(context, {"a", "b"}, {.uid = "u"});
+  (void)drain.Bind(context, {"a", "b"}, "node");
+  (void)drain.CreateToken(context, {"a", "b"});
+#elif defined(UNDECLARED_EVICTION)
+  (void)client.Evict(context, {"a", "b"});
+#elif defined(UNDECLARED_BINDING)
+  (void)client.Bind(context, {"a", "b"}, "node");
+#elif defined(UNDECLARED_TOKEN)
+  (void)client.CreateToken(context, {"a", "b"});
 #elif defined(CLIENT_WITHOUT_MANDATE)
   Client<> none;
 #elif defined(BASE_KEY)
@@ -71,6 +95,7 @@ void Test(Client<kAuditor>& client, const CallContext& context, rbacv1::ClusterR
   (void)role;
   (void)other;
   (void)lease;
+  (void)drain;
 }
 
 }  // namespace mandate

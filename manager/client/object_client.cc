@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "absl/strings/match.h"
+#include "manager/client/key_check.h"
 #include "manager/client/object_meta.h"
 #include "manager/core/status_macros.h"
 #include "manager/core/strings.h"
@@ -34,20 +35,6 @@ std::string Accept(const KindInfo& kind) {
 Encoding EncodingOf(const HttpResponse& response) {
   return absl::StartsWith(response.content_type, kProtobufType) ? Encoding::kProtobuf
                                                                 : Encoding::kJson;
-}
-
-absl::Status CheckNamespace(const KindInfo& kind, const ObjectKey& key) {
-  if (kind.scope != Scope::kNamespaced || !key.ns.empty()) return absl::OkStatus();
-  return absl::InvalidArgumentError(StrCat("a ", kind.kind, " is namespaced, but the object \"",
-                                           key.name, "\" has no namespace"));
-}
-
-// With an empty name the request would be for the whole collection.
-absl::Status CheckKey(const KindInfo& kind, const ObjectKey& key) {
-  if (key.name.empty()) {
-    return absl::InvalidArgumentError(StrCat("the name of the ", kind.kind, " is empty"));
-  }
-  return CheckNamespace(kind, key);
 }
 
 // The answer to a deletion. When the object is gone: {"kind":"Status","details":{"uid":"…"}}. An

@@ -1,6 +1,7 @@
 #include "manager/client/retry_policy.h"
 
 #include "absl/strings/cord.h"
+#include "manager/client/eviction.h"
 #include "manager/core/not_sent.h"
 #include "manager/object/api_error.h"
 
@@ -28,7 +29,10 @@ const char* ToString(RetryReason reason) {
 }
 
 RetryReason RetryReasonFor(int code, const absl::Status& error, bool idempotent) {
-  if (code == 429) return RetryReason::kThrottled;
+  if (code == 429) {
+    // A budget of pods is an answer for the caller, which may last for hours.
+    return IsBlockedByBudget(error) ? RetryReason::kNone : RetryReason::kThrottled;
+  }
   if (code >= 500) {
     // Without Retry-After the same request would most likely meet the same error.
     const bool asked = idempotent && RetryAfter(error).has_value();

@@ -7,8 +7,9 @@
 namespace mandate {
 
 enum class RetryReason {
-  kNone,        // the error goes to the caller
-  kThrottled,   // 429: the server did nothing (RFC 6585), and asks to wait
+  kNone,  // the error goes to the caller
+  // 429: the server did nothing (RFC 6585), and asks to wait. Not that of an eviction (eviction.h).
+  kThrottled,
   kNotSent,     // the server certainly did nothing (core/not_sent.h)
   kRetryAfter,  // 5xx with Retry-After: the server may have acted
   kConnection,  // no complete answer: the server may have acted
