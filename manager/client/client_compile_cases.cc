@@ -4,7 +4,7 @@
 #include "manager/object/kinds/coordination_v1.h"
 #include "manager/object/kinds/rbac_v1.h"
 #if defined(CONTROL_CORE) || defined(UNDECLARED_EVICTION) || defined(UNDECLARED_BINDING) || \
-    defined(UNDECLARED_TOKEN)
+    defined(UNDECLARED_TOKEN) || defined(UNDECLARED_LOG)
 #include "manager/object/kinds/core_v1.h"  // long to compile
 #endif
 
@@ -18,7 +18,7 @@ constexpr std::string_view kRoles[] = {"clusterroles"};
 constexpr std::string_view kLeases[] = {"leases"};
 constexpr std::string_view kCore[] = {""};
 constexpr std::string_view kPods[] = {"pods", "serviceaccounts"};
-constexpr std::string_view kSubresources[] = {"pods/eviction", "pods/binding",
+constexpr std::string_view kSubresources[] = {"pods/eviction", "pods/binding", "pods/log",
                                               "serviceaccounts/token"};
 constexpr rbac::MandateRule kCoreRules[] = {
     {.rule = {.verbs = kAll, .api_groups = kCore, .resources = kSubresources}}};
@@ -71,8 +71,11 @@ void Test(Client<kAuditor>& client, const CallContext& context, rbacv1::ClusterR
   (void)drain.Evict(context, {"a", "b"}, {.uid = "u"});
   (void)drain.Bind(context, {"a", "b"}, "node");
   (void)drain.CreateToken(context, {"a", "b"});
+  (void)drain.PodLogs(context, {"a", "b"}, {}, {});
 #elif defined(UNDECLARED_EVICTION)
   (void)client.Evict(context, {"a", "b"});
+#elif defined(UNDECLARED_LOG)
+  (void)client.PodLogs(context, {"a", "b"}, {}, {});
 #elif defined(UNDECLARED_BINDING)
   (void)client.Bind(context, {"a", "b"}, "node");
 #elif defined(UNDECLARED_TOKEN)

@@ -10,6 +10,7 @@
 #include "absl/status/statusor.h"
 #include "manager/client/call_record.h"
 #include "manager/client/permission.h"
+#include "manager/client/pod_log.h"
 #include "manager/client/subresource_client.h"
 #include "manager/core/call_context.h"
 #include "manager/object/kind.h"
@@ -56,6 +57,15 @@ class SubresourceCalls {
     return subresources_.Bind(context, key, node, options);
   }
 
+  // Gives the log of a container to `sink` as it comes: see pod_log.h for the bounds and errors.
+  template <std::same_as<Pod> P = Pod>
+  Declared<P, "get", "log", absl::Status> PodLogs(const CallContext& context, const ObjectKey& key,
+                                                  const LogOptions& options,
+                                                  const PodLogSink& sink) {
+    RecordCall<kMandate, P, "get", "log">();
+    return ReadPodLog(context, rest_, key, options, sink);
+  }
+
   // A token of the service account. It has all permissions of the account: the grant for this call
   // should name the accounts (resourceNames).
   template <std::same_as<ServiceAccount> S = ServiceAccount>
@@ -91,9 +101,10 @@ class SubresourceCalls {
   }
 
  protected:
-  explicit SubresourceCalls(RestClient& rest) : subresources_(rest) {}
+  explicit SubresourceCalls(RestClient& rest) : rest_(rest), subresources_(rest) {}
 
  private:
+  RestClient& rest_;
   SubresourceClient subresources_;
 };
 
