@@ -5,6 +5,8 @@
 #pragma once
 
 #include <cstddef>
+#include <functional>
+#include <memory>
 #include <optional>
 #include <string>
 #include <type_traits>
@@ -16,6 +18,7 @@
 #include "manager/client/call_record.h"
 #include "manager/client/collection_deletion.h"
 #include "manager/client/ensure.h"
+#include "manager/client/list_page.h"
 #include "manager/client/object_client.h"
 #include "manager/client/permission.h"
 #include "manager/client/removal.h"
@@ -74,6 +77,22 @@ class Client : public SubresourceCalls<kMandate> {
     if (!version.ok()) return std::move(version).status();
     list.resource_version = *std::move(version);
     return list;
+  }
+
+  // Calls `fn` with one object after the other, for kinds with too many objects for one List. Holds
+  // one page in memory. Returns the list's resourceVersion. An error of `fn` ends it and is its
+  // result. If it takes longer than the API server keeps the pages, it begins again or ends with a
+  // 410: see ForEachOptions (list_page.h).
+  template <Object T>
+  Declared<T, "list", "", absl::StatusOr<std::string>> ForEach(
+      const CallContext& context, const ForEachOptions& options,
+      const std::function<absl::Status(T)>& fn) {
+    RecordCall<kMandate, T, "list">();
+    return ForEachObject(context, objects_.rest(), KindOf<T>::value, options,
+                         [&fn](const std::shared_ptr<const RawObject>& raw) {
+                           absl::StatusOr<T> object = raw->Decode<T>();
+                           return object.ok() ? fn(*std::move(object)) : object.status();
+                         });
   }
 
   template <Object T>

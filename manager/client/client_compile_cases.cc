@@ -42,6 +42,8 @@ void Test(Client<kAuditor>& client, const CallContext& context, rbacv1::ClusterR
 #if defined(CONTROL)
   (void)client.Get<rbacv1::ClusterRole>(context, {"", "a"});
   (void)client.List<rbacv1::ClusterRole>(context);
+  (void)client.ForEach<rbacv1::ClusterRole>(context, {},
+                                            [](const auto&) { return absl::OkStatus(); });
   (void)client.Patch<rbacv1::ClusterRole>(context, {"", "a"}, MergePatch::Unconditional("{}"));
   (void)client.Update(context, lease);
   (void)client.Apply(context, lease);
@@ -59,6 +61,8 @@ void Test(Client<kAuditor>& client, const CallContext& context, rbacv1::ClusterR
   (void)client.DeleteAllOf<rbacv1::ClusterRole>(context, {});
 #elif defined(UNDECLARED_KIND)
   (void)client.Get<rbacv1::Role>(context, {"a", "b"});
+#elif defined(UNDECLARED_FOR_EACH)
+  (void)client.ForEach<rbacv1::Role>(context, {}, [](const auto&) { return absl::OkStatus(); });
 #elif defined(APPLY_NEEDS_CREATE)
   (void)client.Apply(context, role);
 #elif defined(ENSURE_NEEDS_CREATE)

@@ -5,6 +5,7 @@
 #include <utility>
 #include <vector>
 
+#include "manager/client/media_type.h"
 #include "manager/core/status_macros.h"
 #include "manager/core/strings.h"
 #include "manager/object/api_error.h"
@@ -18,12 +19,6 @@ constexpr char kPageSize[] = "500";
 constexpr char kAccept[] =
     "application/vnd.kubernetes.protobuf;as=PartialObjectMetadataList;g=meta.k8s.io;v=v1,"
     "application/json;as=PartialObjectMetadataList;g=meta.k8s.io;v=v1,application/json";
-
-Encoding EncodingOf(const HttpResponse& response) {
-  return response.content_type.starts_with("application/vnd.kubernetes.protobuf")
-             ? Encoding::kProtobuf
-             : Encoding::kJson;
-}
 
 // The position that the error for an expired page has, from which the deletion may go on; "" if it
 // has none.

@@ -7,13 +7,14 @@
 
 #include "absl/strings/match.h"
 #include "manager/client/key_check.h"
+#include "manager/client/list_page.h"
+#include "manager/client/media_type.h"
 #include "manager/client/object_meta.h"
 #include "manager/core/status_macros.h"
 #include "manager/core/strings.h"
 #include "manager/object/api_error.h"
 #include "manager/object/apply.h"
 #include "manager/object/json.h"
-#include "manager/object/list_codec.h"
 #include "manager/object/object_codec.h"
 
 namespace mandate {
@@ -22,20 +23,7 @@ namespace {
 using google::protobuf::Message;
 using Query = std::vector<std::pair<std::string, std::string>>;
 
-constexpr char kPageSize[] = "500";
-constexpr char kJsonType[] = "application/json";
-constexpr char kProtobufType[] = "application/vnd.kubernetes.protobuf";
-
-std::string Accept(const KindInfo& kind) {
-  // JSON as a fallback: for the errors of proxies, and for servers that serve the kind only as
-  // JSON.
-  return kind.encoding == Encoding::kProtobuf ? StrCat(kProtobufType, ",", kJsonType) : kJsonType;
-}
-
-Encoding EncodingOf(const HttpResponse& response) {
-  return absl::StartsWith(response.content_type, kProtobufType) ? Encoding::kProtobuf
-                                                                : Encoding::kJson;
-}
+constexpr size_t kPageSize = 500;
 
 // The answer to a deletion. When the object is gone: {"kind":"Status","details":{"uid":"…"}}. An
 // object that is still there is returned with the time of its deletion. Some kinds (Service,
@@ -104,7 +92,7 @@ absl::Status ObjectClient::Write(const CallContext& context, RestRequest request
 
 absl::Status ObjectClient::Exchange(const CallContext& context, RestRequest request,
                                     const KindInfo& kind, Message& out) {
-  request.accept = Accept(kind);
+  request.accept = AcceptOf(kind);
   const std::string what = StrCat(request.method, " ", request.target);
   ASSIGN_OR_RETURN(const HttpResponse response, rest_.Do(context, std::move(request)));
   if (absl::Status s = DecodeObject(response.body, EncodingOf(response), out); !s.ok()) {
@@ -127,40 +115,33 @@ absl::StatusOr<std::string> ObjectClient::List(
     const CallContext& context, const KindInfo& kind, const ListOptions& options,
     const std::function<void()>& restart,
     const std::function<absl::Status(const std::shared_ptr<const RawObject>&)>& each) {
-  Query query;
-  if (!options.label_selector.empty()) query.emplace_back("labelSelector", options.label_selector);
-  if (!options.field_selector.empty()) query.emplace_back("fieldSelector", options.field_selector);
-  bool paged = true;
+  const ListSelection selection = {.ns = options.ns,
+                                   .label_selector = options.label_selector,
+                                   .field_selector = options.field_selector};
+  size_t page_size = kPageSize;
   size_t items = 0;
   std::string next;
   while (true) {
-    Query page = query;
-    if (paged) page.emplace_back("limit", kPageSize);
-    if (!next.empty()) page.emplace_back("continue", next);
-    RestRequest request;
-    request.method = "GET";
-    request.target = ResourceTarget(kind, {options.ns, ""}, "", page);
-    request.accept = Accept(kind);
-    absl::StatusOr<HttpResponse> response = rest_.Do(context, std::move(request));
-    if (!response.ok()) {
+    absl::StatusOr<RawList> list = ReadListPage(context, rest_, kind, selection, page_size, next);
+    if (!list.ok()) {
       // The snapshot of the pages has expired.
-      if (!IsGone(response.status()) || next.empty()) return std::move(response).status();
+      if (!IsGone(list.status()) || next.empty()) return std::move(list).status();
       restart();
-      paged = false;
+      page_size = 0;
       items = 0;
       next.clear();
       continue;
     }
-    ASSIGN_OR_RETURN(RawList list, ParseList(response->body, EncodingOf(*response)));
-    items += list.items.size();
+    items += list->items.size();
     if (items > options.max_items) {
       return absl::ResourceExhaustedError(
           StrCat("there are more than ", options.max_items, " ", kind.plural,
-                 ": narrow the list by namespace or selector, or read from the cache"));
+                 ": narrow the list by namespace or selector, read them with ForEach, or read from "
+                 "the cache"));
     }
-    for (const auto& item : list.items) RETURN_IF_ERROR(each(item));
-    if (list.continue_token.empty()) return std::move(list.resource_version);
-    next = std::move(list.continue_token);
+    for (const auto& item : list->items) RETURN_IF_ERROR(each(item));
+    if (list->continue_token.empty()) return std::move(list->resource_version);
+    next = std::move(list->continue_token);
   }
 }
 

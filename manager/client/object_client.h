@@ -28,7 +28,7 @@ struct ListOptions {
   std::string ns = {};  // empty: all namespaces, or a cluster-scoped kind
   std::string label_selector = {};
   std::string field_selector = {};
-  // More objects are kResourceExhausted: use the cache for such kinds.
+  // More objects are kResourceExhausted: use ForEach or the cache for such kinds.
   size_t max_items = 100'000;
 };
 
