@@ -23,7 +23,9 @@ const Calls kSample = {
     {"first", "update", "coordination.k8s.io", "leases", ""},
     {"first", "update", "rbac.authorization.k8s.io", "clusterroles", "status"},
     {"second-of-two", "create", "rbac.authorization.k8s.io", "rolebindings", ""},
+    {"second-of-two", "deletecollection", "rbac.authorization.k8s.io", "rolebindings", ""},
     {"second-of-two", "get", "coordination.k8s.io", "leases", ""},
+    {"second-of-two", "get", "coordination.k8s.io", "leases", "scale"},
     {"second-of-two", "patch", "rbac.authorization.k8s.io", "rolebindings", ""},
 };
 

@@ -26,6 +26,8 @@ absl::Status Run(RestClient& rest) {
   status.Update(first->UpdateStatus({}, rbacv1::ClusterRole()).status());
   status.Update(second->Apply({}, rbacv1::RoleBinding()).status());
   status.Update(second->Get<coordinationv1::Lease>({}, {"a", "b"}).status());
+  status.Update(second->DeleteAllOf<rbacv1::RoleBinding>({}, {.ns = "a"}).status());
+  status.Update(second->GetScale<coordinationv1::Lease>({}, {"a", "b"}).status());
   status.Update(GetAgain(rest));
   return status;
 }
