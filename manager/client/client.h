@@ -19,6 +19,7 @@
 #include "manager/client/collection_deletion.h"
 #include "manager/client/ensure.h"
 #include "manager/client/list_page.h"
+#include "manager/client/live_watch.h"
 #include "manager/client/object_client.h"
 #include "manager/client/permission.h"
 #include "manager/client/removal.h"
@@ -90,8 +91,26 @@ class Client : public SubresourceCalls<kMandate> {
     RecordCall<kMandate, T, "list">();
     return ForEachObject(context, objects_.rest(), KindOf<T>::value, options,
                          [&fn](const std::shared_ptr<const RawObject>& raw) {
-                           absl::StatusOr<T> object = raw->Decode<T>();
+                           absl::StatusOr<T> object = raw->template Decode<T>();
                            return object.ok() ? fn(*std::move(object)) : object.status();
+                         });
+  }
+
+  // Calls `fn` with one change after the other, from one open watch, until the server ends it or
+  // `context` ends: see live_watch.h. Use the cache for watches that last.
+  template <Object T>
+  Declared<T, "watch", "", absl::Status> Watch(
+      const CallContext& context, const LiveWatchOptions& options,
+      const std::function<absl::Status(const LiveEvent<T>&)>& fn) {
+    RecordCall<kMandate, T, "watch">();
+    return ReadLiveWatch(context, objects_.rest(), KindOf<T>::value, options,
+                         [&fn](const WatchEvent& event) -> absl::Status {
+                           LiveEvent<T> live = {.type = event.type,
+                                                .resource_version = event.resource_version};
+                           if (event.object != nullptr) {
+                             ASSIGN_OR_RETURN(live.object, event.object->template Decode<T>());
+                           }
+                           return fn(live);
                          });
   }
 

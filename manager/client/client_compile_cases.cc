@@ -45,6 +45,8 @@ void Test(Client<kAuditor>& client, const CallContext& context, rbacv1::ClusterR
   (void)client.ForEach<rbacv1::ClusterRole>(context, {},
                                             [](const auto&) { return absl::OkStatus(); });
   (void)client.Patch<rbacv1::ClusterRole>(context, {"", "a"}, MergePatch::Unconditional("{}"));
+  (void)client.Watch<coordinationv1::Lease>(context, {.ns = "mandate"},
+                                            [](const auto&) { return absl::OkStatus(); });
   (void)client.Update(context, lease);
   (void)client.Apply(context, lease);
   (void)client.Create(context, lease, {.dry_run = true});
@@ -63,6 +65,9 @@ void Test(Client<kAuditor>& client, const CallContext& context, rbacv1::ClusterR
   (void)client.Get<rbacv1::Role>(context, {"a", "b"});
 #elif defined(UNDECLARED_FOR_EACH)
   (void)client.ForEach<rbacv1::Role>(context, {}, [](const auto&) { return absl::OkStatus(); });
+#elif defined(UNDECLARED_WATCH)
+  (void)client.Watch<rbacv1::ClusterRole>(context, {},
+                                          [](const auto&) { return absl::OkStatus(); });
 #elif defined(APPLY_NEEDS_CREATE)
   (void)client.Apply(context, role);
 #elif defined(ENSURE_NEEDS_CREATE)

@@ -1,14 +1,10 @@
 #include "manager/client/pod_log.h"
 
-#include <memory>
 #include <utility>
 #include <vector>
 
 #include "manager/client/key_check.h"
-#include "manager/core/executor.h"
-#include "manager/core/mutex.h"
-#include "manager/core/not_sent.h"
-#include "manager/core/pending.h"
+#include "manager/client/stream_reader.h"
 #include "manager/core/status_macros.h"
 #include "manager/core/strings.h"
 
@@ -16,86 +12,6 @@ namespace mandate {
 namespace {
 
 constexpr KindInfo kPod = BuiltIn("", "Pod", "pods");
-
-// Bytes on their way from the loop to the thread that reads. Thread-safe.
-class Pipe {
- public:
-  explicit Pipe(size_t most) : most_(most) {}
-
-  // False: there are too many, or the pipe has ended.
-  bool Put(std::string_view bytes) {
-    MutexLock lock(mutex_);
-    if (end_.has_value()) return false;
-    if (bytes.size() > most_ - bytes_.size()) {
-      EndLocked(absl::ResourceExhaustedError(
-          StrCat("the log comes faster than it is read: more than ", most_,
-                 " bytes wait; read on from here with LogOptions::since")));
-      return false;
-    }
-    bytes_ += bytes;
-    Wake();
-    return true;
-  }
-  // The first end counts.
-  void End(absl::Status status) {
-    MutexLock lock(mutex_);
-    EndLocked(std::move(status));
-  }
-
-  struct Taken {
-    std::string bytes;
-    std::optional<absl::Status> end;    // after the bytes
-    std::shared_ptr<const Latch> more;  // set when there is more; null with bytes or an end
-  };
-  Taken Take() {
-    MutexLock lock(mutex_);
-    Taken taken{.bytes = std::exchange(bytes_, ""), .end = end_, .more = nullptr};
-    if (taken.bytes.empty() && !taken.end.has_value()) {
-      waiter_ = std::make_shared<Latch>();
-      taken.more = waiter_;
-    }
-    return taken;
-  }
-
- private:
-  void EndLocked(absl::Status status) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_) {
-    if (end_.has_value()) return;
-    end_ = std::move(status);
-    Wake();
-  }
-  void Wake() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_) {
-    if (const auto waiter = std::exchange(waiter_, nullptr)) waiter->Set();
-  }
-
-  const size_t most_;
-  Mutex mutex_;
-  std::string bytes_ ABSL_GUARDED_BY(mutex_);
-  std::optional<absl::Status> end_ ABSL_GUARDED_BY(mutex_);
-  std::shared_ptr<Latch> waiter_ ABSL_GUARDED_BY(mutex_);
-};
-
-// The end of the pipe at the server. Loop thread only.
-class PipeSink : public StreamSink {
- public:
-  explicit PipeSink(std::shared_ptr<Pipe> pipe) : pipe_(std::move(pipe)) {}
-  // A loop that stops destroys its tasks and streams, and with them the only owners of this.
-  ~PipeSink() override { pipe_->End(absl::CancelledError("the loop has stopped")); }
-
-  Flow OnOpen(const HttpResponse& /*head*/) override { return Flow::kContinue; }
-  Flow OnData(std::string_view bytes) override {
-    return pipe_->Put(bytes) ? Flow::kContinue : Flow::kCancel;
-  }
-  void OnClosed(absl::Status status) override { pipe_->End(std::move(status)); }
-
- private:
-  const std::shared_ptr<Pipe> pipe_;
-};
-
-// What lives on the loop. Loop thread only.
-struct Reading {
-  std::unique_ptr<Stream> stream;
-  std::optional<ContextEnd> end;
-};
 
 RestRequest Request(const ObjectKey& pod, const LogOptions& options) {
   std::vector<std::pair<std::string, std::string>> query;
@@ -122,44 +38,9 @@ RestRequest Request(const ObjectKey& pod, const LogOptions& options) {
 absl::Status ReadPodLog(const CallContext& context, RestClient& rest, const ObjectKey& pod,
                         const LogOptions& options, const PodLogSink& sink) {
   RETURN_IF_ERROR(CheckKey(kPod, pod));
-  Loop& loop = rest.loop();
-  RestRequest request = Request(pod, options);
-  if (!loop.CanAwait()) {
-    return MarkNotSent(absl::FailedPreconditionError(
-        StrCat("GET ", request.target,
-               ": a blocking request was made on the event loop; send it from a worker")));
-  }
-  const auto pipe = std::make_shared<Pipe>(options.max_buffered);
-  const auto reading = std::make_shared<Reading>();
-  loop.Post([&loop, &rest, context, request = std::move(request), pipe, reading,
-             end = std::make_shared<PipeSink>(pipe)]() mutable {
-    const std::string what = StrCat("GET ", request.target);
-    reading->end.emplace(loop, context, [pipe, what](absl::StatusCode why) {
-      pipe->End(absl::Status(
-          why, StrCat(what, ": ",
-                      why == absl::StatusCode::kDeadlineExceeded ? "the deadline passed"
-                                                                 : "cancelled")));
-    });
-    reading->stream = rest.Watch(std::move(request), std::move(end));
-  });
-  absl::Status result;
-  while (true) {
-    const Pipe::Taken taken = pipe->Take();
-    if (taken.more != nullptr) {
-      loop.Await(*taken.more);
-      continue;
-    }
-    if (!taken.bytes.empty()) result = sink(taken.bytes);
-    if (!result.ok()) break;
-    if (taken.end.has_value()) {
-      result = *taken.end;
-      break;
-    }
-  }
-  // The pipe gets no more bytes, also if the stream lives a little longer.
-  pipe->End(result);
-  loop.Post([reading] { *reading = Reading(); });
-  return result;
+  return ReadStream(
+      context, rest, Request(pod, options), options.max_buffered,
+      [&sink](std::string_view /*content_type*/, std::string_view bytes) { return sink(bytes); });
 }
 
 }  // namespace mandate
