@@ -148,7 +148,7 @@ absl::StatusOr<BaseCredential> ReadUser(const KubeconfigEntry& user, const std::
 
 }  // namespace
 
-Environment ProcessEnvironment() {
+EnvironmentVariables ProcessEnvironment() {
   return [](const std::string& name) -> std::optional<std::string> {
     const char* value = getenv(name.c_str());
     if (value == nullptr) return std::nullopt;
@@ -156,7 +156,8 @@ Environment ProcessEnvironment() {
   };
 }
 
-std::vector<std::string> KubeconfigPaths(std::string_view flag, const Environment& environment) {
+std::vector<std::string> KubeconfigPaths(std::string_view flag,
+                                         const EnvironmentVariables& environment) {
   if (!flag.empty()) return {std::string(flag)};
   if (const auto list = environment("KUBECONFIG"); list.has_value() && !list->empty()) {
     return absl::StrSplit(*list, ':', absl::SkipEmpty());

@@ -14,18 +14,19 @@
 namespace mandate {
 
 // A variable of the process's environment; nullopt: not set.
-using Environment = std::function<std::optional<std::string>(const std::string& name)>;
-Environment ProcessEnvironment();
+using EnvironmentVariables = std::function<std::optional<std::string>(const std::string& name)>;
+EnvironmentVariables ProcessEnvironment();
 
 // The files to read: `flag`, or else $KUBECONFIG (a list with colons). Empty: neither is set, so
 // use InClusterConfig(). ~/.kube/config is never read: it belongs to a person, often an
 // administrator, and the manager must not use it by accident.
-std::vector<std::string> KubeconfigPaths(std::string_view flag, const Environment& environment);
+std::vector<std::string> KubeconfigPaths(std::string_view flag,
+                                         const EnvironmentVariables& environment);
 
 struct KubeconfigOptions {
   std::string context = {};  // empty: current-context
   FileReader reader = LocalFileReader();
-  Environment environment = ProcessEnvironment();
+  EnvironmentVariables environment = ProcessEnvironment();
 };
 
 // Reads kubeconfigs: the context's cluster, user and namespace. Several files are merged; the first
@@ -45,7 +46,7 @@ absl::StatusOr<ClusterConfig> LoadKubeconfig(const std::vector<std::string>& pat
 
 struct InClusterOptions {
   std::string root = "/var/run/secrets/kubernetes.io/serviceaccount";
-  Environment environment = ProcessEnvironment();
+  EnvironmentVariables environment = ProcessEnvironment();
   FileReader reader = LocalFileReader();
 };
 

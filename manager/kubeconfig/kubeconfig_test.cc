@@ -55,7 +55,7 @@ FileReader ReaderOf(const Texts& files) {
   };
 }
 
-Environment EnvironmentOf(const Texts& variables) {
+EnvironmentVariables EnvironmentOf(const Texts& variables) {
   return [&variables](const std::string& name) -> std::optional<std::string> {
     const auto at = variables.find(name);
     return at == variables.end() ? std::nullopt : std::optional(at->second);
@@ -280,7 +280,7 @@ TEST_F(KubeconfigTest, SeveralFilesAreMergedTheFirstWins) {
 
 TEST(KubeconfigPathsTest, PrefersTheFlagAndNeverUsesTheHomeFolder) {
   Texts env = {{"HOME", "/root"}};
-  const Environment environment = EnvironmentOf(env);
+  const EnvironmentVariables environment = EnvironmentOf(env);
   EXPECT_THAT(KubeconfigPaths("", environment), ElementsAre());
   env["KUBECONFIG"] = "/a::/b";
   EXPECT_THAT(KubeconfigPaths("", environment), ElementsAre("/a", "/b"));
