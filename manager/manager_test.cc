@@ -144,7 +144,7 @@ TEST_F(ManagerTest, ChecksThePermissionsAgainAfterADeniedRequest) {
   test_.server().OnLoop([](ServerCore& core) {
     EXPECT_EQ(core.faults().struck(), kPermissions);
     core.store().Delete({"rbac.authorization.k8s.io", "clusterrolebindings"}, "",
-                        "mandate-manager-keeper");
+                        "mandate-manager-keeper.default");
   });
   Record(*events_);
   wait_for_reviews(kPermissions + 1);

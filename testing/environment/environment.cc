@@ -1,0 +1,104 @@
+#include "testing/environment/environment.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+
+#include "manager/core/testing/must.h"
+
+namespace mandate {
+namespace {
+
+std::unique_ptr<apiserver::ApiServer> Serve(const std::vector<std::string>& crds) {
+  apiserver::ServerOptions options;
+  for (const std::string& file : crds) {
+    for (const Json::Value& crd : Must(ReadYamlFile(file))) {
+      options.objects.push_back(WriteJson(crd));
+    }
+  }
+  return Must(apiserver::ApiServer::Create(std::move(options)));
+}
+
+ClusterConfig ConfigOf(const apiserver::ApiServer& server) {
+  ClusterConfig cluster;
+  cluster.endpoint.server = server.url();
+  cluster.endpoint.ca_pem = server.ca_pem();
+  cluster.base = StaticToken{std::make_shared<const Secret>(apiserver::kAdminToken)};
+  return cluster;
+}
+
+}  // namespace
+
+Environment::Environment(EnvironmentOptions options) : patience_(options.patience) {
+  server_ = Serve(options.crds);
+  const ClusterConfig cluster = ConfigOf(*server_);
+  administrator_ = Must(Administrator::Create(cluster));
+  client_.emplace(Must(Client<kAdministrator>::Create(administrator_->client())));
+  Installation::Options installation{.administrator = *administrator_,
+                                     .components = {},
+                                     .namespaces = std::move(options.namespaces),
+                                     .patience = patience_};
+  for (const ComponentSpec& spec : options.components) {
+    installation.components.push_back(spec.mandate);
+  }
+  installation_ = Must(Installation::Create(std::move(installation)));
+  base_.emplace(kTestBase, ns());
+  ManagerOptions manager = TestManagerOptions(ns(), base_->mandate(), log_);
+  manager.cluster = cluster;
+  manager.cluster.base = StaticToken{installation_->base_token()};
+  if (options.configure) options.configure(manager);
+  manager_.Start(Must(Manager::Create(std::move(manager), std::move(options.components))));
+}
+
+Environment::~Environment() {
+  if (const absl::Status ended = manager_.Stop(); !ended.ok()) {
+    ADD_FAILURE() << "the manager did not end cleanly: " << ended << LastLines();
+  }
+}
+
+void Environment::Await(const ObjectWait& wait, ObjectCheck check, TestLine at) {
+  const absl::Status status = AwaitObject(*administrator_, wait, check);
+  if (!status.ok()) ADD_FAILURE_AT(at.file, at.line) << status.message() << LastLines();
+}
+
+void Environment::Check(const absl::Status& status, std::string_view action, TestLine at) {
+  if (status.ok()) return;
+  ADD_FAILURE_AT(at.file, at.line) << "cannot " << action << ": " << status << LastLines();
+}
+
+std::string Environment::LastLines() const {
+  constexpr size_t kShown = 10;
+  const std::vector<std::string> lines = log_->lines();
+  std::string text = "\nThe last lines of the manager's log:";
+  for (size_t i = lines.size() - std::min(kShown, lines.size()); i < lines.size(); ++i) {
+    StrAppend(&text, "\n  ", lines[i]);
+  }
+  return text;
+}
+
+void Environment::Deny(const rbac::Mandate& component, TestLine at) {
+  Check(installation_->Deny(component), "deny", at);
+}
+
+void Environment::Deny(const rbac::Permission& permission, TestLine at) {
+  Check(installation_->Deny(permission), "deny", at);
+}
+
+void Environment::Grant(const rbac::Mandate& component, TestLine at) {
+  Check(installation_->Grant(component), "grant", at);
+}
+
+void Environment::Grant(const rbac::Permission& permission, TestLine at) {
+  Check(installation_->Grant(permission), "grant", at);
+}
+
+void Environment::GrantExternal(const rbac::Mandate& component, const std::string& in,
+                                TestLine at) {
+  Check(installation_->GrantExternal(component, in), "grant", at);
+}
+
+void Environment::DenyExternal(const rbac::Mandate& component, const std::string& in, TestLine at) {
+  Check(installation_->DenyExternal(component, in), "deny", at);
+}
+
+}  // namespace mandate

@@ -1,0 +1,82 @@
+// A namespace of a cluster with all that a manager and its components need there, and the
+// permissions of the components, which can be removed and returned.
+#pragma once
+
+#include <map>
+#include <memory>
+#include <set>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "absl/time/time.h"
+#include "manager/core/secret.h"
+#include "manager/rbac/mandate.h"
+#include "manager/rbac/mandate_without.h"
+#include "testing/environment/administrator.h"
+#include "testing/environment/grants.h"
+
+namespace mandate {
+
+// For one thread. Errors are RestClient's, unless a function says otherwise.
+class Installation {
+ public:
+  struct Options {
+    Administrator& administrator;                  // outlives the installation
+    std::vector<const rbac::Mandate*> components;  // constants of the program
+    std::vector<std::string> namespaces = {};      // further ones, which may exist
+    absl::Duration patience;                       // the longest wait of a call
+  };
+  // Creates the namespaces, the ServiceAccounts, the roles and the bindings, and requests a token
+  // of base.
+  static absl::StatusOr<std::unique_ptr<Installation>> Create(Options options);
+
+  // The manager's namespace. The server has chosen its name.
+  const std::string& ns() const { return ns_; }
+  const std::shared_ptr<const Secret>& base_token() const { return base_token_; }
+
+  // The environment variable MANDATE_WITHOUT removes one permission from the start, for `rbacgen
+  // mutate` (manager/client/testing/mandate_server.h).
+  //
+  // Removes a permission from the component's roles, or all of its permissions.
+  // kInvalidArgument: the component does not have it.
+  absl::Status Deny(const rbac::Permission& permission);
+  absl::Status Deny(const rbac::Mandate& component);
+  // Returns one, or all of them.
+  absl::Status Grant(const rbac::Permission& permission);
+  absl::Status Grant(const rbac::Mandate& component);
+  // Binds the component's rules with granted=external in namespace `in`, and removes that binding.
+  // Empty: in the cluster.
+  absl::Status GrantExternal(const rbac::Mandate& component, const std::string& in);
+  absl::Status DenyExternal(const rbac::Mandate& component, const std::string& in);
+
+ private:
+  struct Component {
+    const rbac::Mandate* declared;
+    bool denied_all = false;
+    std::set<std::string> denied;  // Permission::ToString()
+  };
+
+  explicit Installation(Options options) : options_(std::move(options)) {}
+  absl::Status Build();
+  absl::Status AddNamespaces();
+  absl::Status RequestBaseToken();
+
+  // kInvalidArgument: the component is not one of this installation.
+  absl::StatusOr<Component*> Find(std::string_view name);
+  std::vector<ApiObject> Roles(const Component& component) const;
+  absl::Status WriteRoles(const Component& component);
+
+  absl::StatusOr<Json::Value> Create(const ApiObject& object);
+  // Returns the answer's object.
+  absl::StatusOr<Json::Value> Send(std::string method, std::string target, const Json::Value& body);
+
+  const Options options_;
+  std::string ns_;
+  std::shared_ptr<const Secret> base_token_;
+  std::map<std::string, Component, std::less<>> components_;
+};
+
+}  // namespace mandate
