@@ -48,6 +48,7 @@ PROGRAMS = [
     "rbacgen/webhook/controller_gen_test",
     "rbacgen/go_docs_test",
     "manager/client/guard_cluster_test",
+    "testing/environment/cluster_test",
     "hack/least_privilege_test",
     "hack/scoped_test",
     "hack/scoped_model_test",

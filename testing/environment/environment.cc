@@ -3,19 +3,27 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <cstdlib>
+#include <iostream>
 
 #include "manager/core/testing/must.h"
+#include "manager/kubeconfig/kubeconfig.h"
 
 namespace mandate {
 namespace {
 
-std::unique_ptr<apiserver::ApiServer> Serve(const std::vector<std::string>& crds) {
-  apiserver::ServerOptions options;
-  for (const std::string& file : crds) {
-    for (const Json::Value& crd : Must(ReadYamlFile(file))) {
-      options.objects.push_back(WriteJson(crd));
-    }
+std::vector<Json::Value> Read(const std::vector<std::string>& files) {
+  std::vector<Json::Value> documents;
+  for (const std::string& file : files) {
+    for (Json::Value& document : Must(ReadYamlFile(file))) documents.push_back(std::move(document));
   }
+  return documents;
+}
+
+// Definitions may have parts that the double does not check: it prints them.
+std::unique_ptr<apiserver::ApiServer> Serve(const std::vector<Json::Value>& definitions) {
+  apiserver::ServerOptions options;
+  for (const Json::Value& json : definitions) options.objects.push_back(WriteJson(json));
   return Must(apiserver::ApiServer::Create(std::move(options)));
 }
 
@@ -29,14 +37,22 @@ ClusterConfig ConfigOf(const apiserver::ApiServer& server) {
 
 }  // namespace
 
+std::string TestKubeconfig() {
+  const char* const path = std::getenv("MANDATE_TEST_KUBECONFIG");
+  return path == nullptr ? "" : path;
+}
+
 Environment::Environment(EnvironmentOptions options) : patience_(options.patience) {
-  server_ = Serve(options.crds);
-  const ClusterConfig cluster = ConfigOf(*server_);
+  std::vector<Json::Value> definitions = Read(options.crds);
+  if (options.kubeconfig.empty()) server_ = Serve(std::exchange(definitions, {}));
+  const ClusterConfig cluster =
+      on_double() ? ConfigOf(*server_) : Must(LoadKubeconfig({options.kubeconfig}));
   administrator_ = Must(Administrator::Create(cluster));
   client_.emplace(Must(Client<kAdministrator>::Create(administrator_->client())));
   Installation::Options installation{.administrator = *administrator_,
                                      .components = {},
                                      .namespaces = std::move(options.namespaces),
+                                     .definitions = std::move(definitions),
                                      .patience = patience_};
   for (const ComponentSpec& spec : options.components) {
     installation.components.push_back(spec.mandate);
@@ -47,13 +63,27 @@ Environment::Environment(EnvironmentOptions options) : patience_(options.patienc
   manager.cluster = cluster;
   manager.cluster.base = StaticToken{installation_->base_token()};
   if (options.configure) options.configure(manager);
-  manager_.Start(Must(Manager::Create(std::move(manager), std::move(options.components))));
+  auto created = Manager::Create(std::move(manager), std::move(options.components));
+  if (!created.ok() && !on_double()) installation_->Remove().IgnoreError();
+  manager_.Start(Must(std::move(created)));
 }
 
 Environment::~Environment() {
   if (const absl::Status ended = manager_.Stop(); !ended.ok()) {
     ADD_FAILURE() << "the manager did not end cleanly: " << ended << LastLines();
   }
+  if (on_double()) return;
+  if (const absl::Status removed = installation_->Remove(); !removed.ok()) {
+    ADD_FAILURE() << "not everything was removed from the cluster: " << removed.message();
+  }
+}
+
+apiserver::ApiServer& Environment::server() {
+  if (!on_double()) {
+    std::cerr << "this environment has no double: skip the test unless on_double()\n";
+    std::abort();
+  }
+  return *server_;
 }
 
 void Environment::Await(const ObjectWait& wait, ObjectCheck check, TestLine at) {

@@ -1,4 +1,5 @@
-// A running manager with the components of a test, on a double of the API server of its own.
+// A running manager with the components of a test, on a double of the API server of its own, or in
+// a namespace of a real control plane.
 //
 //   Environment environment({.components = {{&kGreeting, MakeOnlyController<MakeController>}},
 //                            .crds = {"chart/crds/example.com_greetings.yaml"}});
@@ -35,6 +36,9 @@
 
 namespace mandate {
 
+// $MANDATE_TEST_KUBECONFIG, or empty.
+std::string TestKubeconfig();
+
 struct EnvironmentOptions {
   std::vector<ComponentSpec> components = {};
   // The files of the custom resource definitions, in YAML.
@@ -43,6 +47,9 @@ struct EnvironmentOptions {
   std::vector<std::string> namespaces = {};
   // The longest wait of a call.
   absl::Duration patience = absl::Seconds(30);
+  // The kubeconfig of an administrator of a real control plane. Everything that the environment
+  // creates there is deleted at its end; definitions that existed stay. Empty: the double.
+  std::string kubeconfig = TestKubeconfig();
   // Changes the options of the manager, which serves no webhooks, no metrics and no probes.
   std::function<void(ManagerOptions&)> configure = {};
 };
@@ -166,8 +173,10 @@ class Environment {
   // An administrator's client, whose calls return their errors. `context` may be Context().
   Client<kAdministrator>& client() { return *client_; }
   CallContext Context() const { return administrator_->Within(patience_); }
-  // The double, for faults. They also concern the calls above, unless they except kAdminToken.
-  apiserver::ApiServer& server() { return *server_; }
+  bool on_double() const { return server_ != nullptr; }
+  // The double, for faults; aborts the process if there is none (on_double()). Faults also concern
+  // the calls above, unless they except kAdminToken.
+  apiserver::ApiServer& server();
 
  private:
   template <Object T>

@@ -205,6 +205,7 @@ TEST_F(EnvironmentTest, RemovesThePermissionOfAMutation) {
 }
 
 TEST_F(EnvironmentTest, PrintsAnObjectThatIsNotAsExpected) {
+  if (!TestKubeconfig().empty()) GTEST_SKIP() << "a real server may need longer to start";
   EnvironmentOptions options = Options();
   options.patience = absl::Milliseconds(200);
   Environment environment(std::move(options));

@@ -8,11 +8,19 @@
 #include "manager/core/strings.h"
 #include "manager/object/api_error.h"
 #include "manager/object/json.h"
+#include "manager/rbac/user.h"
+#include "testing/environment/access_wait.h"
+#include "testing/environment/object_wait.h"
 
 namespace mandate {
 namespace {
 
 constexpr KindInfo kNamespace = BuiltIn("", "Namespace", "namespaces", Scope::kCluster);
+constexpr KindInfo kDefinition = {.group = "apiextensions.k8s.io",
+                                  .version = "v1",
+                                  .kind = "CustomResourceDefinition",
+                                  .plural = "customresourcedefinitions",
+                                  .scope = Scope::kCluster};
 constexpr KindInfo kServiceAccount = BuiltIn("", "ServiceAccount", "serviceaccounts");
 
 // The permission that `rbacgen mutate` removes (manager/client/testing/mandate_server.h).
@@ -26,26 +34,70 @@ bool Has(const rbac::Mandate& mandate, const std::string& permission) {
   return rest.get().rules.size() < all.get().rules.size();
 }
 
+bool IsEstablished(const RawObject* raw) {
+  if (raw == nullptr) return false;
+  const absl::StatusOr<Json::Value> json = ParseJson(raw->bytes());
+  if (!json.ok()) return false;
+  for (const Json::Value& condition : (*json)["status"]["conditions"]) {
+    if (condition["type"] == "Established") return condition["status"] == "True";
+  }
+  return false;
+}
+
+std::string UserOf(const std::string& ns, const std::string& account) {
+  return rbac::ServiceAccountInfo(ns, account).username;
+}
+
 }  // namespace
 
 absl::StatusOr<std::unique_ptr<Installation>> Installation::Create(Options options) {
   std::unique_ptr<Installation> made(new Installation(std::move(options)));
-  RETURN_IF_ERROR(made->Build());
+  if (absl::Status built = made->Build(); !built.ok()) {
+    made->Remove().IgnoreError();
+    return built;
+  }
   return made;
 }
 
 absl::Status Installation::Build() {
+  RETURN_IF_ERROR(AddDefinitions());
   RETURN_IF_ERROR(AddNamespaces());
-  for (const rbac::Mandate* mandate : options_.components) {
-    Component& component = components_[std::string(mandate->component)];
-    component.declared = mandate;
-    for (const ApiObject& role : Roles(component)) RETURN_IF_ERROR(Create(role).status());
-    for (const ApiObject& o : SubjectsOf(ns_, *mandate)) RETURN_IF_ERROR(Create(o).status());
+  for (const rbac::Mandate* mandate : options_.components) RETURN_IF_ERROR(AddComponent(*mandate));
+  return AddBase();
+}
+
+absl::Status Installation::AddDefinitions() {
+  for (const Json::Value& json : options_.definitions) {
+    const ApiObject definition{kDefinition, json};
+    absl::Status added = Create(definition).status();
+    if (IsAlreadyExists(added)) {
+      const std::string target =
+          ResourceTarget(kDefinition, definition.Key(), "",
+                         {{"fieldManager", "administrator"}, {"force", "true"}});
+      added = Send("PATCH", target, json, "application/apply-patch+yaml").status();
+    }
+    RETURN_IF_ERROR(added);
+    RETURN_IF_ERROR(AwaitObject(
+        options_.administrator,
+        {kDefinition, definition.Key(), options_.patience, "is not established"}, IsEstablished));
   }
-  for (const ApiObject& object : ObjectsOfBase(ns_, options_.components)) {
-    RETURN_IF_ERROR(Create(object).status());
+  return absl::OkStatus();
+}
+
+absl::Status Installation::AddComponent(const rbac::Mandate& mandate) {
+  Component& component = components_[std::string(mandate.component)];
+  component.declared = &mandate;
+  const auto granted = GrantedOf(component);
+  for (const ApiObject& role : RolesOf(ns_, mandate, granted.back().get())) {
+    RETURN_IF_ERROR(Create(role).status());
   }
-  return RequestBaseToken();
+  for (const ApiObject& o : SubjectsOf(ns_, mandate)) RETURN_IF_ERROR(Create(o).status());
+  return AwaitRoles(mandate, granted.back().get());
+}
+
+absl::Status Installation::AwaitRoles(const rbac::Mandate& declared, const rbac::Mandate& granted) {
+  return AwaitAccess(options_.administrator, options_.patience, UserOf(ns_, AccountOf(declared)),
+                     ExpectedAccessOf(declared, granted, ns_));
 }
 
 absl::Status Installation::AddNamespaces() {
@@ -67,7 +119,10 @@ absl::Status Installation::AddNamespaces() {
   return absl::OkStatus();
 }
 
-absl::Status Installation::RequestBaseToken() {
+absl::Status Installation::AddBase() {
+  for (const ApiObject& object : ObjectsOfBase(ns_, options_.components)) {
+    RETURN_IF_ERROR(Create(object).status());
+  }
   Json::Value request;
   request["apiVersion"] = "authentication.k8s.io/v1";
   request["kind"] = "TokenRequest";
@@ -76,7 +131,31 @@ absl::Status Installation::RequestBaseToken() {
       const Json::Value answer,
       Send("POST", ResourceTarget(kServiceAccount, {ns_, kBaseAccount}, "token"), request));
   base_token_ = std::make_shared<const Secret>(answer["status"]["token"].asString());
-  return absl::OkStatus();
+  return AwaitAccess(options_.administrator, options_.patience, UserOf(ns_, kBaseAccount),
+                     {{{ns_,
+                        {.verbs = {"get"},
+                         .api_groups = {"coordination.k8s.io"},
+                         .resources = {"leases"},
+                         .resource_names = {kBaseAccount}}}}});
+}
+
+absl::Status Installation::Remove() {
+  absl::Status result;
+  for (auto object = created_.rbegin(); object != created_.rend(); ++object) {
+    const ObjectKey key = object->Key();
+    if (!key.ns.empty() && key.ns == ns_) continue;  // it goes with the namespace
+    const absl::Status gone = Send("DELETE", ResourceTarget(object->kind, key), {}).status();
+    if (!IsNotFound(gone)) result.Update(gone);
+  }
+  for (const ApiObject& object : created_) {
+    const bool is_shared = object.kind == kDefinition || object.kind == kNamespace;
+    if (!is_shared || object.Key().name == ns_) continue;
+    result.Update(AwaitObject(options_.administrator,
+                              {object.kind, object.Key(), options_.patience, "still exists"},
+                              [](const RawObject* raw) { return raw == nullptr; }));
+  }
+  created_.clear();
+  return result;
 }
 
 absl::StatusOr<Installation::Component*> Installation::Find(std::string_view name) {
@@ -129,35 +208,42 @@ absl::Status Installation::DenyExternal(const rbac::Mandate& mandate, const std:
   return Send("DELETE", ResourceTarget(binding.kind, binding.Key()), {}).status();
 }
 
-std::vector<ApiObject> Installation::Roles(const Component& component) const {
+// The last element is the mandate without what is denied. Each is a part of the one before.
+std::list<rbac::MandateWithout> Installation::GrantedOf(const Component& component) {
   const rbac::Mandate& declared = *component.declared;
-  if (component.denied_all) return RolesOf(ns_, declared, {declared.component, {}});
-  std::list<rbac::MandateWithout> granted;  // each is a part of the one before
-  granted.emplace_back(declared, Mutation());
+  std::list<rbac::MandateWithout> granted;
+  granted.emplace_back(component.denied_all ? rbac::Mandate{declared.component, {}} : declared,
+                       Mutation());
   for (const std::string& permission : component.denied) {
     granted.emplace_back(granted.back().get(), permission);
   }
-  return RolesOf(ns_, declared, granted.back().get());
+  return granted;
 }
 
 absl::Status Installation::WriteRoles(const Component& component) {
-  for (const ApiObject& role : Roles(component)) {
+  const auto granted = GrantedOf(component);
+  for (const ApiObject& role : RolesOf(ns_, *component.declared, granted.back().get())) {
     Json::Value patch;
     patch["rules"] = role.json["rules"];
-    RETURN_IF_ERROR(Send("PATCH", ResourceTarget(role.kind, role.Key()), patch).status());
+    RETURN_IF_ERROR(
+        Send("PATCH", ResourceTarget(role.kind, role.Key()), patch, "application/merge-patch+json")
+            .status());
   }
-  return absl::OkStatus();
+  return AwaitRoles(*component.declared, granted.back().get());
 }
 
 absl::StatusOr<Json::Value> Installation::Create(const ApiObject& object) {
-  return Send("POST", ResourceTarget(object.kind, {object.Key().ns, ""}), object.json);
+  ASSIGN_OR_RETURN(Json::Value created,
+                   Send("POST", ResourceTarget(object.kind, {object.Key().ns, ""}), object.json));
+  created_.push_back({object.kind, created});
+  return created;
 }
 
 absl::StatusOr<Json::Value> Installation::Send(std::string method, std::string target,
-                                               const Json::Value& body) {
+                                               const Json::Value& body, std::string content_type) {
   RestRequest request;
   request.idempotent = method != "POST";
-  if (method == "PATCH") request.content_type = "application/merge-patch+json";
+  request.content_type = std::move(content_type);
   request.method = std::move(method);
   request.target = std::move(target);
   if (!body.isNull()) request.body = WriteJson(body);

@@ -2,6 +2,7 @@
 // permissions of the components, which can be removed and returned.
 #pragma once
 
+#include <list>
 #include <map>
 #include <memory>
 #include <set>
@@ -27,11 +28,16 @@ class Installation {
     Administrator& administrator;                  // outlives the installation
     std::vector<const rbac::Mandate*> components;  // constants of the program
     std::vector<std::string> namespaces = {};      // further ones, which may exist
+    std::vector<Json::Value> definitions = {};     // of custom resources; these may exist, too
     absl::Duration patience;                       // the longest wait of a call
   };
-  // Creates the namespaces, the ServiceAccounts, the roles and the bindings, and requests a token
-  // of base.
+  // Creates the definitions, the namespaces, the ServiceAccounts, the roles and the bindings, and
+  // requests a token of base. Returns when they are in effect. After an error nothing of it stays.
   static absl::StatusOr<std::unique_ptr<Installation>> Create(Options options);
+
+  // Deletes what Create() has created, and waits until the definitions and the further namespaces
+  // are gone, so that the next installation can create them again.
+  absl::Status Remove();
 
   // The manager's namespace. The server has chosen its name.
   const std::string& ns() const { return ns_; }
@@ -40,7 +46,8 @@ class Installation {
   // The environment variable MANDATE_WITHOUT removes one permission from the start, for `rbacgen
   // mutate` (manager/client/testing/mandate_server.h).
   //
-  // Removes a permission from the component's roles, or all of its permissions.
+  // Removes a permission from the component's roles, or all of its permissions. Like Grant(), it
+  // returns when the API server acts accordingly.
   // kInvalidArgument: the component does not have it.
   absl::Status Deny(const rbac::Permission& permission);
   absl::Status Deny(const rbac::Mandate& component);
@@ -61,22 +68,29 @@ class Installation {
 
   explicit Installation(Options options) : options_(std::move(options)) {}
   absl::Status Build();
+  absl::Status AddDefinitions();
   absl::Status AddNamespaces();
-  absl::Status RequestBaseToken();
+  absl::Status AddComponent(const rbac::Mandate& mandate);
+  absl::Status AddBase();
 
   // kInvalidArgument: the component is not one of this installation.
   absl::StatusOr<Component*> Find(std::string_view name);
-  std::vector<ApiObject> Roles(const Component& component) const;
+  static std::list<rbac::MandateWithout> GrantedOf(const Component& component);
   absl::Status WriteRoles(const Component& component);
+  // Waits until the server acts according to `granted`, a part of `declared`.
+  absl::Status AwaitRoles(const rbac::Mandate& declared, const rbac::Mandate& granted);
 
+  // Notes it for Remove().
   absl::StatusOr<Json::Value> Create(const ApiObject& object);
   // Returns the answer's object.
-  absl::StatusOr<Json::Value> Send(std::string method, std::string target, const Json::Value& body);
+  absl::StatusOr<Json::Value> Send(std::string method, std::string target, const Json::Value& body,
+                                   std::string content_type = "application/json");
 
   const Options options_;
   std::string ns_;
   std::shared_ptr<const Secret> base_token_;
   std::map<std::string, Component, std::less<>> components_;
+  std::vector<ApiObject> created_;  // in order
 };
 
 }  // namespace mandate

@@ -1,0 +1,77 @@
+#include "testing/environment/access_wait.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "manager/core/status_macros.h"
+#include "manager/core/strings.h"
+#include "manager/rbac/mandate_in_namespace.h"
+#include "manager/rbac/mandate_without.h"
+
+namespace mandate {
+namespace {
+
+constexpr size_t kAtOnce = 16;
+
+// The request that a rule with one verb, one group and one resource is for.
+rbac::Attributes RequestOf(const rbac::MandateRule& r) {
+  const std::string_view resource = r.rule.resources[0];
+  const size_t slash = std::min(resource.find('/'), resource.size());
+  rbac::Attributes request;
+  request.verb = r.rule.verbs[0];
+  request.api_group = r.rule.api_groups[0];
+  request.resource = resource.substr(0, slash);
+  request.subresource = resource.substr(std::min(slash + 1, resource.size()));
+  request.ns = r.ns;
+  if (!r.rule.resource_names.empty()) request.name = r.rule.resource_names[0];
+  return request;
+}
+
+}  // namespace
+
+std::vector<ExpectedAccess> ExpectedAccessOf(const rbac::Mandate& declared,
+                                             const rbac::Mandate& granted, const std::string& ns) {
+  const rbac::MandateWithout each(declared, "");
+  const rbac::MandateInNamespace all(each.get(), ns), now(granted, ns);
+  std::vector<ExpectedAccess> expected;
+  for (const rbac::MandateRule& r : all.mandate().rules) {
+    if (r.external || r.rule.resources.empty()) continue;
+    const rbac::Attributes request = RequestOf(r);
+    const bool external = std::any_of(
+        all.mandate().rules.begin(), all.mandate().rules.end(),
+        [&](const auto& other) { return other.external && RuleAllows(other.rule, request); });
+    if (external) continue;
+    rbac::Rule rule;
+    rule.verbs = {request.verb};
+    rule.api_groups = {request.api_group};
+    rule.resources = {std::string(r.rule.resources[0])};
+    if (!request.name.empty()) rule.resource_names = {request.name};
+    expected.push_back({{request.ns, std::move(rule)}, PermitsRequest(now.mandate(), request)});
+  }
+  return expected;
+}
+
+absl::Status AwaitAccess(Administrator& administrator, absl::Duration patience,
+                         const std::string& user, const std::vector<ExpectedAccess>& expected) {
+  authenticationv1::UserInfo info;
+  info.set_username(user);
+  std::vector<AccessQuestion> questions;
+  for (const ExpectedAccess& e : expected) questions.push_back(e.question);
+  const CallContext context = administrator.Within(patience);
+  while (true) {
+    ASSIGN_OR_RETURN(const auto answers,
+                     ReviewUserAccess(context, administrator.client(), info, questions, kAtOnce));
+    size_t i = 0;
+    while (i < answers.size() && answers[i].allowed() == expected[i].allowed) ++i;
+    if (i == answers.size()) return absl::OkStatus();
+    if (administrator.loop().clock().TimeNow() < context.deadline) continue;
+    const rbac::Rule& rule = questions[i].rule;
+    return absl::DeadlineExceededError(
+        StrCat("the API server still ", answers[i].allowed() ? "lets " : "does not let ", user, " ",
+               rule.verbs[0], " ", rule.resources[0], ".", rule.api_groups[0], " in namespace \"",
+               questions[i].ns, "\" after ", absl::FormatDuration(patience),
+               answers[i].allowed() ? "; another role grants it" : ""));
+  }
+}
+
+}  // namespace mandate
