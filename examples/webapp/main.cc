@@ -11,10 +11,9 @@ int main(int argc, char** argv) {
        .description = "Runs WebApps: a Deployment, a Service and a ConfigMap for each.",
        .version = "0.1.0",
        .base_mandate = &mandate::kBase,
-       .components =
-           [](auto) -> std::vector<mandate::ComponentSpec> {
-             return {{&mandate::kWebapp, MakeOnlyController<webapp::MakeController>},
-                     {&mandate::kWebappSummary, MakeOnlyController<webapp::MakeSummaryController>}};
-           }},
+       .components = [](auto) -> std::vector<mandate::ComponentSpec> {
+         return {{&mandate::kWebapp, MakeOnlyController<webapp::MakeController>},
+                 {&mandate::kWebappSummary, MakeOnlyController<webapp::MakeSummaryController>}};
+       }},
       argc, argv);
 }

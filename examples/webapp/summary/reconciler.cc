@@ -27,8 +27,8 @@ class SummaryReconciler : public mandate::Reconciler {
       : component_(component), client_(std::move(client)) {}
 
   absl::StatusOr<Result> Reconcile(const CallContext& context, const Request&) override {
-    ASSIGN_OR_RETURN(const auto apps,
-                     component_.cache().ListRaw(context, mandate::KindOf<v1alpha1::WebApp>::value, ""));
+    ASSIGN_OR_RETURN(const auto apps, component_.cache().ListRaw(
+                                          context, mandate::KindOf<v1alpha1::WebApp>::value, ""));
     const auto observed = component_.cache().Get<ConfigMap>(context, kSummary);
     if (!observed.ok() && !absl::IsNotFound(observed.status())) return observed.status();
     ConfigMap summary;
@@ -53,9 +53,8 @@ absl::StatusOr<std::unique_ptr<mandate::Controller>> MakeSummaryController(
   return mandate::ControllerBuilder<mandate::kWebappSummary>(component.controller_context)
       .Named("webapp-summary")
       .For<ConfigMap>(mandate::OneObject{kSummary.ns, kSummary.name})
-      .Watches<v1alpha1::WebApp>([](const v1alpha1::WebApp&) {
-        return std::vector<Request>{{kSummary}};
-      })
+      .Watches<v1alpha1::WebApp>(
+          [](const v1alpha1::WebApp&) { return std::vector<Request>{{kSummary}}; })
       .Complete(std::make_unique<SummaryReconciler>(component, std::move(client)));
 }
 

@@ -1,14 +1,18 @@
 #include "webapp/reconciler.h"
 
 #include <map>
+#include <string>
+#include <string_view>
 #include <utility>
 
+#include "absl/strings/escaping.h"
 #include "controllers/ensure_owned.h"
 #include "controllers/report.h"
 #include "controllers/write_log.h"
 #include "manager/controller/controller_builder.h"
 #include "manager/controller/demand_for.h"
 #include "manager/controller/finalizer.h"
+#include "manager/core/sha256.h"
 #include "manager/core/status_macros.h"
 #include "manager/core/strings.h"
 #include "manager/object/api_error.h"
@@ -30,6 +34,10 @@ using mandate::corev1::Service;
 using v1alpha1::WebApp;
 
 constexpr char kFinalizer[] = "apps.example.com/record";
+std::string HexOf(std::string_view inputs) {
+  return absl::BytesToHexString(mandate::Sha256({inputs}));
+}
+
 // The delay after a denied write: the API server does not announce new permissions.
 constexpr absl::Duration kForbiddenRetry = absl::Seconds(30);
 
@@ -71,25 +79,23 @@ class WebAppReconciler : public mandate::Reconciler {
     const mandate::DemandOwner owner = mandate::OwnerOf(app);
     if (ns.empty()) {
       demands_->Release(owner);
-      return Hash(inputs);
+      return HexOf(inputs);
     }
-    demands_->Replace(owner, {mandate::DemandFor<mandate::kWebapp, Secret>(mandate::InNamespace{ns})});
+    demands_->Replace(owner,
+                      {mandate::DemandFor<mandate::kWebapp, Secret>(mandate::InNamespace{ns})});
     RETURN_IF_ERROR(demands_->Check(owner));
     ASSIGN_OR_RETURN(const auto secrets,
                      component_.cache().ListRaw(context, mandate::KindOf<Secret>::value, ns));
     for (const auto& secret : secrets) {
       StrAppend(&inputs, secret->Key().name, "@", secret->resource_version(), "\n");
     }
-    return Hash(inputs);
-  }
-
-  static std::string Hash(const std::string& inputs) {
-    return mandate::Sha256Hex(inputs);
+    return HexOf(inputs);
   }
 
   absl::StatusOr<Result> Write(const CallContext& context, WebApp& app, const std::string& inputs) {
     mandate::WriteLog log;
-    log.Add("ConfigMap", mandate::EnsureOwned(context, component_, client_, app, MakeConfigMap(app)));
+    log.Add("ConfigMap",
+            mandate::EnsureOwned(context, component_, client_, app, MakeConfigMap(app)));
     log.Add("Service", mandate::EnsureOwned(context, component_, client_, app, MakeService(app)));
     const absl::StatusOr<Deployment> deployment =
         mandate::EnsureOwned(context, component_, client_, app, MakeDeployment(app, inputs));
@@ -115,7 +121,8 @@ class WebAppReconciler : public mandate::Reconciler {
         StrCat(status.readyreplicas(), " of ", app.spec().replicas(), " replicas are ready");
     return mandate::ReportStatus(
         context, component_, client_, app, status,
-        {{kAvailable, ready, ready ? "Ready" : "NotReady", message}, synced}, {kSynced, kAvailable});
+        {{kAvailable, ready, ready ? "Ready" : "NotReady", message}, synced},
+        {kSynced, kAvailable});
   }
 
   // Garbage collection deletes all but the record, which is in another namespace.
