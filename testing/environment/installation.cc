@@ -45,7 +45,7 @@ bool IsEstablished(const RawObject* raw) {
 }
 
 std::string UserOf(const std::string& ns, const std::string& account) {
-  return rbac::ServiceAccountInfo(ns, account).username;
+  return rbac::ServiceAccountInfo(ns, account).name;
 }
 
 }  // namespace
