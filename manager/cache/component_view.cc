@@ -56,16 +56,6 @@ std::vector<KindInfo> SourcesOf(const KindInfo& kind) {
   return sources;
 }
 
-std::vector<DemandSpec> SpecsFor(const DemandSpec& asked) {
-  std::vector<DemandSpec> specs;
-  for (const KindInfo& kind : SourcesOf(asked.kind)) {
-    specs.push_back({kind, "", ""});
-    if (!asked.ns.empty()) specs.push_back({kind, asked.ns, ""});
-    if (!asked.name.empty()) specs.push_back({kind, asked.ns, asked.name});
-  }
-  return specs;
-}
-
 // The scope that a call asks for. A cluster-scoped object has no namespace, whatever its key says.
 DemandSpec Asked(const KindInfo& kind, std::string_view ns, std::string_view name = "") {
   return {kind, kind.scope == Scope::kCluster ? "" : std::string(ns), std::string(name)};
@@ -162,7 +152,7 @@ std::unique_ptr<DemandHandle> ComponentView::Demand(DemandSpec spec,
 }
 
 ComponentView::Scopes ComponentView::ScopesFor(const DemandSpec& asked) const {
-  return scopes_->Find(SpecsFor(asked));
+  return scopes_->FindCovering(asked);
 }
 
 ComponentView::Scopes ComponentView::ScopesFor(const DemandSpec& asked,
@@ -192,6 +182,7 @@ absl::StatusOr<std::shared_ptr<const ObjectStore>> ComponentView::StoreFor(
     const Scopes& scopes) const {
   RETURN_IF_ERROR(CheckMayWait(config_.client.loop(), context, call, asked));
   if (scopes.empty()) return Uncovered(config_.client, asked);
+  if (!gate_.MayHold(asked.kind)) return Choose(scopes);
   return gate_.Pass(
       context, asked.kind, asked.ns, asked.name, [scopes] { return Choose(scopes); },
       [&](const ObjectKey& key) {

@@ -41,6 +41,9 @@ class OwnWriteGate {
 
   explicit OwnWriteGate(const Options& options);
 
+  // False: Pass() would return the result of `choose` at once.
+  bool MayHold(const KindInfo& kind) const { return writes_.MayHave(kind); }
+
   // The store, once it has seen every own write in this scope. kDeadlineExceeded: it did not within
   // `context` and Options::max_wait; if the deadline has passed, the error comes at once. An error
   // of `choose` is returned as soon as it comes: the gate does not wait for data that cannot be

@@ -24,12 +24,14 @@ std::shared_ptr<const IndexDefinition> Named(const ReadableScope::Indexes& index
 absl::Status ReadableScopes::AddIndex(IndexDefinition definition) {
   const DemandSpec widest = Widest(definition.kind);
   const std::string name = StrCat("index ", definition.field, " of ", widest.ToString());
+  const auto has_kind = [&](const auto& entry) {
+    return entry.first.kind == definition.kind && !entry.second.expired();
+  };
   MutexLock lock(mutex_);
-  for (const auto& [spec, scope] : scopes_) {
-    if (spec.kind == definition.kind && !scope.expired()) {
-      return absl::FailedPreconditionError(
-          StrCat("the ", name, " must be declared before the first demand of the kind"));
-    }
+  if (std::any_of(scopes_.begin(), scopes_.end(), has_kind) ||
+      std::any_of(selected_.begin(), selected_.end(), has_kind)) {
+    return absl::FailedPreconditionError(
+        StrCat("the ", name, " must be declared before the first demand of the kind"));
   }
   ReadableScope::Indexes& indexes = indexes_[widest];
   if (Named(indexes, definition.field) != nullptr) {
@@ -48,11 +50,13 @@ std::shared_ptr<const IndexDefinition> ReadableScopes::FindIndex(const KindInfo&
 
 std::shared_ptr<ReadableScope> ReadableScopes::Acquire(const DemandSpec& spec) {
   MutexLock lock(mutex_);
-  if (scopes_.size() >= sweep_at_) {
-    std::erase_if(scopes_, [](const auto& entry) { return entry.second.expired(); });
-    sweep_at_ = std::max<size_t>(64, 2 * scopes_.size());
+  if (scopes_.size() + selected_.size() >= sweep_at_) {
+    const auto is_unheld = [](const auto& entry) { return entry.second.expired(); };
+    absl::erase_if(scopes_, is_unheld);
+    std::erase_if(selected_, is_unheld);
+    sweep_at_ = std::max<size_t>(64, 2 * (scopes_.size() + selected_.size()));
   }
-  std::weak_ptr<ReadableScope>& entry = scopes_[spec];
+  Entry& entry = spec.labels.empty() ? scopes_[spec] : selected_[spec];
   auto scope = entry.lock();
   if (scope == nullptr) {
     const auto indexes = indexes_.find(Widest(spec.kind));
@@ -63,16 +67,27 @@ std::shared_ptr<ReadableScope> ReadableScopes::Acquire(const DemandSpec& spec) {
   return scope;
 }
 
-std::vector<std::shared_ptr<ReadableScope>> ReadableScopes::Find(
-    const std::vector<DemandSpec>& specs) const {
+std::vector<std::shared_ptr<ReadableScope>> ReadableScopes::FindCovering(
+    const DemandSpec& asked) const {
   std::vector<std::shared_ptr<ReadableScope>> found;
+  Key key = DemandLess::Of(asked);
+  std::string_view& ns = std::get<4>(key);
+  std::string_view& name = std::get<5>(key);
   MutexLock lock(mutex_);
-  for (const DemandSpec& spec : specs) {
-    const auto it = scopes_.find(spec);
+  const auto add = [&](std::string_view of_ns, std::string_view of_name) {
+    ns = of_ns;
+    name = of_name;
+    const auto it = scopes_.find(key);
     auto scope = it == scopes_.end() ? nullptr : it->second.lock();
     if (scope != nullptr && scope->demands() > 0) found.push_back(std::move(scope));
+  };
+  for (;;) {
+    add("", "");
+    if (!asked.ns.empty()) add(asked.ns, "");
+    if (!asked.name.empty()) add(asked.ns, asked.name);
+    // Metadata can also be read from whole objects.
+    if (!std::exchange(std::get<3>(key), false)) return found;
   }
-  return found;
 }
 
 std::vector<std::shared_ptr<ReadableScope>> ReadableScopes::FindSelected(
@@ -80,9 +95,8 @@ std::vector<std::shared_ptr<ReadableScope>> ReadableScopes::FindSelected(
   std::vector<std::shared_ptr<ReadableScope>> found;
   MutexLock lock(mutex_);
   const DemandSpec all = {kind, std::string(ns), ""};
-  for (auto it = scopes_.upper_bound(all); it != scopes_.end() && it->first.kind == kind &&
-                                           it->first.ns == ns && it->first.name.empty();
-       ++it) {
+  for (auto it = selected_.lower_bound(all);
+       it != selected_.end() && it->first.kind == kind && it->first.ns == ns; ++it) {
     auto scope = it->second.lock();
     if (scope != nullptr && scope->demands() > 0) found.push_back(std::move(scope));
   }
@@ -91,7 +105,7 @@ std::vector<std::shared_ptr<ReadableScope>> ReadableScopes::FindSelected(
 
 size_t ReadableScopes::size() const {
   MutexLock lock(mutex_);
-  return scopes_.size();
+  return scopes_.size() + selected_.size();
 }
 
 }  // namespace mandate

@@ -8,6 +8,8 @@
 #include <utility>
 #include <vector>
 
+#include "absl/container/flat_hash_map.h"
+#include "absl/hash/hash.h"
 #include "absl/status/status.h"
 #include "manager/cache/cache_view.h"
 #include "manager/cache/index.h"
@@ -96,8 +98,10 @@ class ReadableScopes {
 
   // The ReadableScope of `spec`, with one more demand.
   std::shared_ptr<ReadableScope> Acquire(const DemandSpec& spec);
-  // The ReadableScopes of those `specs` that have demands, in that order.
-  std::vector<std::shared_ptr<ReadableScope>> Find(const std::vector<DemandSpec>& specs) const;
+  // The ReadableScopes with demands that have all objects of `asked`, which has no labels: of the
+  // same kind, then of whole objects if `asked` is metadata only; the widest first. Costs the same
+  // for any number of scopes: each read calls it.
+  std::vector<std::shared_ptr<ReadableScope>> FindCovering(const DemandSpec& asked) const;
   // Those of objects in `ns` (empty: in all namespaces) with a selector that the server applies.
   std::vector<std::shared_ptr<ReadableScope>> FindSelected(const KindInfo& kind,
                                                            std::string_view ns) const;
@@ -105,8 +109,23 @@ class ReadableScopes {
   size_t size() const;
 
  private:
+  using Key = decltype(DemandLess::Of(std::declval<const DemandSpec&>()));
+  struct Hash {
+    using is_transparent = void;
+    size_t operator()(const Key& key) const { return absl::Hash<Key>()(key); }
+    size_t operator()(const DemandSpec& spec) const { return (*this)(DemandLess::Of(spec)); }
+  };
+  struct Equal {
+    using is_transparent = void;
+    bool operator()(const DemandSpec& a, const Key& b) const { return DemandLess::Of(a) == b; }
+    bool operator()(const DemandSpec& a, const DemandSpec& b) const { return a == b; }
+  };
+  using Entry = std::weak_ptr<ReadableScope>;
+
   mutable Mutex mutex_;
-  std::map<DemandSpec, std::weak_ptr<ReadableScope>, DemandLess> scopes_ ABSL_GUARDED_BY(mutex_);
+  // Those without a selector.
+  absl::flat_hash_map<DemandSpec, Entry, Hash, Equal> scopes_ ABSL_GUARDED_BY(mutex_);
+  std::map<DemandSpec, Entry, DemandLess> selected_ ABSL_GUARDED_BY(mutex_);
   // By the kind's widest scope.
   std::map<DemandSpec, ReadableScope::Indexes, DemandLess> indexes_ ABSL_GUARDED_BY(mutex_);
   size_t sweep_at_ ABSL_GUARDED_BY(mutex_) = 64;
