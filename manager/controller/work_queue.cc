@@ -1,7 +1,6 @@
 #include "manager/controller/work_queue.h"
 
 #include <algorithm>
-#include <cmath>
 #include <iterator>
 #include <utility>
 
@@ -11,7 +10,16 @@ namespace {
 // One of so many choices between priorities is for a lower one.
 constexpr size_t kLowersTurn = 4;
 
+WorkQueue::Options WithLimiter(WorkQueue::Options options) {
+  if (options.rate_limiter == nullptr) {
+    options.rate_limiter = ExponentialLimiter(options.base_delay, options.max_delay);
+  }
+  return options;
+}
+
 }  // namespace
+
+WorkQueue::WorkQueue(Options options) : options_(WithLimiter(std::move(options))) {}
 
 WorkQueue::~WorkQueue() {
   for (auto& [priority, level] : ready_) level.clear();
@@ -114,9 +122,7 @@ void WorkQueue::Finish(WorkItem& item, const Outcome& outcome, absl::Time now) {
 
 absl::Time WorkQueue::RetryTime(WorkItem& item, absl::Duration after, absl::Time now) {
   if (now >= item.retry_at_) {
-    // The exponent is bounded so that the product stays finite.
-    const absl::Duration delay =
-        options_.base_delay * std::ldexp(1.0, std::min(item.failures_, 60));
+    const absl::Duration delay = options_.rate_limiter->When(*item.request_, item.failures_, now);
     ++item.failures_;
     item.retry_at_ = now + std::min(delay, options_.max_delay);
   }

@@ -12,6 +12,7 @@
 #include <cstdint>
 #include <functional>
 #include <map>
+#include <memory>
 #include <utility>
 
 #include "absl/container/btree_map.h"
@@ -19,6 +20,7 @@
 #include "absl/time/time.h"
 #include "boost/intrusive/list.hpp"
 #include "manager/controller/queue_metrics.h"
+#include "manager/controller/rate_limiter.h"
 #include "manager/controller/request.h"
 #include "manager/core/adaptive_mutex.h"
 
@@ -69,6 +71,9 @@ class WorkQueue {
     // The delay of the first retry, doubled with each further one.
     absl::Duration base_delay = absl::Milliseconds(5);
     absl::Duration max_delay = absl::Seconds(1000);
+    // Decides instead of base_delay (rate_limiter.h); max_delay is still the limit. For this queue
+    // alone.
+    std::shared_ptr<RateLimiter> rate_limiter = nullptr;
     // The most distinct requests that are held, in whatever state.
     size_t max_items = 1'000'000;
   };
@@ -78,7 +83,7 @@ class WorkQueue {
     absl::Duration after = absl::ZeroDuration();
   };
 
-  explicit WorkQueue(Options options) : options_(options) {}
+  explicit WorkQueue(Options options);
   ~WorkQueue();
   WorkQueue(const WorkQueue&) = delete;
   WorkQueue& operator=(const WorkQueue&) = delete;
@@ -99,7 +104,7 @@ class WorkQueue {
   // Gives the item back. It is handed out again as `outcome` says, or sooner if it was or is added:
   //   kNothing       not again; the next failure waits the base delay
   //   kRequeueAfter  after `after`; the next failure waits the base delay
-  //   kRetry         after an exponential delay, and not before `after`; both at most max_delay
+  //   kRetry         after the rate limiter's delay, and not before `after`; both at most max_delay
   // Only a failure at or after the time of the last retry counts: an attempt that an event brought
   // forward does not make the delay longer when it fails, and the retry keeps its time.
   void Done(const WorkItem& item, const Outcome& outcome, absl::Time now);

@@ -25,6 +25,17 @@ TEST_F(WorkQueueBackoffTest, RetriesBackOffExponentiallyUpToTheMaximum) {
   }
 }
 
+TEST_F(WorkQueueBackoffTest, ARateLimiterDecidesUpToTheMaximum) {
+  WorkQueue queue(
+      {.max_delay = absl::Seconds(20), .rate_limiter = FastSlowLimiter(kMs, absl::Seconds(30), 1)});
+  queue.Add(Req("a"), {}, now_);
+  queue.Done(*queue.Get(now_), {Outcome::Next::kRetry, {}}, now_);
+  EXPECT_EQ(queue.NextReady(), now_ + kMs);
+  now_ = queue.NextReady();
+  queue.Done(*queue.Get(now_), {Outcome::Next::kRetry, {}}, now_);
+  EXPECT_EQ(queue.NextReady(), now_ + absl::Seconds(20));
+}
+
 TEST_F(WorkQueueBackoffTest, ARetryWaitsAtLeastAsLongAsItIsAskedTo) {
   Fail(*AddAndGet("a"), absl::Seconds(7));
   EXPECT_EQ(queue_.NextReady(), now_ + absl::Seconds(7));
