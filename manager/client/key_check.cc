@@ -17,4 +17,13 @@ absl::Status CheckKey(const KindInfo& kind, const ObjectKey& key) {
   return CheckNamespace(kind, key);
 }
 
+absl::Status CheckHasVersion(const KindInfo& kind, const ObjectKey& key,
+                             std::string_view resource_version) {
+  if (!resource_version.empty()) return absl::OkStatus();
+  return absl::InvalidArgumentError(
+      StrCat(kind.kind, " ", key.ToString(),
+             " has no resourceVersion, so the update could overwrite other writes; read the "
+             "object, change it, and update that"));
+}
+
 }  // namespace mandate

@@ -10,6 +10,7 @@
 #include "manager/client/list_page.h"
 #include "manager/client/media_type.h"
 #include "manager/client/object_meta.h"
+#include "manager/client/patch_request.h"
 #include "manager/core/status_macros.h"
 #include "manager/core/strings.h"
 #include "manager/object/api_error.h"
@@ -162,12 +163,7 @@ absl::Status ObjectClient::Update(const CallContext& context, const KindInfo& ki
                                   std::string_view subresource, Message& object,
                                   const WriteOptions& options) {
   RETURN_IF_ERROR(CheckKey(kind, key));
-  if (resource_version.empty()) {
-    return absl::InvalidArgumentError(
-        StrCat(kind.kind, " ", key.ToString(),
-               " has no resourceVersion, so the update could overwrite other writes; read the "
-               "object, change it, and update that"));
-  }
+  RETURN_IF_ERROR(CheckHasVersion(kind, key, resource_version));
   RestRequest request;
   request.method = "PUT";
   request.target = ResourceTarget(kind, key, subresource, Parameters(options));
@@ -213,12 +209,8 @@ absl::Status ObjectClient::PatchObject(const CallContext& context, const KindInf
                                        const Patch& patch, Message& out,
                                        const WriteOptions& options) {
   RETURN_IF_ERROR(CheckKey(kind, key));
-  const bool merge = std::holds_alternative<MergePatch>(patch);
-  RestRequest request;
-  request.method = "PATCH";
+  RestRequest request = PatchRequest(patch);
   request.target = ResourceTarget(kind, key, subresource, Parameters(options));
-  request.body = merge ? std::get<MergePatch>(patch).json() : std::get<JsonPatch>(patch).json();
-  request.content_type = merge ? "application/merge-patch+json" : "application/json-patch+json";
   return Write(context, std::move(request), kind, key, options, out);
 }
 

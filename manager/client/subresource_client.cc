@@ -1,9 +1,9 @@
 #include "manager/client/subresource_client.h"
 
 #include <utility>
-#include <variant>
 
 #include "manager/client/key_check.h"
+#include "manager/client/patch_request.h"
 #include "manager/core/status_macros.h"
 #include "manager/core/strings.h"
 #include "manager/object/json.h"
@@ -109,12 +109,7 @@ absl::StatusOr<Scale> SubresourceClient::PatchScale(const CallContext& context,
                                                     const KindInfo& kind, const ObjectKey& key,
                                                     const Patch& patch,
                                                     const WriteOptions& options) {
-  const bool merge = std::holds_alternative<MergePatch>(patch);
-  RestRequest request;
-  request.method = "PATCH";
-  request.body = merge ? std::get<MergePatch>(patch).json() : std::get<JsonPatch>(patch).json();
-  request.content_type = merge ? "application/merge-patch+json" : "application/json-patch+json";
-  return WriteScale(context, std::move(request), kind, key, options);
+  return WriteScale(context, PatchRequest(patch), kind, key, options);
 }
 
 absl::StatusOr<Scale> SubresourceClient::WriteScale(const CallContext& context, RestRequest request,
