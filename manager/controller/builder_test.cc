@@ -130,6 +130,14 @@ TEST_F(BuilderTest, Scopes) {
   EXPECT_THAT(TakeKeys(), ElementsAre("ns/a", "ns/of-r"));
 }
 
+TEST_F(BuilderTest, AScopeWithASelector) {
+  const LabelSelector red = *LabelSelector::Parse("colour=red");
+  builder_.For<Lease>(InNamespace{"ns", red});
+  Run();
+  ASSERT_EQ(cache_.demands().size(), 1u);
+  EXPECT_EQ(cache_.demands()[0], (DemandSpec{KindOf<Lease>::value, "ns", "", "colour=red"}));
+}
+
 // Two demands of one kind and scope share a watch, and each event comes once.
 TEST_F(BuilderTest, OneDemandWithSeveralHandlers) {
   const auto named = [](const std::string& name) {

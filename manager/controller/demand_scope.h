@@ -7,13 +7,17 @@
 
 #include "manager/cache/cache_view.h"
 #include "manager/object/kind.h"
+#include "manager/object/selector.h"
 
 namespace mandate {
 
-// The scope of a demand: every object in a namespace, or one object. `ns` is empty for kinds
+// The scope of a demand: the objects in a namespace, or one object. `ns` is empty for kinds
 // without namespaces.
 struct InNamespace {
   std::string ns;
+  // The server applies it: other objects do not leave the server. `Get` of an object that it does
+  // not select is then an error, because whether it exists is unknown.
+  LabelSelector labels = {};
 };
 struct OneObject {
   std::string ns;
@@ -29,7 +33,7 @@ DemandSpec DemandOf() {
 }
 template <Readable T>
 DemandSpec DemandOf(InNamespace scope) {
-  return {KindOf<T>::value, std::move(scope.ns), ""};
+  return {KindOf<T>::value, std::move(scope.ns), "", scope.labels.ToString()};
 }
 template <Readable T>
 DemandSpec DemandOf(OneObject scope) {

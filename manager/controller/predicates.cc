@@ -42,6 +42,13 @@ Predicate AnnotationChanged() {
   });
 }
 
+Predicate LabelsMatch(LabelSelector selector) {
+  return [selector = std::move(selector)](const ObjectEvent& event) {
+    return selector.Matches(event.object->Header().labels) ||
+           (event.old != nullptr && selector.Matches(event.old->Header().labels));
+  };
+}
+
 Predicate AllOf(std::vector<Predicate> predicates) {
   return [predicates = std::move(predicates)](const ObjectEvent& event) {
     return std::all_of(predicates.begin(), predicates.end(),

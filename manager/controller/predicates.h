@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "manager/cache/cache_view.h"
+#include "manager/object/selector.h"
 
 namespace mandate {
 
@@ -21,6 +22,9 @@ Predicate GenerationChanged();
 Predicate ResourceVersionChanged();
 Predicate LabelChanged();
 Predicate AnnotationChanged();
+
+// The object's labels match, or did before an update: so the loss of a label is seen, too.
+Predicate LabelsMatch(LabelSelector selector);
 
 // All must pass; without any, every event passes. They run in order until one does not pass.
 Predicate AllOf(std::vector<Predicate> predicates);

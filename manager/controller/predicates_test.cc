@@ -45,6 +45,19 @@ TEST(PredicatesTest, Updates) {
   }
 }
 
+TEST(PredicatesTest, LabelsMatchAlsoWhenTheyNoLongerDo) {
+  const auto red = RawWith(R"("name":"a","labels":{"colour":"red"})");
+  const auto blue = RawWith(R"("name":"a","labels":{"colour":"blue"})");
+  const Predicate is_red = LabelsMatch(*LabelSelector::Parse("colour=red"));
+  EXPECT_TRUE(is_red(Added(red)));
+  EXPECT_FALSE(is_red(Added(blue)));
+  EXPECT_TRUE(is_red(Deleted(red)));
+  EXPECT_FALSE(is_red(Deleted(blue)));
+  EXPECT_TRUE(is_red(Updated(red, blue)));
+  EXPECT_TRUE(is_red(Updated(blue, red)));
+  EXPECT_FALSE(is_red(Updated(blue, blue)));
+}
+
 TEST(PredicatesTest, AddsAndDeletesPass) {
   const auto object = RawWith(R"("name":"a","generation":1)");
   ObjectEvent update_without_old = Added(object);

@@ -2,7 +2,6 @@
 
 #include <map>
 #include <string>
-#include <string_view>
 #include <utility>
 
 #include "absl/strings/escaping.h"
@@ -34,10 +33,6 @@ using mandate::corev1::Service;
 using v1alpha1::WebApp;
 
 constexpr char kFinalizer[] = "apps.example.com/record";
-std::string HexOf(std::string_view inputs) {
-  return absl::BytesToHexString(mandate::Sha256({inputs}));
-}
-
 // The delay after a denied write: the API server does not announce new permissions.
 constexpr absl::Duration kForbiddenRetry = absl::Seconds(30);
 
@@ -61,11 +56,11 @@ class WebAppReconciler : public mandate::Reconciler {
     if (absl::IsUnavailable(inputs.status())) return Result{};
     if (absl::IsPermissionDenied(inputs.status())) {
       const std::string why(inputs.status().message());
-      RETURN_IF_ERROR(Report(context, *app, nullptr, {kSynced, false, "SecretsForbidden", why}));
+      RETURN_IF_ERROR(Report(context, *app, {kSynced, false, "SecretsForbidden", why}));
       return Result{};
     }
     RETURN_IF_ERROR(inputs.status());
-    return Write(context, *app, *inputs);
+    return Write(context, *app, absl::BytesToHexString(mandate::Sha256({*inputs})));
   }
 
  private:
@@ -79,7 +74,7 @@ class WebAppReconciler : public mandate::Reconciler {
     const mandate::DemandOwner owner = mandate::OwnerOf(app);
     if (ns.empty()) {
       demands_->Release(owner);
-      return HexOf(inputs);
+      return inputs;
     }
     demands_->Replace(owner,
                       {mandate::DemandFor<mandate::kWebapp, Secret>(mandate::InNamespace{ns})});
@@ -89,7 +84,7 @@ class WebAppReconciler : public mandate::Reconciler {
     for (const auto& secret : secrets) {
       StrAppend(&inputs, secret->Key().name, "@", secret->resource_version(), "\n");
     }
-    return HexOf(inputs);
+    return inputs;
   }
 
   absl::StatusOr<Result> Write(const CallContext& context, WebApp& app, const std::string& inputs) {
@@ -97,13 +92,12 @@ class WebAppReconciler : public mandate::Reconciler {
     log.Add("ConfigMap",
             mandate::EnsureOwned(context, component_, client_, app, MakeConfigMap(app)));
     log.Add("Service", mandate::EnsureOwned(context, component_, client_, app, MakeService(app)));
-    const absl::StatusOr<Deployment> deployment =
-        mandate::EnsureOwned(context, component_, client_, app, MakeDeployment(app, inputs));
-    log.Add("Deployment", deployment);
+    log.Add("Deployment",
+            mandate::EnsureOwned(context, component_, client_, app, MakeDeployment(app, inputs)));
     log.Add("record", WriteRecord(context, MakeRecord(app)));
     DesiredCondition synced = {kSynced, true, "Synced", "all objects are as the spec says"};
     if (!log.failures().empty()) synced = {kSynced, false, "WriteFailed", log.failures().front()};
-    RETURN_IF_ERROR(Report(context, app, deployment.ok() ? &*deployment : nullptr, synced));
+    RETURN_IF_ERROR(Report(context, app, synced));
     return log.ToResult(kForbiddenRetry);
   }
 
@@ -113,10 +107,11 @@ class WebAppReconciler : public mandate::Reconciler {
     return client_.Ensure(context, record, observed.ok() ? &*observed : nullptr);
   }
 
-  absl::Status Report(const CallContext& context, WebApp& app, const Deployment* deployment,
-                      const DesiredCondition& synced) {
-    const v1alpha1::WebAppStatus status = MakeStatus(app, deployment);
-    const bool ready = deployment != nullptr && status.readyreplicas() == app.spec().replicas();
+  absl::Status Report(const CallContext& context, WebApp& app, const DesiredCondition& synced) {
+    const auto deployment = component_.cache().Get<Deployment>(context, mandate::KeyOf(app));
+    if (!deployment.ok() && !absl::IsNotFound(deployment.status())) return deployment.status();
+    const auto status = MakeStatus(app, deployment.ok() ? &*deployment : nullptr);
+    const bool ready = deployment.ok() && status.readyreplicas() == app.spec().replicas();
     const std::string message =
         StrCat(status.readyreplicas(), " of ", app.spec().replicas(), " replicas are ready");
     return mandate::ReportStatus(
@@ -127,8 +122,7 @@ class WebAppReconciler : public mandate::Reconciler {
 
   // Garbage collection deletes all but the record, which is in another namespace.
   absl::StatusOr<Result> TearDown(const CallContext& context, WebApp& app) {
-    const ConfigMap record = MakeRecord(app);
-    const auto deleted = client_.Delete<ConfigMap>(context, mandate::KeyOf(record));
+    const auto deleted = client_.Delete<ConfigMap>(context, mandate::KeyOf(MakeRecord(app)));
     if (!deleted.ok() && !mandate::IsNotFound(deleted.status())) return deleted.status();
     RETURN_IF_ERROR(mandate::RemoveFinalizer(context, client_, app, kFinalizer));
     return Result{};

@@ -6,6 +6,7 @@ The last line is `N passed, N failed`. Bazel's outputs are in the cache folder a
 """
 import json
 import os
+import pathlib
 import shutil
 import subprocess
 import unittest
@@ -16,6 +17,8 @@ from mandate_dev import bazel, paths, runner
 from mandate_dev.paths import ROOT, cache
 
 OPERATOR = os.path.join(ROOT, "examples", "operator")
+WEBAPP = os.path.join(ROOT, "examples", "webapp")
+MOST_LINES = 400  # of C++ in WEBAPP, without its tests
 GO_PROJECT = os.path.join(ROOT, "examples", "go-project")
 MARKER = "// +kubebuilder:rbac:groups=example.com,resources=greetings/status,verbs=patch"
 
@@ -27,10 +30,16 @@ def rbacgen(command: str, folder: str) -> subprocess.CompletedProcess[str]:
                           env={**os.environ, "BUILD_WORKSPACE_DIRECTORY": folder}, timeout=600)
 
 
+def run_tests(folder: str) -> subprocess.CompletedProcess[str]:
+    """Runs the tests of an example as its README says. The examples share what they build of Mandate."""
+    base = cache("examples", os.path.basename(folder))
+    return subprocess.run(["bazel", f"--output_base={base}", "test", f"--disk_cache={cache('bazel')}", "//..."], cwd=folder, text=True,
+                          capture_output=True, timeout=bazel.BUILD_SECONDS)
+
+
 class Operator(unittest.TestCase):
     def test_builds_and_passes_its_tests(self) -> None:
-        done = subprocess.run(["bazel", f"--output_base={cache('examples', 'operator')}", "test", f"--disk_cache={cache('bazel')}",
-                               "//..."], cwd=OPERATOR, text=True, capture_output=True, timeout=bazel.BUILD_SECONDS)
+        done = run_tests(OPERATOR)
         self.assertEqual(0, done.returncode, f"{done.stdout}{done.stderr[-6000:]}")
         self.assertNotIn("violates visibility", done.stderr)
 
@@ -51,6 +60,24 @@ class Operator(unittest.TestCase):
         done = rbacgen("check", copy)
         self.assertEqual(1, done.returncode, f"{done.stdout}{done.stderr}")
         self.assertIn("chart/templates/generated/greeting.yaml", done.stdout + done.stderr)
+
+
+class WebApp(unittest.TestCase):
+    def test_builds_and_passes_its_tests(self) -> None:
+        done = run_tests(WEBAPP)
+        self.assertEqual(0, done.returncode, f"{done.stdout}{done.stderr[-6000:]}")
+        self.assertNotIn("violates visibility", done.stderr)
+
+    def test_its_chart_is_up_to_date(self) -> None:
+        done = rbacgen("check", WEBAPP)
+        self.assertEqual(0, done.returncode, f"{done.stdout}{done.stderr}")
+
+    def test_it_is_short(self) -> None:
+        lines = 0
+        for path in pathlib.Path(WEBAPP).rglob("*"):
+            if path.suffix in (".h", ".cc") and not path.stem.endswith("_test"):
+                lines += len(path.read_text(encoding="utf-8").splitlines())
+        self.assertLessEqual(lines, MOST_LINES)
 
 
 class GoProject(unittest.TestCase):
@@ -91,4 +118,4 @@ class GoProject(unittest.TestCase):
 
 def main(argv: Sequence[str]) -> int:
     parser = runner.Parser("hack/examples_test", __doc__)
-    return runner.run("hack/examples_test", [Operator, GoProject], parser.parse_args(argv))
+    return runner.run("hack/examples_test", [Operator, WebApp, GoProject], parser.parse_args(argv))
