@@ -55,6 +55,10 @@ manifests: setup ## Regenerate the chart's generated part and the CRDs from mark
 component: setup ## A new component that builds and runs as it stands: NAME=backup KIND=Backup [GROUP=mandate.io] [WEBHOOK=1]
 	@hack/component $${WEBHOOK:+--webhook} "$$NAME" "$$KIND" "$${GROUP:-mandate.io}"
 
+.PHONY: reference
+reference: setup ## Write the API reference of the public headers, as HTML pages in build/reference
+	@hack/reference
+
 .PHONY: image
 image: setup ## Build the manager's container image as an OCI archive, with its SBOM; no daemon, no root
 	@hack/image
