@@ -77,6 +77,11 @@ TEST(MetadataProtobuf, TheLeadingPartTellsTheSame) {
            "name: 'a'",
            "name: 'a' finalizers: 'b'",
            "name: 'a' managedFields { manager: 'm' }",
+           "name: 'a' labels { key: 'k' value: 'v' } annotations { key: 'k' value: 'v' } "
+           "managedFields { manager: 'm' }",
+           "name: 'a' annotations { key: 'k' value: 'v' } ownerReferences { name: 'o' } "
+           "managedFields { manager: 'm' }",
+           "deletionTimestamp { seconds: 1 } managedFields { manager: 'm' }",
            "name: 'a' generation: 7 finalizers: 'b' managedFields { manager: 'm' } "
            "managedFields { manager: 'n' }",
        }) {

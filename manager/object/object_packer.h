@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <string>
 #include <vector>
 
 #include "manager/object/byte_dictionary.h"
@@ -35,13 +36,18 @@ class ObjectPacker {
   std::shared_ptr<const RawObject> Pack(std::shared_ptr<const RawObject> object);
   // Forgets all objects: the next ones train another dictionary.
   void Reset();
+  // Some objects must leave the memory: forgets the samples. A dictionary stays.
+  void ForgetSamples();
 
  private:
+  // No sample has more than such a part of Options::sample_bytes, because training needs several.
+  static constexpr size_t kFewestSamples = 16;
+
   void Train();
 
   const Options options_;
   std::shared_ptr<const ByteDictionary> dictionary_;  // null: not trained yet
-  std::vector<std::shared_ptr<const RawObject>> samples_;
+  std::vector<std::string> samples_;                  // the beginnings of objects
   size_t sampled_bytes_ = 0;
 };
 

@@ -61,6 +61,17 @@ TEST(ObjectPackerTest, CompressesOnceItHasSeenEnough) {
   EXPECT_EQ(first, static_cast<int>(100'000 / Make(1)->size()) + 2);
 }
 
+TEST(ObjectPackerTest, CompressesLargeObjects) {
+  ObjectPacker packer({});
+  size_t compressed = 0;
+  for (int i = 0; i < 40; ++i) {
+    const ObjectPtr object = Make(i, 8000);
+    ASSERT_GT(object->size(), 256u << 10);
+    compressed += packer.Pack(object)->stored_size() < object->size();
+  }
+  EXPECT_GT(compressed, 0u);
+}
+
 TEST(ObjectPackerTest, APackedObjectReadsAsBefore) {
   ObjectPacker packer({.min_object_bytes = 100, .sample_bytes = 50'000});
   ASSERT_GT(FirstCompressed(packer, 1000), 0);
@@ -104,6 +115,15 @@ TEST(ObjectPackerTest, ForgetsItsDictionary) {
   const int first = FirstCompressed(packer, 1000);
   ASSERT_GT(first, 1);
   packer.Reset();
+  EXPECT_EQ(FirstCompressed(packer, 1000), first);
+}
+
+TEST(ObjectPackerTest, ForgetsItsSamples) {
+  ObjectPacker packer({.min_object_bytes = 100, .sample_bytes = 50'000});
+  ObjectPacker fresh({.min_object_bytes = 100, .sample_bytes = 50'000});
+  const int first = FirstCompressed(fresh, 1000);
+  ASSERT_EQ(FirstCompressed(packer, first - 2), 0) << "it has almost all samples";
+  packer.ForgetSamples();
   EXPECT_EQ(FirstCompressed(packer, 1000), first);
 }
 
