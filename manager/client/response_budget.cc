@@ -55,7 +55,7 @@ void ResponseBudget::Postpone() {
 
 void ResponseBudget::Free(Response& response) {
   SetHeld(held_ - response.body_.size());
-  response.body_ = std::string();
+  std::string().swap(response.body_);  // an assignment keeps the capacity
 }
 
 void ResponseBudget::SetHeld(size_t held) {

@@ -147,7 +147,12 @@ absl::StatusOr<WatchEvent> ParseWatchEvent(std::string_view bytes, Encoding enco
 void FrameSplitter::Feed(std::string_view chunk) {
   // The frames that Next() returned become invalid. The buffer holds at most one frame and one
   // chunk.
+  const size_t size = buffer_.size();
   buffer_.erase(0, start_);
+  // What was moved to the front is still at the end.
+  buffer_.resize(size);
+  explicit_bzero(buffer_.data() + size - start_, start_);
+  buffer_.resize(size - start_);
   scanned_ -= start_;
   start_ = 0;
   buffer_ += chunk;
@@ -163,7 +168,7 @@ absl::StatusOr<std::optional<std::string_view>> FrameSplitter::Next() {
     // A burst is over: most watches are quiet, and need no large buffer. A kept one may hold the
     // last Secret for long.
     if (buffer_.capacity() > kKeptCapacity) {
-      buffer_ = std::string();
+      std::string().swap(buffer_);  // an assignment keeps the capacity
     } else {
       explicit_bzero(buffer_.data(), buffer_.size());
       buffer_.clear();

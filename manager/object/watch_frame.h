@@ -50,6 +50,8 @@ class FrameSplitter {
 
   // Of JSON: how many bytes were searched for the end of a line, each once however it was cut.
   size_t searched_bytes() const { return searched_bytes_; }
+  // How many bytes of memory the buffer takes.
+  size_t buffer_bytes() const { return buffer_.capacity(); }
 
  private:
   absl::StatusOr<std::optional<std::string_view>> NextLine();

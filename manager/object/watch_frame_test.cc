@@ -195,5 +195,21 @@ TEST(FrameSplitterTest, ALineOfBlanksIsBoundedToo) {
   EXPECT_EQ(json.Next().status().code(), absl::StatusCode::kResourceExhausted);
 }
 
+// It had a large Secret, perhaps.
+TEST(FrameSplitterTest, ALargeBufferIsFreedAfterTheFrame) {
+  for (const size_t size : {size_t{600'000}, size_t{300'000}}) {
+    FrameSplitter splitter(Encoding::kJson);
+    splitter.Feed(std::string(size, 'x') + "\n");
+    const auto frame = splitter.Next();
+    ASSERT_TRUE(frame.ok() && frame->has_value());
+    EXPECT_EQ((*frame)->size(), size);
+    EXPECT_GE(splitter.buffer_bytes(), size);
+    EXPECT_FALSE((*splitter.Next()).has_value());
+    EXPECT_LT(splitter.buffer_bytes(), 1000u);
+    splitter.Feed("small\n");
+    EXPECT_EQ(**splitter.Next(), "small");
+  }
+}
+
 }  // namespace
 }  // namespace mandate
