@@ -32,6 +32,7 @@ absl::Status Check(const Cache::Options& options) {
   status.Update(positive("max_sponsor_failures", options.max_sponsor_failures, 0));
   status.Update(positive("own_write_wait", options.own_write_wait, absl::ZeroDuration()));
   status.Update(positive("max_own_writes", options.max_own_writes, 0));
+  status.Update(positive("max_closed_scopes", options.max_closed_scopes, 0));
   status.Update(positive("max_watch_bytes", options.max_watch_bytes, 0u));
   status.Update(positive("probes.per_second", options.probes.per_second, 0.0));
   status.Update(positive("probes.burst", options.probes.burst, 0));
@@ -232,7 +233,15 @@ class Cache::Registry : public WatchRegistry, public std::enable_shared_from_thi
   KindStore& StoreOf(const KindInfo& kind) {
     auto& store = stores_[DemandSpec{kind, "", ""}];
     if (store == nullptr) {
-      store = std::make_unique<KindStore>(kind, options_.packing, options_.transform);
+      store = std::make_unique<KindStore>(
+          kind, KindStore::Options{
+                    .packing = options_.packing,
+                    .transform = options_.transform,
+                    .max_closed_scopes = static_cast<size_t>(options_.max_closed_scopes),
+                    .forgotten = &options_.metrics.Counter(
+                        "mandate_cache_closed_scopes_forgotten_total",
+                        "Closed scopes that were forgotten while other watches were behind them",
+                        {{"kind", ResourceName(kind)}})});
     }
     return *store;
   }

@@ -33,6 +33,10 @@ struct DemandSpec {
   // do not leave the server. Empty: whatever their labels are. Only if `name` is empty.
   std::string labels = {};
 
+  // A namespace or name that somebody left empty, and which must not become "every". Such a demand
+  // is denied.
+  static constexpr char kEmpty[] = "<empty>";
+
   bool operator==(const DemandSpec&) const = default;
   template <class H>
   friend H AbslHashValue(H h, const DemandSpec& spec) {

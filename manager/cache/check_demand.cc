@@ -5,6 +5,7 @@
 #include <string_view>
 
 #include "manager/core/strings.h"
+#include "manager/object/names.h"
 #include "manager/rbac/request_marker.h"
 
 namespace mandate {
@@ -78,9 +79,28 @@ std::string Advice(const rbac::Mandate& mandate, const DemandSpec& spec, std::st
   return StrCat("narrow the demand to ", text, ", and ", marker(part, MissingVerbs(mandate, part)));
 }
 
+absl::Status CheckText(std::string_view what, std::string_view text, const DemandSpec& spec) {
+  if (text.empty()) return absl::OkStatus();
+  if (text == DemandSpec::kEmpty) {
+    return absl::InvalidArgumentError(
+        StrCat("the demand of ", spec.kind.plural, " has an empty ", what, ": nothing was sent"));
+  }
+  // A name becomes a part of a field selector.
+  absl::Status valid = CheckPathSegment(text);
+  if (valid.ok() && text.find_first_of(",=!\\") != text.npos) {
+    valid = absl::InvalidArgumentError("it has a character of selectors");
+  }
+  if (valid.ok()) return valid;
+  return absl::InvalidArgumentError(StrCat("the demand of ", spec.kind.plural, " has an invalid ",
+                                           what, ": ", AsStd(valid.message()),
+                                           "; nothing was sent"));
+}
+
 }  // namespace
 
 absl::Status CheckDemand(const rbac::Mandate& mandate, const DemandSpec& spec) {
+  if (absl::Status valid = CheckText("namespace", spec.ns, spec); !valid.ok()) return valid;
+  if (absl::Status valid = CheckText("name", spec.name, spec); !valid.ok()) return valid;
   const std::string missing = MissingVerbs(mandate, spec);
   if (missing.empty()) return absl::OkStatus();
   return absl::PermissionDeniedError(

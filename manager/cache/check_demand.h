@@ -7,9 +7,10 @@
 
 namespace mandate {
 
-// kPermissionDenied if the mandate does not cover list and watch of exactly this scope. If the
-// mandate covers a part of it, the message asks to narrow the demand to that part; else it has the
-// marker to add.
+// kInvalidArgument if the namespace or the name is empty, or cannot be one: often it comes from an
+// object. kPermissionDenied if the mandate does not cover list and watch of exactly this scope. If
+// the mandate covers a part of it, the message asks to narrow the demand to that part; else it has
+// the marker to add.
 absl::Status CheckDemand(const rbac::Mandate& mandate, const DemandSpec& spec);
 
 }  // namespace mandate

@@ -107,5 +107,28 @@ TEST(CheckDemandTest, AsksForListAndWatchOfExactlyTheScope) {
   }
 }
 
+// A tenant may have written them.
+TEST(CheckDemandTest, ANameThatCannotBeOneIsDenied) {
+  const struct {
+    DemandSpec spec;
+    const char* message;
+  } kCases[] = {
+      {{kPod, DemandSpec::kEmpty, ""}, "the demand of pods has an empty namespace"},
+      {{kPod, "foo", DemandSpec::kEmpty}, "the demand of pods has an empty name"},
+      {{kPod, "a/pods", ""}, "the demand of pods has an invalid namespace"},
+      {{kPod, "..", ""}, "the demand of pods has an invalid namespace"},
+      {{kPod, "foo", "%2e"}, "the demand of pods has an invalid name"},
+      {{kPod, "foo", "a,metadata.namespace=b"}, "has an invalid name: it has a character of"},
+  };
+  static constexpr auto kAll = Rules(kRead, {}, "");
+  const rbac::Mandate mandate = {"reader", kAll};
+  for (const auto& c : kCases) {
+    const absl::Status status = CheckDemand(mandate, c.spec);
+    EXPECT_EQ(status.code(), absl::StatusCode::kInvalidArgument);
+    EXPECT_NE(std::string(status.message()).find(c.message), std::string::npos) << status;
+  }
+  EXPECT_TRUE(CheckDemand(mandate, {kPod, "foo", "system:me"}).ok());
+}
+
 }  // namespace
 }  // namespace mandate

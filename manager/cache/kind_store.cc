@@ -18,12 +18,13 @@ bool IsOrderedVersion(std::string_view version) {
 
 }  // namespace
 
-KindStore::KindStore(const KindInfo& kind, const ObjectPacker::Options& packing,
-                     Transform transform)
+KindStore::KindStore(const KindInfo& kind, Options options)
     : kind_(kind),
-      transform_(std::move(transform)),
-      packer_(IsSecret(kind) ? NoPacking() : packing),
-      mutex_(std::make_shared<Mutex>()) {}
+      transform_(std::move(options.transform)),
+      packer_(IsSecret(kind) ? NoPacking() : options.packing),
+      mutex_(std::make_shared<Mutex>()),
+      closed_(options.max_closed_scopes),
+      forgotten_(options.forgotten) {}
 
 std::unique_ptr<KindStore::Stream> KindStore::Open(const DemandSpec& scope, Listener& listener,
                                                    size_t most_events) {
@@ -42,14 +43,15 @@ std::shared_ptr<KnownStore> KindStore::Add(DemandSpec scope, Listener& listener,
   return known;
 }
 
-KindStore::Stream::~Stream() { kind_.Close(std::move(known_)); }
+KindStore::Stream::~Stream() { kind_.Close(*known_, known_); }
 
 void KindStore::Stream::Purge() {
   const std::shared_ptr<Known> old = known_;
   Listener& listener = *old->listener;
-  kind_.Close(old);
+  // The objects must leave the memory, also while another watch is behind.
+  kind_.Close(*old, old->WithoutObjects());
   known_ = kind_.Add(old->scope, listener, old->most_events);
-  if (kind_.IsEmpty()) kind_.packer_.Reset();
+  kind_.IsEmpty() ? kind_.packer_.Reset() : kind_.packer_.ForgetSamples();
 }
 
 bool KindStore::IsEmpty() const {
@@ -59,29 +61,30 @@ bool KindStore::IsEmpty() const {
   return !filled;
 }
 
-void KindStore::Close(std::shared_ptr<Known> known) {
-  if (known->IsSelected()) {
-    selected_.Remove(*known);
+void KindStore::Close(Known& known, std::shared_ptr<Known> kept) {
+  if (known.IsSelected()) {
+    selected_.Remove(known);
   } else {
-    watched_.erase({known->scope.ns, known->scope.name});
+    watched_.erase({known.scope.ns, known.scope.name});
   }
-  known->listener = nullptr;
-  if (known->followed != nullptr) Detach(*known);
-  if (known->filled()) closed_.push_back(std::move(known));
-  Sweep();
+  known.listener = nullptr;
+  if (known.followed != nullptr) Detach(known);
+  if (known.filled()) {
+    const size_t forgotten = closed_.Add(std::move(kept));
+    if (forgotten_ != nullptr) forgotten_->Increment(static_cast<double>(forgotten));
+  }
+  Sweep(known);
 }
 
-void KindStore::Sweep() {
-  std::vector<std::shared_ptr<Known>> needed;
-  for (const auto& closed : closed_) {
+void KindStore::Sweep(const Known& moved) {
+  if (closed_.empty()) return;
+  closed_.Sweep(moved, [&](const Known& closed) {
     bool is_ahead = false;
-    ForEachOverlapping(*closed, [&](Known& other) {
-      is_ahead =
-          is_ahead || (other.listener != nullptr && IsOlder(other.version(), closed->version()));
+    ForEachWatchedOverlapping(closed, [&](Known& other) {
+      is_ahead = is_ahead || IsOlder(other.version(), closed.version());
     });
-    if (is_ahead) needed.push_back(closed);
-  }
-  closed_.swap(needed);
+    return is_ahead;
+  });
 }
 
 void KindStore::ForEachConcerned(const Known& self, const RawObject& object,
@@ -100,20 +103,24 @@ void KindStore::ForEachConcerned(const Known& self, const RawObject& object,
   selected_.ForEach(object, [&](Known& known, bool matches) {
     if (&known != &self && known.filled()) other(known, matches);
   });
-  for (const auto& closed : closed_) {
-    if (!closed->HasInScope(object)) continue;
-    const bool covers = closed->Covers(object);
-    if (covers || closed->store->Get(object.ns(), object.name()) != nullptr) {
-      other(*closed, covers);
-    }
-  }
+  closed_.ForEach(object, [&](Known& closed) {
+    const bool covers = closed.Covers(object);
+    if (covers || !closed.VersionOf(object).empty()) other(closed, covers);
+  });
 }
 
 void KindStore::ForEachOverlapping(const Known& self, absl::FunctionRef<void(Known&)> other) const {
+  closed_.ForEachOverlapping(self, [&](Known& closed) {
+    if (&closed != &self) other(closed);
+  });
+  ForEachWatchedOverlapping(self, other);
+}
+
+void KindStore::ForEachWatchedOverlapping(const Known& self,
+                                          absl::FunctionRef<void(Known&)> other) const {
   const auto consider = [&](Known& known) {
     if (&known != &self && known.filled() && known.Overlaps(self)) other(known);
   };
-  for (const auto& closed : closed_) consider(*closed);
   const std::string& ns = self.scope.ns;
   selected_.ForEachIn(ns, consider);
   if (ns.empty()) {
@@ -157,6 +164,7 @@ std::vector<ObjectEvent> KindStore::Stream::Put(ObjectPtr object) {
   const std::string_view version = object->resource_version();
   Changes putting, leaving;
   std::vector<ObjectPtr> left;  // what each of `leaving` has
+  std::vector<Known*> without_objects;
   bool is_past = false;
   if (known_->filled() && !kind_.IsAlone() && IsOrderedVersion(version)) {
     const auto get = [&](const ObjectStore& in) { return in.Get(object->ns(), object->name()); };
@@ -167,8 +175,12 @@ std::vector<ObjectEvent> KindStore::Stream::Put(ObjectPtr object) {
     kind_.ForEachConcerned(*known_, *object, [&](Known& other, bool covers) {
       ObjectPtr held = get(*other.store);
       const bool knows_later = IsAtMost(version, other.version());
-      is_past =
-          is_past || is_older_than(held) || (held == nullptr && knows_later && !other.IsSelected());
+      is_past = is_past || is_older_than(held) ||
+                (knows_later && !other.IsSelected() && other.VersionOf(*object).empty());
+      if (other.is_without_objects) {
+        if (covers) without_objects.push_back(&other);
+        return;
+      }
       // In a scope with a selector it may have lost its labels since.
       if (other.IsSelected() && (knows_later || other.HasLeft(*object))) return;
       if (covers) {
@@ -182,6 +194,7 @@ std::vector<ObjectEvent> KindStore::Stream::Put(ObjectPtr object) {
   Events events;
   // The store has what is known of the object since, if its scope has that.
   if (is_past) return events;
+  for (Known* other : without_objects) other->NotePut(*object);
   {
     MutexLock lock(*kind_.mutex_);
     events = store()->PutLocked(object);
@@ -201,7 +214,9 @@ std::vector<ObjectEvent> KindStore::Stream::Remove(ObjectPtr object) {
   Changes others;
   if (known_->filled() && !kind_.IsAlone() && IsOrderedVersion(object->resource_version())) {
     kind_.ForEachConcerned(*known_, *object, [&](Known& other, bool) {
-      if (known_->DecidesFor(other)) others.emplace_back(&other, Events());
+      if (!known_->DecidesFor(other)) return;
+      other.is_without_objects ? other.NoteRemoved(*object)
+                               : void(others.emplace_back(&other, Events()));
     });
   }
   Events events;
@@ -218,7 +233,7 @@ std::vector<ObjectEvent> KindStore::Stream::Remove(ObjectPtr object) {
 void KindStore::Stream::SetResourceVersion(std::string resource_version) {
   known_->MoveTo(resource_version);
   store()->SetResourceVersion(std::move(resource_version));
-  if (!kind_.closed_.empty()) kind_.Sweep();
+  kind_.Sweep(*known_);
 }
 
 bool KindStore::Stream::CanFollow(const Stream& wider) const {

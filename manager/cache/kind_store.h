@@ -11,9 +11,11 @@
 
 #include "absl/functional/function_ref.h"
 #include "manager/cache/cache_view.h"
+#include "manager/cache/closed_stores.h"
 #include "manager/cache/known_store.h"
 #include "manager/cache/selected_stores.h"
 #include "manager/cache/store.h"
+#include "manager/core/metrics.h"
 #include "manager/object/object_packer.h"
 
 namespace mandate {
@@ -48,9 +50,17 @@ class KindStore {
   // Changes an object before it is stored, but not its identity. Null: none.
   using Transform = std::function<ObjectPtr(const KindInfo&, ObjectPtr)>;
 
-  // Secrets are not compressed: a dictionary keeps parts of objects that may be gone.
-  explicit KindStore(const KindInfo& kind, const ObjectPacker::Options& packing = {},
-                     Transform transform = nullptr);
+  struct Options {
+    // Secrets are not compressed: a dictionary keeps parts of objects that may be gone.
+    ObjectPacker::Options packing = {};
+    Transform transform = nullptr;
+    // See closed_stores.h; `forgotten` counts those beyond it. Null: nobody counts.
+    size_t max_closed_scopes = 256;
+    prometheus::Counter* forgotten = nullptr;  // outlives this
+  };
+
+  explicit KindStore(const KindInfo& kind) : KindStore(kind, Options()) {}
+  KindStore(const KindInfo& kind, Options options);
   KindStore(const KindStore&) = delete;
   KindStore& operator=(const KindStore&) = delete;
 
@@ -70,6 +80,8 @@ class KindStore {
                         absl::FunctionRef<void(Known&, bool covers)> other) const;
   // Calls `other` for each filled store whose scope overlaps that of `self`.
   void ForEachOverlapping(const Known& self, absl::FunctionRef<void(Known&)> other) const;
+  // The same for those that have a watch.
+  void ForEachWatchedOverlapping(const Known& self, absl::FunctionRef<void(Known&)> other) const;
   // The store has these changes. Its watch is not the one that made them.
   void Tell(Known& known, const Events& events);
   // Notes which objects a store with a selector has.
@@ -88,10 +100,11 @@ class KindStore {
   std::shared_ptr<Known> Add(DemandSpec scope, Listener& listener, size_t most_events);
   // Ends Stream::Follow().
   static void Detach(Known& known);
-  // Ends the use of a store by its watch.
-  void Close(std::shared_ptr<Known> known);
-  // Forgets the closed stores with which all others have caught up.
-  void Sweep();
+  // Ends the use of a store by its watch. Until the others have caught up, `kept` has what it knew.
+  void Close(Known& known, std::shared_ptr<Known> kept);
+  // `moved` has reached another version, or was closed: forgets the closed stores with which all
+  // others have caught up.
+  void Sweep(const Known& moved);
 
   // An object whose identity the transform would change stays as it is.
   ObjectPtr Transformed(ObjectPtr object) const;
@@ -103,7 +116,8 @@ class KindStore {
   using Scope = std::pair<std::string_view, std::string_view>;
   std::map<Scope, Known*> watched_;  // without a selector; the keys are parts of the stores' scopes
   SelectedStores selected_;
-  std::vector<std::shared_ptr<Known>> closed_;
+  ClosedStores closed_;
+  prometheus::Counter* const forgotten_;
 };
 
 // The store of one watch. Its reflector writes here. Loop thread only.
@@ -115,7 +129,9 @@ class KindStore::Stream : public ReflectorTarget {
   // For readers. It outlives the stream if they hold it.
   const std::shared_ptr<ObjectStore>& store() const { return known_->store; }
 
-  // Replaces the store by an empty one, as if the stream had been closed and opened again.
+  // Replaces the store by an empty one, as if the stream had been closed and opened again. Its
+  // objects leave the memory: of them only the keys and versions are known while other watches are
+  // behind. So a scope with a selector may show an object once more that had left it already.
   void Purge();
 
   // Whether the watch of `wider`, which covers this scope, can keep this store: it has been filled,

@@ -32,7 +32,7 @@ void KindStore::MergeListed(const Known& self, Content& content,
     }
     ForEachConcerned(self, *listed, [&](Known& other, bool) {
       ObjectPtr held = other.store->Get(listed->ns(), listed->name());
-      is_gone = is_gone || (held == nullptr && !other.IsSelected() &&
+      is_gone = is_gone || (!other.IsSelected() && other.VersionOf(*listed).empty() &&
                             IsAtMost(listed->resource_version(), other.version()));
       if (held != nullptr && IsAtMost(newest->resource_version(), held->resource_version())) {
         newest = held;
@@ -50,6 +50,10 @@ void KindStore::MergeListed(const Known& self, Content& content,
       slot.object = newest;
     }
     for (const auto& [other, held] : others) {
+      if (other->is_without_objects) {
+        if (other->Covers(*newest)) other->NotePut(*newest);
+        continue;
+      }
       const bool knows_better =
           other->IsSelected() && IsAtMost(newest->resource_version(), other->version());
       if (knows_better || held == newest || other->HasLeft(*newest)) continue;
@@ -121,7 +125,7 @@ ReflectorTarget::Replaced KindStore::Stream::Replace(Content content, std::strin
       kind_.Tell(*other, events);
     }
   }
-  if (!kind_.closed_.empty()) kind_.Sweep();
+  kind_.Sweep(*known_);
   return replaced;
 }
 

@@ -27,7 +27,7 @@ ObjectPtr Large(std::string_view key, int version, size_t bytes = 3000) {
 }
 
 TEST(KindStorePacking, HoldsLargeObjectsCompressed) {
-  KindStore kind(kWidget, {.sample_bytes = 50'000});
+  KindStore kind(kWidget, {.packing = {.sample_bytes = 50'000}});
   Unheard unheard;
   const auto stream = kind.Open({kWidget, "", ""}, unheard, 3);
   ReflectorTarget::Content content;
@@ -51,14 +51,15 @@ TEST(KindStorePacking, HoldsLargeObjectsCompressed) {
 
 TEST(KindStorePacking, TransformsObjectsBeforeTheyAreStored) {
   int calls = 0;
-  KindStore kind(kWidget, {.sample_bytes = 50'000}, [&](const KindInfo& of, ObjectPtr object) {
-    EXPECT_EQ(of, kWidget);
-    ++calls;
-    if (object->name() == "null") return ObjectPtr();
-    if (object->name() == "other") return Widget("a/another", 1);
-    return Widget(StrCat(object->ns(), "/", object->name()),
-                  *ParseResourceVersion(object->resource_version()));
-  });
+  KindStore kind(kWidget, {.packing = {.sample_bytes = 50'000},
+                           .transform = [&](const KindInfo& of, ObjectPtr object) {
+                             EXPECT_EQ(of, kWidget);
+                             ++calls;
+                             if (object->name() == "null") return ObjectPtr();
+                             if (object->name() == "other") return Widget("a/another", 1);
+                             return Widget(StrCat(object->ns(), "/", object->name()),
+                                           *ParseResourceVersion(object->resource_version()));
+                           }});
   Unheard unheard;
   const auto stream = kind.Open({kWidget, "", ""}, unheard, 3);
   const ObjectPtr packed = stream->Pack(Large("a/x", 1));
@@ -78,7 +79,7 @@ TEST(KindStorePacking, LeavesSecretsAndSmallObjectsAsTheyAre) {
   constexpr KindInfo kSecret = {
       .group = "", .version = "v1", .kind = "Secret", .plural = "secrets"};
   for (const auto& [info, size] : {std::pair(kSecret, 3000), std::pair(kWidget, 1000)}) {
-    KindStore kind(info, {.sample_bytes = 10'000});
+    KindStore kind(info, {.packing = {.sample_bytes = 10'000}});
     Unheard unheard;
     const auto stream = kind.Open({info, "", ""}, unheard, 3);
     for (int i = 1; i <= 100; ++i) {

@@ -176,7 +176,7 @@ class KindStoreSimulation : public testing::Test {
       // behind, but not behind what the watch knew.
       ListAt(watch,
              watch.at == 0 ? history_.size() : watch.at + Pick(history_.size() - watch.at + 1));
-    } else if (action == 4 && Pick(3) == 0) {
+    } else if (action == 4 && Pick(3) == 0 && purges_) {
       UnfollowAllOf(watch);
       watch.stream->Purge();
       watch.at = 0;
@@ -244,6 +244,9 @@ class KindStoreSimulation : public testing::Test {
       ++version;
     }
     ASSERT_LE(version, history_.size()) << key << " went back in " << watch.scope.ToString();
+    // The objects of a purged store leave the memory. So a scope with a selector, which did not get
+    // such an object, may show an older state of it, as its own watch delivers that.
+    if (purges_ && held == nullptr && !watch.scope.labels.empty()) return;
     watch.last[key] = version;
   }
   static bool SameState(const ObjectPtr& a, const ObjectPtr& b) {
@@ -253,6 +256,7 @@ class KindStoreSimulation : public testing::Test {
 
   static constexpr const char* kKeys[] = {"a/x", "a/y", "b/x", "b/y"};
   std::mt19937_64 dice_;
+  bool purges_ = false;  // whether stores are purged in this history
   std::vector<Change> history_;
   std::optional<KindStore> kind_;
   std::vector<std::unique_ptr<Watch>> watches_;
@@ -263,6 +267,7 @@ TEST_F(KindStoreSimulation, NoReaderSeesAnObjectGoBack) {
   for (int seed = 0; seed < 2000; ++seed) {
     SCOPED_TRACE(seed);
     dice_.seed(seed);
+    purges_ = seed % 2 == 1;
     history_.clear();
     for (const auto& watch : watches_) {
       if (watch->kept_by != nullptr) watch->Unfollow();

@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <memory>
 #include <string>
 #include <utility>
@@ -177,6 +178,31 @@ TEST_F(KindStoreTest, AClosedWatchLeavesTheOthersTheirObjects) {
   EXPECT_EQ(Content(*again) + again->heard.Take(), "");
 }
 
+TEST_F(KindStoreTest, AClosedStoreIsForgottenWhenTheOthersHaveCaughtUp) {
+  const auto in_a = Open("a");
+  List(*in_a, {}, 1);
+  auto all = Open("");
+  List(*all, {Widget("a/x", 2), Widget("b/y", 3)}, 5);
+  const std::weak_ptr<const RawObject> object = all->stream->store()->Get("b", "y");
+  all.reset();
+  EXPECT_FALSE(object.expired()) << "the other watch is behind";
+  in_a->stream->SetResourceVersion("5");
+  EXPECT_TRUE(object.expired());
+}
+
+// A watch may be down for days: its component has no credential, or its objects exceed a limit.
+TEST_F(KindStoreTest, AWatchThatStaysBehindKeepsFewClosedStores) {
+  const auto all = Open("");
+  List(*all, {Widget("b/y", 1)}, 1);
+  std::vector<std::weak_ptr<const ObjectStore>> closed;
+  for (int version = 2; version < 200; ++version) {
+    const auto in_a = Open("a");
+    List(*in_a, {Widget("a/x", version)}, version);
+    closed.push_back(in_a->stream->store());
+  }
+  EXPECT_LE(std::ranges::count_if(closed, [](const auto& store) { return !store.expired(); }), 64);
+}
+
 TEST_F(KindStoreTest, APurgedStoreIsEmptyAndLeavesTheOthersTheirObjects) {
   const auto all = Open(""), in_a = Open("a");
   List(*all, {Widget("a/x", 1), Widget("b/y", 2)}, 2);
@@ -193,6 +219,23 @@ TEST_F(KindStoreTest, APurgedStoreIsEmptyAndLeavesTheOthersTheirObjects) {
   EXPECT_EQ(Content(*all) + all->heard.Take(), "") << "it is not filled";
   EXPECT_EQ(List(*all, {Widget("a/x", 3), Widget("b/y", 2)}, 3), "+a/x@3 +b/y@2");
   EXPECT_EQ(Held(*all, "x"), Held(*in_a, "x"));
+}
+
+// Nobody may read them any more.
+TEST_F(KindStoreTest, APurgedStoreKeepsNoObjectsForAWatchThatIsBehind) {
+  const auto all = Open(""), in_a = Open("a");
+  List(*in_a, {Widget("a/x", 1)}, 1);
+  List(*all, {Widget("a/x", 1), Widget("b/y", 3)}, 5);
+  const std::weak_ptr<const RawObject> gone = all->stream->store()->Get("b", "y");
+  all->stream->Purge();
+  EXPECT_TRUE(gone.expired());
+  // What it knew of a/x and a/z is still known.
+  EXPECT_EQ(Text(in_a->stream->Put(Widget("a/x", 2))), "~a/x@2");
+  EXPECT_EQ(Text(in_a->stream->Put(Widget("a/z", 4))), "") << "deleted before version 5";
+  EXPECT_EQ(Text(in_a->stream->Put(Widget("a/z", 6))), "+a/z@6");
+  EXPECT_EQ(Text(in_a->stream->Put(Widget("a/z", 7))), "~a/z@7");
+  in_a->stream->SetResourceVersion("7");
+  EXPECT_EQ(List(*all, {Widget("a/x", 2), Widget("a/z", 7)}, 7), "+a/x@2 +a/z@7");
 }
 
 TEST_F(KindStoreTest, AWatchThatLagsBehindAPurgedStoreBringsNothingBack) {

@@ -56,6 +56,38 @@ bool KnownStore::HasLeft(const RawObject& object) const {
   return found != left.end() && IsOlder(object.resource_version(), found->second);
 }
 
+std::shared_ptr<KnownStore> KnownStore::WithoutObjects() const {
+  auto made =
+      std::make_shared<KnownStore>(scope, std::make_shared<ObjectStore>(), nullptr, most_events);
+  made->own_version = version();
+  made->left = left;
+  made->is_without_objects = true;
+  for (const ObjectPtr& object : store->List()) made->NotePut(*object);
+  return made;
+}
+
+std::string KnownStore::VersionOf(const RawObject& object) const {
+  if (is_without_objects) {
+    const auto found = versions.find(object.Key());
+    return found == versions.end() ? "" : found->second;
+  }
+  const ObjectPtr held = store->Get(object.ns(), object.name());
+  return held == nullptr ? "" : std::string(held->resource_version());
+}
+
+void KnownStore::NotePut(const RawObject& object) {
+  std::string& version = versions[object.Key()];
+  if (version.empty() || IsOlder(version, object.resource_version())) {
+    version = object.resource_version();
+  }
+}
+
+void KnownStore::NoteRemoved(const RawObject& object) {
+  const auto found = versions.find(object.Key());
+  if (found == versions.end() || IsOlder(object.resource_version(), found->second)) return;
+  versions.erase(found);
+}
+
 void KnownStore::MoveTo(std::string version) {
   own_version = std::move(version);
   if (left.empty()) return;

@@ -54,6 +54,15 @@ struct KnownStore {
   // The watch has reached `version`.
   void MoveTo(std::string version);
 
+  // The same without its objects, for a scope that may no longer be read: it knows in which version
+  // each of them was.
+  std::shared_ptr<KnownStore> WithoutObjects() const;
+  // The version in which the scope has the object; "": it does not have it.
+  std::string VersionOf(const RawObject& object) const;
+  // The same change as in the store, which a store without objects does not keep.
+  void NotePut(const RawObject& object);
+  void NoteRemoved(const RawObject& object);
+
   const DemandSpec scope;
   const LabelSelector selector;
   const std::shared_ptr<ObjectStore> store;
@@ -63,6 +72,8 @@ struct KnownStore {
   // Its watch keeps this store, too, which has none of its own. It is filled, and covers this one.
   const KnownStore* followed = nullptr;
   absl::flat_hash_map<ObjectKey, std::string> left = {};  // the versions of NoteLeft()
+  bool is_without_objects = false;
+  absl::flat_hash_map<ObjectKey, std::string> versions = {};  // of a store without objects
 };
 
 // Whether both versions can be compared and `a` is at most `b`.

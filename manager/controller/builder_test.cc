@@ -130,6 +130,15 @@ TEST_F(BuilderTest, Scopes) {
   EXPECT_THAT(TakeKeys(), ElementsAre("ns/a", "ns/of-r"));
 }
 
+// Text of an object that is empty must not widen the demand.
+TEST_F(BuilderTest, AnEmptyNameIsNotEverything) {
+  EXPECT_EQ(DemandOf<Role>(OneObject{"ns", ""}).name, DemandSpec::kEmpty);
+  EXPECT_EQ(DemandOf<Role>(OneObject{"", "r"}).ns, DemandSpec::kEmpty);
+  EXPECT_EQ(DemandOf<Role>(InNamespace{""}).ns, DemandSpec::kEmpty);
+  EXPECT_EQ(DemandOf<ClusterRole>(OneObject{"", "r"}),
+            (DemandSpec{KindOf<ClusterRole>::value, "", "r"}));
+}
+
 TEST_F(BuilderTest, AScopeWithASelector) {
   const LabelSelector red = *LabelSelector::Parse("colour=red");
   builder_.For<Lease>(InNamespace{"ns", red});

@@ -26,18 +26,34 @@ struct OneObject {
 template <class T>
 concept DemandScope = std::same_as<T, InNamespace> || std::same_as<T, OneObject>;
 
-// The demand for the objects of T in a scope; without one, in the whole cluster.
+namespace demand_scope_internal {
+
+inline std::string Given(std::string text) {
+  return text.empty() ? std::string(DemandSpec::kEmpty) : std::move(text);
+}
+
+template <Readable T>
+std::string NamespaceOf(std::string ns) {
+  return KindOf<T>::value.scope == Scope::kCluster ? std::string() : Given(std::move(ns));
+}
+
+}  // namespace demand_scope_internal
+
+// The demand for the objects of T in a scope; without one, in the whole cluster. A namespace or
+// name that is empty makes the demand narrower, not wider: it is denied (cache/check_demand.h).
 template <Readable T>
 DemandSpec DemandOf() {
   return {KindOf<T>::value, "", ""};
 }
 template <Readable T>
 DemandSpec DemandOf(InNamespace scope) {
-  return {KindOf<T>::value, std::move(scope.ns), "", scope.labels.ToString()};
+  return {KindOf<T>::value, demand_scope_internal::NamespaceOf<T>(std::move(scope.ns)), "",
+          scope.labels.ToString()};
 }
 template <Readable T>
 DemandSpec DemandOf(OneObject scope) {
-  return {KindOf<T>::value, std::move(scope.ns), std::move(scope.name)};
+  return {KindOf<T>::value, demand_scope_internal::NamespaceOf<T>(std::move(scope.ns)),
+          demand_scope_internal::Given(std::move(scope.name))};
 }
 
 }  // namespace mandate
