@@ -182,8 +182,11 @@ void AccessProof::Conclude(Round& round) {
 void AccessProof::NoteProven() {
   // The answers to a check under way may be older or newer than the watch: it starts again.
   const bool check = round_ != nullptr || again_;
+  // So may the change that a hint reports.
+  auto hint = probe_ != nullptr && probe_->IsWaitingHint() ? std::move(probe_) : nullptr;
   DropQuestions();
   Proven();
+  probe_ = std::move(hint);
   if (check) Check();
 }
 

@@ -337,6 +337,17 @@ TEST_F(AccessProofTest, ADenialOutweighsAnError) {
   }
 }
 
+// What it was before does not matter: a proof that has ended by a denial does not end again.
+TEST_F(AccessProofTest, ADenialDoesNotExpire) {
+  AccessProof& proof = MakeProven();
+  loop_.RunFor(absl::Seconds(2));
+  Allow(false, false);
+  CheckAndRun();
+  ASSERT_EQ(proof.state(), State::kDenied);
+  EXPECT_FALSE(
+      loop_.RunUntil([&] { return proof.state() != State::kDenied; }, 2 * options_.proof_lifetime));
+}
+
 TEST_F(AccessProofTest, RetriesALostProofSoon) {
   AccessProof& proof = MakeProven();
   loop_.RunFor(absl::Seconds(2));
@@ -380,6 +391,17 @@ TEST_F(AccessProofTest, AnAcceptedWatchKeepsAWaitingHint) {
   proof.Check();
   proof.NoteProven();
   loop_.RunFor(absl::Seconds(1));
+  EXPECT_EQ(proof.state(), State::kDenied);
+}
+
+// The same for a hint that waits for the budget, as each hint does (SharedWatch::RecheckAccess).
+TEST_F(AccessProofTest, AnAcceptedWatchKeepsAHintThatWaitsForTheBudget) {
+  AccessProof& proof = MakeProven();
+  loop_.RunFor(absl::Seconds(2));
+  Allow(false, true);
+  proof.CheckSoon();
+  proof.NoteProven();
+  loop_.RunFor(absl::Minutes(1));
   EXPECT_EQ(proof.state(), State::kDenied);
 }
 
