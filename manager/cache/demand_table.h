@@ -90,6 +90,7 @@ class DemandTable {
 
   size_t owners() const { return owners_.size(); }
   size_t streams() const { return streams_.size(); }
+  size_t selectors() const { return selectors_.size(); }  // distinct ones that demands use
   size_t demands() const { return demands_; }
 
  private:

@@ -90,6 +90,22 @@ TEST_F(DemandTableTest, TheSameDemandTwiceCountsOnce) {
   EXPECT_EQ(table_.owners(), 0) << "an owner without demands is not kept";
 }
 
+// Each owner may have a selector of its own.
+TEST_F(DemandTableTest, ASelectorIsForgottenWithItsLastDemand) {
+  for (int i = 0; i < 3; ++i) {
+    table_.Replace(Owner("a"), {{kPodsOfFoo, Selector("app=a")}, {kPodsOfBar, Selector("app=a")}});
+    table_.Replace(Owner("b"), {{kPodsOfFoo, Selector("app=a")}});
+    table_.Add(Owner("b"), {kPodsOfFoo, Selector("app=a")});
+  }
+  EXPECT_EQ(table_.selectors(), 1);
+  table_.Release(Owner("a").key);
+  EXPECT_EQ(table_.selectors(), 1);
+  table_.Replace(Owner("b"), {{kPodsOfFoo, Selector("app=b")}});
+  EXPECT_EQ(table_.selectors(), 1);
+  table_.Release(Owner("b").key);
+  EXPECT_EQ(table_.selectors(), 0);
+}
+
 TEST_F(DemandTableTest, AddKeepsTheOtherDemands) {
   table_.Replace(Owner("a"), {{kPodsOfFoo}});
   EXPECT_THAT(table_.Add(Owner("a"), {kOneSecret}).opened, ElementsAre(kOneSecret));

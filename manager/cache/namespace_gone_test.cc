@@ -106,6 +106,22 @@ TEST_F(NamespaceGoneTest, ItIsProbedAgainWhenNamespacesCannotBeSeen) {
   EXPECT_GT(RequestsWithin(absl::Minutes(20)), 10u);
 }
 
+// The watch goes on under b, so that a asks by reviews. No hint tells it that it sees no Namespaces
+// any more.
+TEST_F(NamespaceGoneTest, AMemberIsProbedAgainWhenNamespacesCannotBeSeen) {
+  SeeNamespaces();
+  CacheView& other = AddGranted(b_);
+  const Demanded of_b = DemandAndSettle(other, "foo");
+  DeleteNamespace();
+  ASSERT_EQ(demanded_.state(), DemandState::kForbidden);
+  ASSERT_EQ(of_b.state(), DemandState::kSynced);
+  EXPECT_EQ(RequestsWithin(absl::Minutes(2)), 0u);
+  server_.Revoke("a", "namespaces");
+  loop_.RunFor(absl::Minutes(6));
+  ASSERT_EQ(namespaces_->status().state, DemandState::kForbidden);
+  EXPECT_GT(RequestsWithin(absl::Minutes(20)), 10u);
+}
+
 TEST_F(NamespaceGoneTest, ADeniedNamespaceThatExistsIsProbed) {
   SeeNamespaces();
   server_.Revoke("a", "foo");

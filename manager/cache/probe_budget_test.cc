@@ -94,6 +94,16 @@ TEST_F(ProbeBudgetTest, AWithdrawnProbeCostsNothing) {
   EXPECT_EQ(Take(), "45");
 }
 
+TEST_F(ProbeBudgetTest, AWithdrawnProbeIsNotCounted) {
+  for (const char* name : {"1", "2", "3", "4", "5", "6"}) {
+    tickets_.push_back(Ask(name, Urgency::kPeriodic));
+  }
+  tickets_.resize(4);
+  loop_.RunReady();
+  EXPECT_EQ(Take(), "123");
+  EXPECT_EQ(Waiting(), 1);
+}
+
 TEST_F(ProbeBudgetTest, AProbeMayDestroyItsTicketAndAskAgain) {
   std::unique_ptr<ProbeBudget::Ticket> ticket;
   int runs = 0;

@@ -103,6 +103,16 @@ TEST_F(ReflectorAccessTest, AHintDuringARequestIsNotLost) {
   EXPECT_GE(TimeToRequest(), absl::Seconds(30)) << "one hint, one soon";
 }
 
+// The answer to the watch is already on its way when the grant comes.
+TEST_F(ReflectorAccessTest, AHintWhileAWatchOpensIsNotLost) {
+  AskSlowly();
+  StartWithList(200, ListJson("10", {}));
+  ASSERT_EQ(watches(), 1u);
+  reflector_->RetryNow();
+  Refuse(403, StatusJson(403, "Forbidden"));
+  EXPECT_LE(TimeToRequest(), absl::Seconds(1));
+}
+
 TEST_F(ReflectorAccessTest, HintsDoNotBreakABackoff) {
   client_.OnWatch([](const std::shared_ptr<FakeWatch>& watch) {
     watch->Refuse(429, StatusJson(429, "TooManyRequests"));

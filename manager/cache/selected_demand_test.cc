@@ -83,6 +83,20 @@ TEST_F(SelectedDemandTest, AReadByKeyLooksIntoEachSelector) {
   EXPECT_EQ(Get(view, "foo", "none"), absl::StatusCode::kUnavailable);
 }
 
+// Its watch may stay open for a while.
+TEST_F(SelectedDemandTest, AReleasedDemandAnswersNothing) {
+  options_.close_unused_watch_after = absl::Minutes(1);
+  server_.Put("foo/web", {{"app", "web"}});
+  CacheView& view = AddGranted(a_);
+  Demanded web = DemandSelected(view, "foo", "app=web");
+  Settle();
+  ASSERT_EQ(Get(view, "foo", "web"), absl::StatusCode::kOk);
+  Leave(web);
+  ASSERT_EQ(server_.live_watches(), 1u);
+  EXPECT_EQ(Get(view, "foo", "web"), absl::StatusCode::kFailedPrecondition);
+  EXPECT_EQ(List(view, "foo", "app=web"), "FAILED_PRECONDITION");
+}
+
 TEST_F(SelectedDemandTest, TheErrorSaysWhatWouldAnswer) {
   CacheView& view = AddGranted(a_);
   Demanded web = DemandSelected(view, "foo", "app=web");

@@ -211,6 +211,47 @@ TEST_F(SharingTest, AnExpiredProofShowsNoLaterChanges) {
   EXPECT_EQ(Text(view_b_->ListLastKnown(kWidget, "")), "foo/x@102 foo/y@103");
 }
 
+// A hint has shown the denial; the time of the former proof ends later.
+TEST_F(SharingTest, ADenialHidesTheLastKnownObjectsForGood) {
+  JoinBoth();
+  server_.Revoke("b");
+  RetryAndSettle("b");
+  PutAndSettle("foo/secret");
+  EXPECT_FALSE(loop_.RunUntil([&] { return !view_b_->ListLastKnown(kWidget, "").empty(); },
+                              absl::Minutes(10)));
+}
+
+TEST_F(SharingTest, EachExpiryShowsTheObjectsOfItsOwnTime) {
+  JoinBoth();
+  for (const char* last_known : {"foo/x@101", "foo/x@102", "foo/x@103"}) {
+    EndRequests(b_, absl::UnavailableError("connection refused"));
+    loop_.RunFor(absl::Minutes(5));
+    EXPECT_EQ(Code(*view_b_), absl::StatusCode::kUnavailable);
+    EXPECT_EQ(Text(view_b_->ListLastKnown(kWidget, "")), last_known);
+    server_.Serve(b_);
+    PutAndSettle("foo/x");
+    loop_.RunFor(absl::Minutes(2));
+    ASSERT_TRUE(Reads(*view_b_));
+  }
+}
+
+// Reads change first: a sink that hears of a denial, or of its end, can rely on them.
+TEST_F(SharingTest, ReadsAgreeWithTheStateThatASinkIsTold) {
+  JoinBoth();
+  absl::StatusCode read = absl::StatusCode::kUnknown;
+  of_b_.sink->OnCall([&] {
+    read = view_b_->GetRaw(NonBlockingContext(), kWidget, {"foo", "x"}).status().code();
+  });
+  server_.Revoke("b");
+  RetryAndSettle("b");
+  ASSERT_EQ(of_b_.state(), DemandState::kForbidden);
+  EXPECT_EQ(read, absl::StatusCode::kPermissionDenied);
+  server_.Grant("b");
+  RetryAndSettle("b");
+  ASSERT_EQ(of_b_.state(), DemandState::kSynced);
+  EXPECT_EQ(read, absl::StatusCode::kOk);
+}
+
 TEST_F(SharingTest, AnHeirWithoutAProofKnowsNoObjects) {
   server_.Grant("a");
   of_a_ = DemandAndSettle(*view_a_);

@@ -143,6 +143,19 @@ TEST_F(DemandSetTest, ALossOfAccessConcernsItsOwnersOnly) {
   EXPECT_TRUE(demands_->Check(Owner("a")).ok());
 }
 
+TEST_F(DemandSetTest, EachChangeOfADemandsStateIsARequestForItsOwners) {
+  StartWithDemands();
+  demands_->Replace(Owner("a"), {{RolesOf("foo")}});
+  (void)SettleAndTake();
+  const absl::Status why = absl::UnavailableError("why");
+  for (const DemandState state :
+       {DemandState::kKindAbsent, DemandState::kSynced, DemandState::kStale,
+        DemandState::kForbidden, DemandState::kPending, DemandState::kSynced}) {
+    cache_.SetState(RolesOf("foo"), state, state == DemandState::kSynced ? absl::OkStatus() : why);
+    EXPECT_THAT(SettleAndTake(), ElementsAre("a")) << ToString(state);
+  }
+}
+
 // An owner need not report it.
 TEST_F(DemandSetTest, ADenialAndItsEndAreLoggedOnce) {
   StartWithDemands();
