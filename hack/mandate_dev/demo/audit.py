@@ -35,7 +35,7 @@ def by_impersonation(world: World, report: Report) -> None:
     report.step("the audit log's impersonatedUser, and its constraint")
     with open(world.audit_log, encoding="utf-8") as f:
         events = [json.loads(line) for line in f]
-    events = [e for e in events if e["stage"] == "ResponseComplete" and e["user"]["username"] ==
+    events = [e for e in events if e["stage"] == "ResponseComplete" and e["user"].get("username") ==
               f"system:serviceaccount:{NAMESPACE}:{BASE}" and e.get("impersonatedUser")]
     components = {e["impersonatedUser"]["username"] for e in events}
     free = [e for e in events if e.get("authenticationMetadata", {}).get("impersonationConstraint")

@@ -19,7 +19,7 @@ def read(path: str) -> list[Event]:
 
 
 def of(events: Iterable[Event], user: str) -> list[Event]:
-    return [e for e in events if e["user"]["username"] == user]
+    return [e for e in events if e["user"].get("username") == user]
 
 
 def open_watches(events: Iterable[Event]) -> list[Event]:

@@ -52,7 +52,7 @@ def play(world: World, report: Report, kill: bool) -> None:
     story.a_fence_stops(world, report)
     story.nobody_grants_more(world, report)
     report.say("")
-    report.say(f"Audit log:      {world.kept_audit_log}")
+    report.say(f"Audit log:      {world.audit_log}; at the end it becomes {world.kept_audit_log}")
     report.say(f"Manager's log:  {world.manager_log}")
 
 

@@ -34,7 +34,7 @@ def parse(argv: Sequence[str]) -> argparse.Namespace:
 def play(world: ScopedWorld, report: Report) -> None:
     scoped_story.play(world, report)
     report.say("")
-    report.say(f"Audit log:      {world.kept_audit_log}")
+    report.say(f"Audit log:      {world.audit_log}; at the end it becomes {world.kept_audit_log}")
     report.say(f"Operator's log: {world.manager_log}")
 
 

@@ -101,7 +101,7 @@ class Story:
         """The time from the administrator's change of the RoleBinding to the operator's first such request, or the last one
         until now; `bound` is what limits it."""
         events = self.requests_of_step()
-        change = next((e for e in events if e["user"]["username"] != USER
+        change = next((e for e in events if e["user"].get("username") != USER
                        and any(audit_log.is_about(e, v, "rolebindings", namespace) for v in ("create", "patch", "delete"))), None)
         answers = [e for e in audit_log.of(events, USER) if audit_log.is_about(e, verb, resource, namespace, subresource)]
         seconds = audit_log.seconds_between(change, answers[-1 if last else 0]) if answers else None
