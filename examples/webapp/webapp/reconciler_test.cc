@@ -128,7 +128,6 @@ TEST_F(ReconcilerTest, ADeletedWebAppLeavesNoRecord) {
 
 TEST_F(ReconcilerTest, TheSummaryCountsAllWebApps) {
   const ObjectKey summary = {kRecords, "summary"};
-  environment_.Eventually<ConfigMap>(summary, Counts("0"));
   CreateShop();
   environment_.Eventually<ConfigMap>(summary, Counts("1"));
   environment_.Delete<WebApp>(shop_);
