@@ -105,7 +105,7 @@ void KindStore::ForEachConcerned(const Known& self, const RawObject& object,
   });
   closed_.ForEach(object, [&](Known& closed) {
     const bool covers = closed.Covers(object);
-    if (covers || !closed.VersionOf(object).empty()) other(closed, covers);
+    if (covers || closed.store->Get(object.ns(), object.name()) != nullptr) other(closed, covers);
   });
 }
 
@@ -175,8 +175,9 @@ std::vector<ObjectEvent> KindStore::Stream::Put(ObjectPtr object) {
     kind_.ForEachConcerned(*known_, *object, [&](Known& other, bool covers) {
       ObjectPtr held = get(*other.store);
       const bool knows_later = IsAtMost(version, other.version());
-      is_past = is_past || is_older_than(held) ||
-                (knows_later && !other.IsSelected() && other.VersionOf(*object).empty());
+      is_past =
+          is_past || is_older_than(held) ||
+          (held == nullptr && knows_later && !other.IsSelected() && !other.Remembers(*object));
       if (other.is_without_objects) {
         if (covers) without_objects.push_back(&other);
         return;
@@ -215,8 +216,11 @@ std::vector<ObjectEvent> KindStore::Stream::Remove(ObjectPtr object) {
   if (known_->filled() && !kind_.IsAlone() && IsOrderedVersion(object->resource_version())) {
     kind_.ForEachConcerned(*known_, *object, [&](Known& other, bool) {
       if (!known_->DecidesFor(other)) return;
-      other.is_without_objects ? other.NoteRemoved(*object)
-                               : void(others.emplace_back(&other, Events()));
+      if (other.is_without_objects) {
+        other.NoteRemoved(*object);
+      } else {
+        others.emplace_back(&other, Events());
+      }
     });
   }
   Events events;

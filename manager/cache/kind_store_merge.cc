@@ -32,7 +32,7 @@ void KindStore::MergeListed(const Known& self, Content& content,
     }
     ForEachConcerned(self, *listed, [&](Known& other, bool) {
       ObjectPtr held = other.store->Get(listed->ns(), listed->name());
-      is_gone = is_gone || (!other.IsSelected() && other.VersionOf(*listed).empty() &&
+      is_gone = is_gone || (held == nullptr && !other.IsSelected() && !other.Remembers(*listed) &&
                             IsAtMost(listed->resource_version(), other.version()));
       if (held != nullptr && IsAtMost(newest->resource_version(), held->resource_version())) {
         newest = held;

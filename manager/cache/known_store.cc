@@ -66,15 +66,6 @@ std::shared_ptr<KnownStore> KnownStore::WithoutObjects() const {
   return made;
 }
 
-std::string KnownStore::VersionOf(const RawObject& object) const {
-  if (is_without_objects) {
-    const auto found = versions.find(object.Key());
-    return found == versions.end() ? "" : found->second;
-  }
-  const ObjectPtr held = store->Get(object.ns(), object.name());
-  return held == nullptr ? "" : std::string(held->resource_version());
-}
-
 void KnownStore::NotePut(const RawObject& object) {
   std::string& version = versions[object.Key()];
   if (version.empty() || IsOlder(version, object.resource_version())) {

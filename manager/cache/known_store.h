@@ -57,9 +57,9 @@ struct KnownStore {
   // The same without its objects, for a scope that may no longer be read: it knows in which version
   // each of them was.
   std::shared_ptr<KnownStore> WithoutObjects() const;
-  // The version in which the scope has the object; "": it does not have it.
-  std::string VersionOf(const RawObject& object) const;
-  // The same change as in the store, which a store without objects does not keep.
+  // Whether a store without objects knows that there is this object.
+  bool Remembers(const RawObject& object) const { return versions.contains(object.Key()); }
+  // Of a store without objects: the changes that others make in their stores.
   void NotePut(const RawObject& object);
   void NoteRemoved(const RawObject& object);
 

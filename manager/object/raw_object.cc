@@ -127,7 +127,7 @@ std::shared_ptr<const RawObject> RawObject::Compressed(
   dictionary->Compress(stored(), [&](std::string_view compressed) {
     const size_t identity = ns_.size + name_.size + uid_.size + resource_version_.size;
     if (sizeof(Packing) + compressed.size() + identity > size_ / 4 * 3) return;
-    Packing packing = {std::move(dictionary), static_cast<uint32_t>(compressed.size()), 0, 0};
+    Packing packing = {dictionary, static_cast<uint32_t>(compressed.size()), 0, 0};
     if (!metadata.empty()) {
       packing.metadata_at = static_cast<uint32_t>(metadata.data() - stored().data());
       packing.metadata_size = static_cast<uint32_t>(metadata.size());

@@ -149,7 +149,7 @@ void FrameSplitter::Feed(std::string_view chunk) {
   // chunk.
   const size_t size = buffer_.size();
   buffer_.erase(0, start_);
-  // What was moved to the front is still at the end.
+  // The bytes that erase() moved to the front are still at the end, too: overwrite them.
   buffer_.resize(size);
   explicit_bzero(buffer_.data() + size - start_, start_);
   buffer_.resize(size - start_);
