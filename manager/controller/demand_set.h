@@ -28,6 +28,7 @@
 #include "manager/cache/cache_view.h"
 #include "manager/cache/demand_table.h"
 #include "manager/controller/controller_context.h"
+#include "manager/controller/demand_scope.h"
 #include "manager/controller/request.h"
 #include "manager/core/call_context.h"
 
@@ -64,7 +65,7 @@ class DemandSet {
   template <Readable T>
   absl::StatusOr<T> Get(const CallContext& context, const DemandOwner& owner,
                         const ObjectKey& key) {
-    absl::Status status = Await(context, owner, {KindOf<T>::value, key.ns, key.name});
+    absl::Status status = Await(context, owner, DemandOf<T>(OneObject{key.ns, key.name}));
     if (!status.ok()) return status;
     return cache_.Get<T>(context, key);
   }

@@ -247,6 +247,17 @@ TEST_F(DemandSetTest, GetDeclaresWaitsAndReads) {
   EXPECT_THAT(SettleAndTake(), ElementsAre("a"));
 }
 
+// A tenant may have left it empty.
+TEST_F(DemandSetTest, GetWithoutANameDoesNotDemandTheNamespace) {
+  StartWithDemands();
+  GetInBackground(Within(absl::Seconds(5)), "foo", "");
+  (void)SettleAndTake();
+  ASSERT_TRUE(got_.has_value());
+  EXPECT_EQ(*got_,
+            absl::PermissionDeniedError("the demand of roles has an empty name: nothing was sent"));
+  EXPECT_THAT(cache_.demands(), ElementsAre(DemandSpec{kLease, "", ""}));
+}
+
 TEST_F(DemandSetTest, GetEndsByDenialByTimeByReleaseAndByStop) {
   StartWithDemands();
   const DemandSpec spec = {kRole, "foo", "r"};
