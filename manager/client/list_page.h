@@ -17,7 +17,7 @@
 
 namespace mandate {
 
-// Which objects a list has.
+// Selects the objects of a list.
 struct ListSelection {
   std::string ns = {};  // empty: all namespaces, or a cluster-scoped kind
   std::string label_selector = {};

@@ -23,7 +23,7 @@ struct ApiObject {
 
 // The ServiceAccount of base, and the name of the Lease.
 inline constexpr char kBaseAccount[] = "mandate-manager";
-// What base may do in the manager's namespace, besides requesting tokens: hold the Lease.
+// The rules for base in the manager's namespace: it holds the Lease there.
 extern const rbac::Mandate kTestBase;
 
 std::string AccountOf(const rbac::Mandate& component);

@@ -23,7 +23,7 @@ mandate::corev1::Service MakeService(const v1alpha1::WebApp& app);
 // In the namespace kRecords.
 mandate::corev1::ConfigMap MakeRecord(const v1alpha1::WebApp& app);
 
-// The status without conditions. `deployment` is null if there is none.
+// Makes the status, without its conditions. `deployment` is null if the WebApp has none yet.
 v1alpha1::WebAppStatus MakeStatus(const v1alpha1::WebApp& app,
                                   const mandate::appsv1::Deployment* deployment);
 

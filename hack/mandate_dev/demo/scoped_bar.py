@@ -107,7 +107,7 @@ def play(story: "Story") -> None:
               lambda: story.world.kubectl("delete", "bar", "all", "-n", "default"))
     story.watches(BAR_USER, [OWN, "secrets in namespace namespace-bar", "secrets other-bar/secret-bar"])
 
-    # Who tries more in a demo that stays needs a bar that may not read everything.
+    # A demo that stays goes on with a bar that may not read the Secrets of the cluster.
     story.world.kubectl("delete", "clusterrolebinding", "all-secrets")
     story.act("the others are deleted", lambda: story.world.kubectl("delete", "bars", "--all", "-n", "default"))
     story.watches(BAR_USER, [OWN])
