@@ -58,7 +58,7 @@ Plan MakePlan(const Snapshot& snapshot) {
   appsv1::Deployment desired = MakeDeployment(snapshot.memcached);
   if (actual.has_value()) {
     if (!IsControlledBy(actual->metadata(), snapshot.memcached.metadata().uid())) {
-      return {std::nullopt, Foreign(*actual)};
+      return {std::nullopt, Foreign(*actual), /*ends_unseen=*/true};
     }
     if (actual->metadata().has_deletiontimestamp()) {
       return {std::nullopt, Problem{"The Deployment is being deleted", "a new one follows"}};

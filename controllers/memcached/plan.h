@@ -38,6 +38,8 @@ struct Plan {
   std::optional<appsv1::Deployment> write;
   // Prevents the write.
   std::optional<Problem> problem;
+  // No event of a demanded object tells when the problem ends.
+  bool ends_unseen = false;
 };
 
 Plan MakePlan(const Snapshot& snapshot);

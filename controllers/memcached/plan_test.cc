@@ -134,6 +134,25 @@ TEST(PlanTest, ANameThatCannotBeALabelIsReported) {
   EXPECT_THAT(StateOf(snapshot), HasSubstr("Failed: The name cannot be a label: metadata.name"));
 }
 
+// The Deployments of others have other labels than the demanded ones.
+TEST(PlanTest, OnlyTheEndOfATakenNameIsUnseen) {
+  const auto is_unseen = [](Snapshot snapshot) {
+    const Plan plan = MakePlan(snapshot);
+    EXPECT_TRUE(plan.problem.has_value());
+    return plan.ends_unseen;
+  };
+  const auto foreign =
+      DeploymentWith([](auto& d) { d.mutable_metadata()->clear_ownerreferences(); });
+  const auto ending = DeploymentWith(
+      [](auto& d) { d.mutable_metadata()->mutable_deletiontimestamp()->set_seconds(1); });
+  Snapshot unnamable{Sample()};
+  unnamable.memcached.mutable_metadata()->set_name(std::string(54, 'x'));
+  EXPECT_TRUE(is_unseen({Sample(), foreign}));
+  EXPECT_FALSE(is_unseen({Sample(), ending}));
+  EXPECT_FALSE(is_unseen({Sample(), kDenied}));
+  EXPECT_FALSE(is_unseen(unnamable));
+}
+
 TEST(PlanTest, NodesAreTheNamesOfThePodsInOrder) {
   const Snapshot snapshot{Sample(2), std::nullopt, Pods({"b", "a"})};
   EXPECT_THAT(MakeStatus(snapshot, std::nullopt).nodes(), ElementsAre("a", "b"));

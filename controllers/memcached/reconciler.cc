@@ -105,8 +105,7 @@ absl::StatusOr<Result> MemcachedReconciler::Reconcile(const CallContext& context
   if (!absl::IsPermissionDenied(written)) {
     denied_writes_.Remove(request.key);
     RETURN_IF_ERROR(written);
-    const bool is_taken = plan.problem.has_value() && snapshot->deployment.ok();
-    return Result{.requeue_after = is_taken ? kTakenRetry : absl::ZeroDuration()};
+    return Result{.requeue_after = plan.ends_unseen ? kTakenRetry : absl::ZeroDuration()};
   }
   const absl::Duration retry = denied_writes_.Add(request.key);
   if (failed_before) return Result{.requeue_after = retry};
