@@ -341,8 +341,8 @@ TEST_F(ReconcilersTest, FailedDiscoveryKeepsTheCondition) {
 // in turn.
 TEST_F(ReconcilersTest, UnknownInputPreventsWrites) {
   Begin(R"("namespaces": ["foo"])");
-  cluster_.TakeRule("scope-instance", "list");
-  cluster_.TakeRule("scope-template", "list");
+  cluster_.TakeRule("scope-instance", "watch");
+  cluster_.TakeRule("scope-template", "watch");
   cluster_.Stop();
   cluster_.Start();
   cluster_.TakeWrites();

@@ -18,7 +18,7 @@ using Review = authorizationv1::SelfSubjectAccessReview;
 struct AccessProof::Round {
   AccessProof* owner;
   std::stop_source stop;
-  int answers = 0;
+  int awaited = 0;       // reviews
   absl::Status error;    // of the first review without an answer
   absl::Status refusal;  // of the first that said no
 };
@@ -30,6 +30,7 @@ AccessProof::AccessProof(Config config, RestClient& client)
       random_(config.random),
       counts_(config.counts),
       probes_(config.probes),
+      flow_(std::move(config.flow)),
       namespace_is_gone_(std::move(config.namespace_is_gone)),
       on_change_(std::move(config.on_change)),
       client_(client),
@@ -66,8 +67,8 @@ void AccessProof::DropQuestions() {
 void AccessProof::Renew() {
   const std::string version = version_();
   if (version.empty()) return Check();
-  // A short watch is one request instead of two, and a quiet system sends watches anyway. The right
-  // to watch shows everything that a list would show, so the right to list is not checked again.
+  // A quiet system sends watches anyway. The right to watch shows everything that a list would
+  // show, so the right to list is not checked again.
   renewal_ = std::make_unique<WatchStream>(
       client_,
       WatchRequest(spec_, Encoding::kJson,
@@ -93,7 +94,7 @@ void AccessProof::CheckSoon() {
   if (probe_ != nullptr && probe_->IsWaitingHint()) return;
   const auto urgency =
       state_ == State::kProven ? ProbeBudget::Urgency::kRecheck : ProbeBudget::Urgency::kHint;
-  probe_ = probes_.Ask(client_.component(), urgency, [this] { Check(); });
+  probe_ = probes_.Ask(client_.component(), flow_(), urgency, [this] { Check(); });
 }
 
 void AccessProof::Check() {
@@ -114,11 +115,12 @@ void AccessProof::Check() {
   last_check_ = Now();
   round_ = std::make_shared<Round>(Round{.owner = this, .stop = {}, .error = {}, .refusal = {}});
   const std::shared_ptr<Round> round = round_;
-  Send("list", round);
+  if (options_.needs_list) Send("list", round);
   Send("watch", round);
 }
 
 void AccessProof::Send(const std::string& verb, const std::shared_ptr<Round>& round) {
+  ++round->awaited;
   Review review;
   auto* attributes = review.mutable_spec()->mutable_resourceattributes();
   attributes->set_verb(verb);
@@ -147,7 +149,7 @@ void AccessProof::Send(const std::string& verb, const std::shared_ptr<Round>& ro
 
 void AccessProof::OnReview(Round& round, const std::string& verb,
                            absl::StatusOr<HttpResponse> response) {
-  ++round.answers;
+  --round.awaited;
   absl::StatusOr<Review> review =
       response.ok() ? DecodeObject<Review>(response->body, Encoding::kJson) : response.status();
   if (!review.ok()) {
@@ -163,7 +165,7 @@ void AccessProof::OnReview(Round& round, const std::string& verb,
                why.empty() ? "" : StrCat(" (", why, ")"),
                ": grant it list and watch; a new grant is noticed without a restart")));
   }
-  if (round.answers == 2) Conclude(round);
+  if (round.awaited == 0) Conclude(round);
 }
 
 void AccessProof::Conclude(Round& round) {
@@ -201,7 +203,8 @@ void AccessProof::RetryLater() {
   next_check_.SetAfter(denied_backoff_.Next(random_), [this] {
     if (NamespaceIsGone()) return RetryLater();
     if (probe_ != nullptr && probe_->IsWaitingHint()) return;
-    probe_ = probes_.Ask(client_.component(), ProbeBudget::Urgency::kPeriodic, [this] { Check(); });
+    probe_ = probes_.Ask(client_.component(), flow_(), ProbeBudget::Urgency::kPeriodic,
+                         [this] { Check(); });
   });
 }
 

@@ -1,4 +1,4 @@
-// The proof that a component may list and watch one scope. It is made under the component's own
+// The proof that a component may read one scope. It is made under the component's own
 // identity, and is valid for a limited time.
 #pragma once
 
@@ -22,14 +22,14 @@
 
 namespace mandate {
 
-// A proof is two SelfSubjectAccessReviews, for list and for watch, that allow the access, or a
-// watch that the server has just accepted. A proof ends after its lifetime. Before that it is
-// renewed by a watch that is closed at once; if the server does not accept this watch, by the
-// reviews. Without an answer in time the proof expires. Only a review can deny; it is then
-// repeated, slowly.
+// A proof is a SelfSubjectAccessReview for watch that allows the access, or a watch that the server
+// has just accepted: a watch shows all that a list would show. If the state is requested by lists,
+// a second review asks for list. A proof ends after its lifetime. Before that it is renewed by a
+// watch that is closed at once; if the server does not accept this watch, by the reviews. Without
+// an answer in time the proof expires. Only a review can deny; it is then repeated, slowly.
 //
 //   state      on                                    then
-//   any        both reviews allow                    kProven
+//   any        the reviews allow                     kProven
 //   any        one does not                          kDenied; reviewed again after 1 s, 2 s … 60 s,
 //                                                    when the ProbeBudget allows
 //   any        no answer                             as it was; reviewed again after 0.8 s … 30 s
@@ -48,6 +48,7 @@ class AccessProof : private WatchStream::Observer {
   struct Options {
     absl::Duration proof_lifetime = absl::Minutes(5);
     absl::Duration review_timeout = absl::Seconds(10);
+    bool needs_list = false;  // Cache sets it
     Backoff::Options error_backoff;
     Backoff::Options denied_backoff = {
         .initial = absl::Seconds(1), .factor = 2, .max = absl::Seconds(60), .jitter = 0.2};
@@ -61,6 +62,8 @@ class AccessProof : private WatchStream::Observer {
     std::mt19937_64& random;
     AccessMetrics& counts;
     ProbeBudget& probes;  // outlives the proof
+    // Whose turn a probe takes, as DemandSink::Flow().
+    std::function<std::string()> flow;
     // As in Reflector::Config.
     std::function<bool(std::string_view component)> namespace_is_gone = nullptr;
     // At each change of state or reason. Must not destroy the proof; may call its functions.
@@ -95,7 +98,7 @@ class AccessProof : private WatchStream::Observer {
   }
 
  private:
-  struct Round;  // one check: two reviews
+  struct Round;  // one check
 
   // The sink of the watch that renews the proof.
   void OnWatchOpen() override;
@@ -120,6 +123,7 @@ class AccessProof : private WatchStream::Observer {
   std::mt19937_64& random_;
   AccessMetrics& counts_;
   ProbeBudget& probes_;
+  const std::function<std::string()> flow_;
   const std::function<bool(std::string_view component)> namespace_is_gone_;
   const std::function<void()> on_change_;
   RestClient& client_;

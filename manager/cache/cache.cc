@@ -69,6 +69,7 @@ class Cache::Registry : public WatchRegistry, public std::enable_shared_from_thi
         probes_(options.probes, options.loop, options.metrics),
         closer_(std::in_place, options.closes, options.loop, options.metrics) {
     options_.access.proof_lifetime = options_.proof_lifetime;
+    options_.access.needs_list = !options_.reflector.watch_list;
   }
 
   void Join(WatchComponent& component, std::shared_ptr<ReadableScope> scope,
@@ -183,7 +184,7 @@ class Cache::Registry : public WatchRegistry, public std::enable_shared_from_thi
           .close_covered_watch_after = options_.close_covered_watch_after,
           .find = [this](const DemandSpec& scope) { return FindOpen(scope); },
           .namespace_is_gone = NamespaceIsGone(spec),
-          .on_objects = OnNamespaces(spec),
+          .on_change = OnNamespaces(spec),
           .on_ready = [this, spec] { ReplanLater(spec); },
           .max_sponsor_failures = options_.max_sponsor_failures,
           .on_empty = [this, spec] { EraseLater(spec); }});
@@ -206,16 +207,13 @@ class Cache::Registry : public WatchRegistry, public std::enable_shared_from_thi
     };
   }
   // RoleBindings come and go with their namespace.
-  std::function<void(const std::vector<ObjectEvent>&)> OnNamespaces(const DemandSpec& spec) {
+  std::function<void(const ObjectKey&)> OnNamespaces(const DemandSpec& spec) {
     if (!SameResource(spec.kind, kNamespace)) return nullptr;
-    return [this](const std::vector<ObjectEvent>& events) {
-      for (const ObjectEvent& event : events) {
-        if (event.type == ObjectEvent::Type::kUpdate) continue;
-        // The store has the change after this call.
-        Post([ns = event.object->Header().name](Registry& self) {
-          self.ForEachIn(ns, [](SharedWatch& watch) { watch.OnNamespace(); });
-        });
-      }
+    return [this](const ObjectKey& key) {
+      // The store has the change after this call.
+      Post([ns = key.name](Registry& self) {
+        self.ForEachIn(ns, [](SharedWatch& watch) { watch.OnNamespace(); });
+      });
     };
   }
 

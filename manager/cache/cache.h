@@ -85,7 +85,7 @@ class Cache {
                                                    std::shared_ptr<const RawObject>)>
         transform = nullptr;
     ReflectorOptions reflector = {};
-    // proof_lifetime here is overridden by the above.
+    // proof_lifetime and needs_list here are overridden by the above.
     AccessProof::Options access = {};
   };
 

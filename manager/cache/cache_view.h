@@ -2,7 +2,7 @@
 // watches; a component sees only the objects for which it has proved its access.
 //
 //   // Opens a watch, or joins one:
-//   auto demand = view.Demand({.kind = KindOf<Namespace>::value}, sink);
+//   auto demand = view.Demand({KindOf<Namespace>::value, "", ""}, sink);
 //   // Never opens one:
 //   auto ns = view.Get<Namespace>(context, {"", "default"});
 #pragma once
@@ -98,6 +98,9 @@ class DemandSink {
   // when a try fails; the handle's status() has the latest reason. kSynced follows all events of
   // the initial list.
   virtual void OnState(const DemandStatus& status) = 0;
+  // The tenant for whom the demand is made, such as a namespace; empty: for all. While the demand
+  // is denied, the probes of tenants take turns (ProbeBudget).
+  virtual std::string Flow() const { return ""; }
 };
 
 // Destroying it ends the demand; the last demand of a watch closes it. Any thread; no event is

@@ -5,6 +5,7 @@
 #include <atomic>
 #include <memory>
 #include <optional>
+#include <string>
 #include <vector>
 
 #include "manager/cache/cache_view.h"
@@ -47,6 +48,7 @@ class DemandFeed : public std::enable_shared_from_this<DemandFeed> {
   explicit DemandFeed(std::shared_ptr<DemandSink> sink) : sink_(std::move(sink)) {}
 
   bool has_sink() const { return sink_ != nullptr; }
+  std::string Flow() const { return sink_ == nullptr ? "" : sink_->Flow(); }
 
   // Ends the delivery.
   void Close() { closed_ = true; }

@@ -190,6 +190,14 @@ void DemandTable::ForEachOwner(const DemandSpec& stream, const Labels& labels,
   });
 }
 
+std::string DemandTable::NamespaceOfOwner(const DemandSpec& stream) const {
+  std::string ns;
+  ForEachOwner(stream, [&](const ObjectKey& owner) {
+    if (ns.empty() || owner.ns == stream.ns) ns = owner.ns;
+  });
+  return ns;
+}
+
 bool DemandTable::HasSelectors(const DemandSpec& stream) const {
   const auto at = streams_.find(stream);
   return at != streams_.end() && !at->second->selecting.empty();

@@ -82,6 +82,9 @@ class DemandTable {
                     absl::FunctionRef<void(const ObjectKey&)> found) const;
   void ForEachOwner(const DemandSpec& stream, const Labels& labels,
                     absl::FunctionRef<void(const ObjectKey&)> found) const;
+  // The namespace of one of the stream's owners; of one in the demanded namespace, if there is any,
+  // because others can demand the stream as well. Takes time in proportion to the owners.
+  std::string NamespaceOfOwner(const DemandSpec& stream) const;
   // Whether a demand of the stream has a selector: otherwise the labels need not be read.
   bool HasSelectors(const DemandSpec& stream) const;
 

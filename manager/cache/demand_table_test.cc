@@ -49,6 +49,18 @@ class DemandTableTest : public testing::Test {
   DemandTable table_;
 };
 
+TEST_F(DemandTableTest, TheOwnerInTheDemandedNamespaceSpeaksForAStream) {
+  const DemandOwner in_bar = {{"bar", "b"}, "1"};
+  EXPECT_EQ(table_.NamespaceOfOwner(kPodsOfFoo), "");
+  table_.Replace(in_bar, {{kPodsOfFoo, Selector("app=b")}, {kPods}});
+  EXPECT_EQ(table_.NamespaceOfOwner(kPodsOfFoo), "bar");
+  table_.Replace(Owner("a"), {{kPodsOfFoo}});
+  EXPECT_EQ(table_.NamespaceOfOwner(kPodsOfFoo), "foo");
+  EXPECT_EQ(table_.NamespaceOfOwner(kPods), "bar");
+  table_.Release(Owner("a").key);
+  EXPECT_EQ(table_.NamespaceOfOwner(kPodsOfFoo), "bar");
+}
+
 TEST_F(DemandTableTest, TheFirstDemandOpensAStreamAndTheLastOneClosesIt) {
   EXPECT_THAT(table_.Replace(Owner("a"), {{kPodsOfFoo}, {kOneSecret}}).opened,
               UnorderedElementsAre(kPodsOfFoo, kOneSecret));

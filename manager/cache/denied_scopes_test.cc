@@ -50,6 +50,25 @@ TEST_F(DeniedScopesTest, EachIsReviewedWhileHintsRepeat) {
   HintUntilSynced("b", of_b.back());
 }
 
+// One tenant demands 29 denied scopes, another one demands one.
+TEST_F(DeniedScopesTest, TenantsTakeTurns) {
+  const Backoff::Options often = {
+      .initial = absl::Seconds(1), .factor = 1, .max = absl::Seconds(1), .jitter = 0};
+  options_.reflector.forbidden_backoff = options_.access.denied_backoff = often;
+  // Of a by its own watches; of b by reviews.
+  for (FakeRestClient* client : {&a_, &b_}) {
+    const std::string component(client->component());
+    std::vector<Demanded> demands = DemandAll(client == &a_ ? Add(a_) : Add(b_));
+    for (Demanded& demanded : demands) demanded.sink->SetFlow("one");
+    demands.back().sink->SetFlow("other");
+    loop_.RunFor(absl::Minutes(1));
+    ASSERT_EQ(demands.back().state(), DemandState::kForbidden);
+    server_.Grant(component, "foo");
+    loop_.RunFor(absl::Seconds(5));
+    EXPECT_EQ(demands.back().state(), DemandState::kSynced) << component;
+  }
+}
+
 // The hint waits for longer than the time until the scope's next probe without a hint.
 TEST_F(DeniedScopesTest, AHintThatWaitsStaysFirst) {
   options_.access.denied_backoff.max = absl::Seconds(25);

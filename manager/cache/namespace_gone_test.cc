@@ -3,6 +3,7 @@
 
 #include "manager/cache/cache.h"
 #include "manager/cache/testing/cache_fixture.h"
+#include "manager/core/strings.h"
 #include "manager/object/kinds/core_v1.h"
 #include "manager/object/metadata.h"
 
@@ -132,6 +133,38 @@ TEST_F(NamespaceGoneTest, ADeniedNamespaceThatExistsIsProbed) {
   Settle();
   EXPECT_EQ(Reason().find("namespace foo does not exist"), 0u) << Reason();
   EXPECT_EQ(RequestsWithin(absl::Minutes(20)), 0u);
+}
+
+class SeldomProbedTest : public NamespaceGoneTest {
+ protected:
+  SeldomProbedTest() {
+    options_.reflector.forbidden_backoff = {
+        .initial = absl::Hours(1), .factor = 1, .max = absl::Hours(1), .jitter = 0};
+  }
+};
+
+// The watch of Namespaces was down meanwhile.
+TEST_F(SeldomProbedTest, ItsReturnIsNoticedAmongManyChanges) {
+  for (const int others : {0, 1000}) {
+    SCOPED_TRACE(others);
+    SeeNamespaces();
+    DeleteNamespace();
+    ASSERT_EQ(demanded_.state(), DemandState::kForbidden);
+    EndRequests(a_, absl::UnavailableError("connection refused"));
+    for (const auto& watch : a_.watches()) {
+      if (watch->live()) watch->Close(absl::UnavailableError("reset"));
+    }
+    loop_.RunFor(absl::Seconds(5));
+    for (int i = 0; i < others; ++i) server_.PutNamespace(StrCat("other-", i));
+    CreateNamespace();
+    server_.Compact();
+    ASSERT_EQ(demanded_.state(), DemandState::kForbidden);
+    server_.Serve(a_);
+    ASSERT_TRUE(loop_.RunUntil([&] { return namespaces_->status().state == DemandState::kSynced; },
+                               absl::Minutes(1)));
+    Settle();
+    EXPECT_EQ(demanded_.state(), DemandState::kSynced) << "before the next probe, in an hour";
+  }
 }
 
 }  // namespace

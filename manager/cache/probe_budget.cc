@@ -2,6 +2,8 @@
 
 #include <utility>
 
+#include "manager/cache/flow_queue.h"
+
 namespace mandate {
 
 // Probes that share a budget.
@@ -17,15 +19,13 @@ struct ProbeBudget::Lane {
 
   // The next probe that was not withdrawn; null: none.
   std::shared_ptr<std::function<void()>> Next() {
-    while (!queue.empty()) {
-      auto next = std::move(queue.front());
-      queue.pop_front();
-      if (*next != nullptr) return next;
+    while (auto next = queue.Pop()) {
+      if (**next != nullptr) return *std::move(next);
     }
     return nullptr;
   }
 
-  std::deque<std::shared_ptr<std::function<void()>>> queue;
+  FlowQueue<std::shared_ptr<std::function<void()>>> queue;
   TokenBucket tokens;
   LoopTimer timer;
   prometheus::Counter& probes;
@@ -70,11 +70,11 @@ ProbeBudget::Component& ProbeBudget::Find(std::string_view component) {
   return *components_.emplace(std::string(component), std::move(added)).first->second;
 }
 
-std::unique_ptr<ProbeBudget::Ticket> ProbeBudget::Ask(std::string_view component, Urgency urgency,
-                                                      std::function<void()> run) {
+std::unique_ptr<ProbeBudget::Ticket> ProbeBudget::Ask(std::string_view component, std::string flow,
+                                                      Urgency urgency, std::function<void()> run) {
   Lane& lane = Find(component).For(urgency);
   auto probe = std::make_shared<std::function<void()>>(std::move(run));
-  lane.queue.push_back(probe);
+  lane.queue.Push(std::move(flow), probe);
   if (!lane.timer.IsSet()) {
     lane.timer.Set(loop_.clock().TimeNow(), [this, &lane] { Run(lane); });
   }
@@ -92,9 +92,9 @@ void ProbeBudget::Run(Lane& lane) {
     const auto run = std::exchange(*probe, nullptr);
     run();
   }
-  std::erase_if(lane.queue, [](const auto& waits) { return *waits == nullptr; });
+  lane.queue.EraseIf([](const auto& waits) { return *waits == nullptr; });
   lane.waiting.Set(static_cast<double>(lane.queue.size()));
-  if (lane.queue.empty()) return;
+  if (lane.queue.size() == 0) return;
   lane.timer.SetAfter(lane.tokens.Wait(now), [this, &lane] { Run(lane); });
 }
 

@@ -1,7 +1,6 @@
 // Bounds how often a component asks whether its access has come back, or has gone.
 #pragma once
 
-#include <deque>
 #include <functional>
 #include <map>
 #include <memory>
@@ -19,9 +18,10 @@ namespace mandate {
 // The probes of all components, each of which has a budget of its own. A probe is a request, or a
 // pair of access reviews, that the server has denied before, or that a hint suggests. A component
 // with a thousand denied scopes asks for each of them in turn, and no more often than its budget
-// allows. Probes that a hint suggests have a budget apart, because most of them succeed. So have
-// probes of access that a component has: what was revoked can be read until its recheck, so it does
-// not wait for denied scopes. Loop thread only.
+// allows. Flows take turns, too (DemandSink::Flow): the objects of one tenant cannot delay the
+// probes of another by more than one turn each. Probes that a hint suggests have a budget apart,
+// because most of them succeed. So have probes of access that a component has: what was revoked can
+// be read until its recheck, so it does not wait for denied scopes. Loop thread only.
 class ProbeBudget {
  public:
   struct Options {
@@ -57,8 +57,8 @@ class ProbeBudget {
 
   // Calls `run` when it is the probe's turn; never inside this call, and not after the ticket is
   // destroyed.
-  [[nodiscard]] std::unique_ptr<Ticket> Ask(std::string_view component, Urgency urgency,
-                                            std::function<void()> run);
+  [[nodiscard]] std::unique_ptr<Ticket> Ask(std::string_view component, std::string flow,
+                                            Urgency urgency, std::function<void()> run);
 
  private:
   struct Lane;

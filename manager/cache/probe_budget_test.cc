@@ -17,8 +17,9 @@ using Urgency = ProbeBudget::Urgency;
 class ProbeBudgetTest : public testing::Test {
  protected:
   std::unique_ptr<ProbeBudget::Ticket> Ask(const std::string& name, Urgency urgency,
-                                           const std::string& component = "a") {
-    return budget_.Ask(component, urgency, [this, name] { ran_ += name; });
+                                           const std::string& component = "a",
+                                           const std::string& flow = "") {
+    return budget_.Ask(component, flow, urgency, [this, name] { ran_ += name; });
   }
   std::string Take() { return std::exchange(ran_, ""); }
   static Labels Of(const std::string& reason) { return {{"identity", "a"}, {"reason", reason}}; }
@@ -40,6 +41,17 @@ class ProbeBudgetTest : public testing::Test {
   std::string ran_;
   std::vector<std::unique_ptr<ProbeBudget::Ticket>> tickets_;
 };
+
+TEST_F(ProbeBudgetTest, FlowsTakeTurns) {
+  for (const Urgency urgency : {Urgency::kPeriodic, Urgency::kHint, Urgency::kRecheck}) {
+    for (int i = 0; i < 100; ++i) tickets_.push_back(Ask("x", urgency, "a", "one"));
+    tickets_.push_back(Ask("Y", urgency, "a", "other"));
+    loop_.RunReady();
+    EXPECT_EQ(Take().substr(0, 3), "xYx");
+    tickets_.clear();
+    loop_.RunFor(absl::Minutes(1));
+  }
+}
 
 TEST_F(ProbeBudgetTest, ABurstAndThenTheRate) {
   for (const char* name : {"1", "2", "3", "4", "5", "6"}) {
@@ -109,9 +121,9 @@ TEST_F(ProbeBudgetTest, AProbeMayDestroyItsTicketAndAskAgain) {
   int runs = 0;
   std::function<void()> probe = [&] {
     ticket.reset();
-    if (++runs < 5) ticket = budget_.Ask("a", Urgency::kPeriodic, probe);
+    if (++runs < 5) ticket = budget_.Ask("a", "", Urgency::kPeriodic, probe);
   };
-  ticket = budget_.Ask("a", Urgency::kPeriodic, probe);
+  ticket = budget_.Ask("a", "", Urgency::kPeriodic, probe);
   loop_.RunFor(absl::Seconds(10));
   EXPECT_EQ(runs, 5);
 }

@@ -104,6 +104,8 @@ class Reflector : private WatchStream::Observer {
     Metrics& metrics;
     WatchBudget& budget;  // outlives the reflector
     ProbeBudget& probes;  // outlives the reflector
+    // Whose turn a probe takes, as DemandSink::Flow().
+    std::function<std::string()> flow;
     // Whether this component knows that the namespace does not exist: then it is not asked for
     // denied access. Null: it is never known.
     std::function<bool(std::string_view component)> namespace_is_gone = nullptr;
@@ -204,6 +206,7 @@ class Reflector : private WatchStream::Observer {
   WatchBudget& budget_;
   WatchBudget::Account account_;
   ProbeBudget& probes_;
+  const std::function<std::string()> flow_;
   const std::function<bool(std::string_view component)> namespace_is_gone_;
   WatchCloser& closer_;
   std::unique_ptr<ProbeBudget::Ticket> probe_;  // kWaiting for the budget

@@ -78,6 +78,7 @@ void RunSeed(uint64_t seed, Totals& totals) {
                                         .metrics = metrics,
                                         .budget = budget,
                                         .probes = probes,
+                                        .flow = [] { return std::string(); },
                                         .closer = closer,
                                         .log = {}},
                       first, store, told);

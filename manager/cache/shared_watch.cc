@@ -1,6 +1,7 @@
 #include "manager/cache/shared_watch.h"
 
 #include <algorithm>
+#include <iterator>
 #include <utility>
 
 #include "manager/cache/watch_errors.h"
@@ -60,6 +61,7 @@ void SharedWatch::Join(WatchComponent& component, std::shared_ptr<ReadableScope>
                 .random = config_.random,
                 .counts = component.counts,
                 .probes = config_.probes,
+                .flow = [slot] { return (*slot)->Flow(); },
                 .namespace_is_gone = config_.namespace_is_gone,
                 .on_change = [this, slot] { OnProofChanged(**slot); }},
       .log = config_.log.With("watch", config_.spec.ToString())}));
@@ -86,6 +88,7 @@ void SharedWatch::Sponsor(WatchMember& member, const std::string& version) {
                         .metrics = config_.metrics,
                         .budget = config_.budget,
                         .probes = config_.probes,
+                        .flow = [this] { return sponsor_->Flow(); },
                         .namespace_is_gone = config_.namespace_is_gone,
                         .closer = config_.closer,
                         .log = config_.log,
@@ -173,13 +176,26 @@ void SharedWatch::OnCredentialLost(std::string_view component, const absl::Statu
 
 void SharedWatch::OnObjects(const std::vector<ObjectEvent>& events) {
   for (const auto& member : members_) member->Deliver(events);
-  if (config_.on_objects != nullptr && status().state == DemandState::kSynced) {
-    config_.on_objects(events);
+  if (!ReportsChanges()) return;
+  for (const ObjectEvent& event : events) {
+    if (event.type != ObjectEvent::Type::kUpdate) config_.on_change(event.object->Key());
   }
+}
+
+// The first content is no change, nor is the one after a loss of access, when the store is empty.
+bool SharedWatch::ReportsChanges() const {
+  const DemandState state = status().state;
+  return config_.on_change != nullptr &&
+         (state == DemandState::kSynced || state == DemandState::kStale);
 }
 
 void SharedWatch::OnReplaced(const DemandFeed::Content& before) {
   for (const auto& member : members_) member->CatchUp(before);
+  if (!ReportsChanges()) return;
+  const DemandFeed::Content now = stream_->store()->Snapshot();
+  std::vector<ObjectSlot> changed;
+  std::ranges::set_symmetric_difference(*before, *now, std::back_inserter(changed), ObjectLess());
+  for (const ObjectSlot& slot : changed) config_.on_change(slot.object->Key());
 }
 
 void SharedWatch::OnProgress() {

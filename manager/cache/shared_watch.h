@@ -50,8 +50,9 @@ class SharedWatch : private Reflector::Owner, private KindStore::Listener {
     std::function<SharedWatch*(const DemandSpec&)> find;
     // Reflector::Config; null for a kind without namespaces.
     std::function<bool(std::string_view component)> namespace_is_gone;
-    // Gets the objects that are added and deleted while the watch is synced; may be null.
-    std::function<void(const std::vector<ObjectEvent>&)> on_objects;
+    // Gets the key of each object that is added or deleted after the watch was synced, also of
+    // those that it missed while it was down; may be null.
+    std::function<void(const ObjectKey&)> on_change;
     // This watch can now keep narrower ones: their Replan() should be called soon.
     std::function<void()> on_ready;
     // After so many failures in a row another member tries: limits and quotas are those of one
@@ -95,6 +96,7 @@ class SharedWatch : private Reflector::Owner, private KindStore::Listener {
   void OnStatus(const DemandStatus& status) override;
   void OnFailure(const Reflector::Failure& failure) override;
 
+  bool ReportsChanges() const;
   // Ends the membership, unless it has demands again.
   void Retire(WatchMember& member);
   WatchMember* Find(const WatchComponent& component);

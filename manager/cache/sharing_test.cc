@@ -5,6 +5,7 @@
 
 #include "manager/cache/cache.h"
 #include "manager/cache/testing/cache_fixture.h"
+#include "manager/cache/testing/widget_objects.h"
 
 namespace mandate {
 namespace {
@@ -14,7 +15,7 @@ class SharingTest : public SharingFixture {};
 TEST_F(SharingTest, OneWatchServesBoth) {
   JoinBoth();
   EXPECT_EQ(b_.watches().size(), 0u);
-  EXPECT_EQ(b_.Count(kReviews), 2u) << "list and watch";
+  EXPECT_EQ(b_.Count(kReviews), 1u);
   EXPECT_EQ(a_.Count(kReviews), 0u) << "its accepted watch proves its access";
   EXPECT_EQ(*view_a_->GetRaw({}, kWidget, {"foo", "x"}),
             *view_b_->GetRaw({}, kWidget, {"foo", "x"}))
@@ -25,6 +26,18 @@ TEST_F(SharingTest, OneWatchServesBoth) {
   b_.ForgetRequests();
   for (int i = 0; i < 1000; ++i) EXPECT_TRUE(Reads(*view_b_));
   EXPECT_EQ(b_.requests().size(), 0u) << "a read costs no review";
+}
+
+// A watch begins with the objects, so nobody needs the right to list.
+TEST_F(SharingTest, TheRightToWatchIsEnough) {
+  server_.Grant("a", std::string(kWatchAlone));
+  server_.Grant("b", std::string(kWatchAlone));
+  of_a_ = DemandAndSettle(*view_a_);
+  of_b_ = DemandAndSettle(*view_b_);
+  for (int hint = 0; hint < 5; ++hint) RetryAndSettle();
+  loop_.RunFor(absl::Minutes(20));
+  EXPECT_EQ(of_a_.Take(), "!+foo/x@101 Synced") << "no hint has changed its state";
+  EXPECT_EQ(of_b_.Take(), "!+foo/x@101 Synced");
 }
 
 TEST_F(SharingTest, AChangeBetweenTwoJoinersReachesTheSecondOnce) {
@@ -55,7 +68,7 @@ TEST_F(SharingTest, NoBorrowedRead) {
   EXPECT_EQ(view_b_->ListRaw({}, kWidget, "").status().code(), absl::StatusCode::kPermissionDenied);
   EXPECT_EQ(of_b_.Take(), "Forbidden");
   const std::string reason(of_b_.handle->status().reason.message());
-  EXPECT_NE(reason.find("b may not list widgets.example.com"), reason.npos) << reason;
+  EXPECT_NE(reason.find("b may not watch widgets.example.com"), reason.npos) << reason;
   server_.Put("foo/y");
   loop_.RunFor(absl::Hours(1));
   EXPECT_EQ(of_b_.Take(), "") << "it gets no events";
@@ -325,8 +338,8 @@ TEST_F(SharingTest, AHintAsksAgainForAnExpiredProof) {
   }
   cache_->RecheckAccess();
   loop_.RunReady();
-  EXPECT_EQ(a_.Count(kReviews), 2u);
-  EXPECT_EQ(b_.Count(kReviews), 2u);
+  EXPECT_EQ(a_.Count(kReviews), 1u);
+  EXPECT_EQ(b_.Count(kReviews), 1u);
   EXPECT_TRUE(Reads(*view_a_));
   EXPECT_TRUE(Reads(*view_b_));
 }

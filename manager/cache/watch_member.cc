@@ -58,6 +58,13 @@ void WatchMember::Remove(const DemandFeed& feed) {
   component_.counts.demands.Decrement(static_cast<double>(removed));
 }
 
+std::string WatchMember::Flow() const {
+  for (const auto& feed : feeds_) {
+    if (std::string flow = feed->Flow(); !flow.empty()) return flow;
+  }
+  return "";
+}
+
 void WatchMember::Pause(DemandFeed& feed) {
   feed.Pause(feed.attached() ? store_->Snapshot() : nullptr);
 }

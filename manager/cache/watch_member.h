@@ -79,6 +79,8 @@ class WatchMember {
   void Pause(DemandFeed& feed);
   void Resume(DemandFeed& feed);
   bool HasDemands() const { return !feeds_.empty(); }
+  // DemandSink::Flow() of its demands: the first one that has any.
+  std::string Flow() const;
 
   // To be called when the watch's state or the proof has changed.
   void Update(const DemandStatus& watch, bool is_sponsor, bool filled);

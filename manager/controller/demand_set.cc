@@ -95,6 +95,11 @@ class DemandSet::Core : public std::enable_shared_from_this<Core> {
     return watched->second->status;
   }
 
+  std::string FlowOf(const DemandSpec& spec) const {
+    MutexLock lock(mutex_);
+    return table_.NamespaceOfOwner(spec);
+  }
+
   absl::Status Await(const CallContext& context, const DemandSpec& spec) {
     return waits_->Wait(
         context, spec.kind, spec.ToString(), [this, spec]() -> std::optional<absl::Status> {
@@ -127,6 +132,10 @@ class DemandSet::Core : public std::enable_shared_from_this<Core> {
       if (auto watched = watched_.lock(); core != nullptr && watched != nullptr) {
         core->OnState(spec_, *watched, status);
       }
+    }
+    std::string Flow() const override {
+      const auto core = core_.lock();
+      return core == nullptr ? "" : core->FlowOf(spec_);
     }
 
    private:

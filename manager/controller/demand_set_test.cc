@@ -82,6 +82,15 @@ TEST_F(DemandSetTest, AnOwnerIsReconciledWhenItsDemandIsSynced) {
   EXPECT_EQ(Gauge("mandate_demand_scopes"), 0);
 }
 
+// Probes of denied access take turns by it.
+TEST_F(DemandSetTest, TheFlowOfADemandIsItsOwnersNamespace) {
+  StartWithDemands();
+  demands_->Replace({{"tenant", "a"}, "1"}, {{RolesOf("foo")}});
+  EXPECT_EQ(cache_.FlowOf(RolesOf("foo")), "tenant");
+  demands_->Replace({{"foo", "b"}, "2"}, {{RolesOf("foo")}});
+  EXPECT_EQ(cache_.FlowOf(RolesOf("foo")), "foo");
+}
+
 TEST_F(DemandSetTest, AnEventIsARequestForEachOwnerThatDemandsTheObject) {
   StartWithDemands();
   demands_->Replace(Owner("all"), {{RolesOf("foo")}});

@@ -114,6 +114,17 @@ class FakeCacheView::Registry : public WatchRegistry,
     return specs;
   }
 
+  std::string FlowOf(const DemandSpec& spec) const {
+    std::shared_ptr<DemandFeed> found;
+    {
+      MutexLock lock(mutex_);
+      for (const auto& [feed, demanded] : demands_) {
+        if (demanded == spec) found = feed;
+      }
+    }
+    return found == nullptr ? "" : found->Flow();
+  }
+
   std::string NextVersion() { return StrCat(++version_); }
 
   NoServer client;
@@ -217,5 +228,7 @@ void FakeCacheView::SetState(const DemandSpec& spec, DemandState state, absl::St
 void FakeCacheView::OnPause(std::function<void()> hook) { registry_->on_pause = std::move(hook); }
 
 std::vector<DemandSpec> FakeCacheView::demands() const { return registry_->demands(); }
+
+std::string FakeCacheView::FlowOf(const DemandSpec& spec) const { return registry_->FlowOf(spec); }
 
 }  // namespace mandate

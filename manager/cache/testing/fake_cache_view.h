@@ -48,6 +48,8 @@ class FakeCacheView : public ComponentView {
 
   // The demands that are held, in the order in which they were made.
   std::vector<DemandSpec> demands() const;
+  // DemandSink::Flow() of the last demand for exactly this.
+  std::string FlowOf(const DemandSpec& spec) const;
 
  private:
   class Registry;

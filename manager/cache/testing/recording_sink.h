@@ -4,6 +4,7 @@
 #include <functional>
 #include <map>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "manager/cache/cache_view.h"
@@ -16,7 +17,9 @@ class RecordingSink : public DemandSink {
   void OnEvent(const ObjectEvent& event) override;
   void OnPurged(const std::vector<std::shared_ptr<const RawObject>>& objects) override;
   void OnState(const DemandStatus& status) override;
+  std::string Flow() const override { return flow_; }
 
+  void SetFlow(std::string flow) { flow_ = std::move(flow); }
   // Runs after each call.
   void OnCall(std::function<void()> hook) { hook_ = std::move(hook); }
 
@@ -36,6 +39,7 @@ class RecordingSink : public DemandSink {
   std::map<ObjectKey, std::shared_ptr<const RawObject>> content_;
   DemandStatus status_;
   bool synced_ = false;
+  std::string flow_;
   std::string log_;
   std::vector<std::string> violations_;
   std::function<void()> hook_;

@@ -34,16 +34,18 @@ std::string Binding(std::string_view ns) {
                 R"("kind":"Group","name":")", WidgetReadersOf(ns), R"("}]})");
 }
 
-std::vector<std::string> NamespaceReader() {
-  return {
-      R"({"apiVersion":"rbac.authorization.k8s.io/v1","kind":"ClusterRole",
-    "metadata":{"name":"namespace-reader"},
-    "rules":[{"apiGroups":[""],"resources":["namespaces"],"verbs":["list","watch"]}]})",
-      StrCat(R"({"apiVersion":"rbac.authorization.k8s.io/v1","kind":"ClusterRoleBinding",)",
-             R"("metadata":{"name":"namespace-reader"},)",
-             R"("roleRef":{"apiGroup":"rbac.authorization.k8s.io","kind":"ClusterRole",)",
-             R"("name":"namespace-reader"},"subjects":[{"kind":"Group","name":")",
-             WidgetReadersOf(kNamespaceObjects), R"(","apiGroup":"rbac.authorization.k8s.io"}]})")};
+// A ClusterRole for all objects of a resource and its binding to the group of `where`.
+std::vector<std::string> ClusterReader(std::string_view where, std::string_view group,
+                                       std::string_view resource, std::string_view verbs) {
+  const std::string name = StrCat("cluster-reader-", where);
+  return {StrCat(R"({"apiVersion":"rbac.authorization.k8s.io/v1","kind":"ClusterRole",)",
+                 R"("metadata":{"name":")", name, R"("},"rules":[{"apiGroups":[")", group,
+                 R"("],"resources":[")", resource, R"("],"verbs":[)", verbs, "]}]}"),
+          StrCat(R"({"apiVersion":"rbac.authorization.k8s.io/v1","kind":"ClusterRoleBinding",)",
+                 R"("metadata":{"name":")", name, R"("},"roleRef":{"name":")", name,
+                 R"(","apiGroup":"rbac.authorization.k8s.io","kind":"ClusterRole"},"subjects":[)",
+                 R"({"kind":"Group","apiGroup":"rbac.authorization.k8s.io","name":")",
+                 WidgetReadersOf(where), R"("}]})")};
 }
 
 // A Role for one object and its binding, both named after the object.
@@ -73,13 +75,13 @@ ObjectKey KeyOfText(const std::string& key) {
 
 std::vector<std::string> WidgetObjects(const std::vector<std::string>& keys) {
   std::vector<std::string> objects = {Definition(), Role(), Binding("")};
-  for (std::string& object : NamespaceReader()) objects.push_back(std::move(object));
+  const auto add = [&](std::vector<std::string> added) {
+    for (std::string& object : added) objects.push_back(std::move(object));
+  };
+  add(ClusterReader(kNamespaceObjects, "", "namespaces", R"("list","watch")"));
+  add(ClusterReader(kWatchAlone, "example.com", "widgets", R"("watch")"));
   for (const char* ns : kNamespaces) objects.push_back(Binding(ns));
-  for (const std::string& key : keys) {
-    for (std::string& object : RoleAndBinding(KeyOfText(key))) {
-      objects.push_back(std::move(object));
-    }
-  }
+  for (const std::string& key : keys) add(RoleAndBinding(KeyOfText(key)));
   return objects;
 }
 

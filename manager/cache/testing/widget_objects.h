@@ -11,6 +11,8 @@ namespace mandate {
 
 // As `where` of WidgetServer::Grant(): the right to read Namespaces.
 inline constexpr std::string_view kNamespaceObjects = "namespaces";
+// The right to watch every widget, without the right to list them.
+inline constexpr std::string_view kWatchAlone = "watch";
 
 // The group that may read everything ("") or what Grant() names so.
 std::string WidgetReadersOf(std::string_view where);

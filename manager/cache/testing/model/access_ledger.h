@@ -12,7 +12,7 @@
 namespace mandate::model {
 
 // The latest answers, in the order in which the component received them. An accepted watch allows,
-// a denied one denies; two access reviews of one round, if both have an answer, do the same.
+// a denied one denies; the access reviews of one round, if all have an answer, do the same.
 class AccessLedger {
  public:
   enum class Answer { kNone, kAllowed, kDenied };

@@ -42,7 +42,8 @@ void ModelWorld::AddComponents(const std::vector<RestClient*>& inners) {
   for (size_t i = 0; i < inners.size(); ++i) {
     Component& component = components_[i];
     component.name = std::string(inners[i]->component());
-    component.client = std::make_unique<ObservedClient>(*inners[i], ledger_);
+    component.client = std::make_unique<ObservedClient>(*inners[i], ledger_,
+                                                        options_.reflector.watch_list ? 1 : 2);
     for (const WatchScope& scope : scopes_) {
       if (!scope.selector.empty()) component.client->TakeReviewsFor(scope);
     }

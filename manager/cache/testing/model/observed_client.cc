@@ -48,7 +48,7 @@ class ObservedClient::Call : public BodySink, public std::enable_shared_from_thi
   bool over_ = false;
 };
 
-// The two reviews of one check.
+// The reviews of one check.
 struct ObservedClient::Round {
   WatchScope scope;
   int answers = 0;
@@ -134,8 +134,8 @@ class ObservedClient::Handle : public Stream {
   const std::shared_ptr<ObservedSink> sink_;
 };
 
-ObservedClient::ObservedClient(RestClient& inner, AccessLedger& ledger)
-    : inner_(inner), ledger_(ledger) {}
+ObservedClient::ObservedClient(RestClient& inner, AccessLedger& ledger, int reviews)
+    : inner_(inner), ledger_(ledger), reviews_(reviews) {}
 
 ObservedClient::~ObservedClient() = default;
 
@@ -171,8 +171,8 @@ RestClient::Done ObservedClient::ObserveReview(const std::string& body, std::sto
   WatchScope scope = {attributes["namespace"].asString(), attributes["name"].asString()};
   if (const auto found = reviewed_.find(scope); found != reviewed_.end()) scope = found->second;
   auto& last = rounds_[scope];
-  // The review for list is the first one of a round.
-  if (attributes["verb"].asString() == "list") {
+  // If there is a review for list, it is the first one of a round.
+  if (reviews_ == 1 || attributes["verb"].asString() == "list") {
     ledger_.Ask(std::string(component()), scope, loop().clock().TimeNow());
     last = std::make_shared<Round>(Round{.scope = scope});
   }
@@ -180,15 +180,15 @@ RestClient::Done ObservedClient::ObserveReview(const std::string& body, std::sto
           done = std::move(done)](absl::StatusOr<HttpResponse> response) mutable {
     ++round->answers;
     if (stop.stop_requested()) {
-      round->answers = -2;  // the check was given up, and counts for nothing
+      round->answers = -reviews_;  // the check was given up, and counts for nothing
     } else if (response.ok()) {
       const auto answer = ParseJson(response->body);
       const bool allowed = (*answer)["status"]["allowed"].asBool();
       round->allowed += allowed;
       round->denied = round->denied || !allowed;
     }
-    if (round->answers == 2 && round->denied) Note(round->scope, Answer::kDenied);
-    if (round->answers == 2 && round->allowed == 2) Note(round->scope, Answer::kAllowed);
+    if (round->answers == reviews_ && round->denied) Note(round->scope, Answer::kDenied);
+    if (round->allowed == reviews_) Note(round->scope, Answer::kAllowed);
     std::move(done)(std::move(response));
   };
 }

@@ -18,7 +18,8 @@ namespace mandate::model {
 class ObservedClient : public RestClient {
  public:
   // Both outlive the client.
-  ObservedClient(RestClient& inner, AccessLedger& ledger);
+  // `reviews`: how many a check of access takes.
+  ObservedClient(RestClient& inner, AccessLedger& ledger, int reviews);
   ~ObservedClient() override;
 
   // A watch that the component has requested, and that has not ended.
@@ -71,6 +72,7 @@ class ObservedClient : public RestClient {
 
   RestClient& inner_;
   AccessLedger& ledger_;
+  const int reviews_;
   std::function<void()> on_send_;
   std::vector<std::shared_ptr<OpenWatch>> open_;
   std::vector<std::weak_ptr<ObservedSink>> sinks_;
