@@ -59,6 +59,10 @@ component: setup ## A new component that builds and runs as it stands: NAME=back
 reference: setup ## Write the API reference of the public headers, as HTML pages in build/reference
 	@hack/reference
 
+.PHONY: install
+install: setup ## Install the library for CMake: headers, archives, rbacgen [PREFIX=/usr/local] [DESTDIR=…]
+	@hack/install --prefix "$${PREFIX:-/usr/local}" --destdir "$$DESTDIR"
+
 .PHONY: image
 image: setup ## Build the manager's container image as an OCI archive, with its SBOM; no daemon, no root
 	@hack/image

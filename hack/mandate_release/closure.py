@@ -40,6 +40,11 @@ class Package:
         full, self.version, self.architecture, self.source, self.homepage = done.stdout.split("\n")
         self.name = full.partition(":")[0]
 
+    def release(self) -> str:
+        """The first two numbers of the version: 3.21 of 3.21.12-3, and 1:1.2 of 1:1.2.13.dfsg-1."""
+        found = re.match(r"(\d+:)?\d+(\.\d+)?", self.version)
+        return found[0] if found else self.version
+
     def copyright(self) -> bytes:
         with open(f"/usr/share/doc/{self.name}/copyright", "rb") as f:
             return f.read()
@@ -52,17 +57,22 @@ class Package:
         return sorted({name.strip() for name in re.findall(r"^License:[ \t]*(\S.*)$", text, re.MULTILINE)})
 
 
-def packages(files: list[str]) -> list[Package]:
-    """The packages that own the files, by name."""
+def owners(files: list[str]) -> dict[str, str]:
+    """From each file to the name of the package that owns it. Links are files of their own."""
     # dpkg may know a file by the path from before /lib and /usr/lib became one.
-    wanted = {name: file for file in files for real in [os.path.realpath(file)]
-              for name in (real, real.removeprefix("/usr"))}
+    wanted = {name: file for file in files for name in (file, file.removeprefix("/usr"))}
     done = subprocess.run(["dpkg-query", "-S", *wanted], check=False, capture_output=True, text=True)
-    owners: dict[str, str] = {}
+    found: dict[str, str] = {}
     for line in done.stdout.splitlines():
         owner, _, path = line.partition(": ")
-        owners[wanted[path]] = owner
-    unowned = sorted(set(files) - set(owners))
+        found[wanted[path]] = owner.partition(":")[0]
+    unowned = sorted(set(files) - set(found))
     if unowned:
         raise ValueError(f"no Debian package owns {', '.join(unowned)}")
-    return sorted((Package(name) for name in set(owners.values())), key=lambda package: package.name)
+    return found
+
+
+def packages(files: list[str]) -> list[Package]:
+    """The packages that own the files, by name."""
+    found = owners([os.path.realpath(file) for file in files])
+    return sorted((Package(name) for name in set(found.values())), key=lambda package: package.name)
