@@ -53,6 +53,7 @@ PROGRAMS = [
     "hack/scoped_test",
     "hack/scoped_model_test",
     "hack/component_test",
+    "hack/library_test",
     "hack/examples_test",
     "hack/image_test",
 ]

@@ -3,16 +3,16 @@
 usage: hack/release [DIR]
 
 Writes to DIR (the cache folder's release/VERSION): the manager, for Debian 12; rbacgen, as one static file; the manager's
-image as an OCI archive, and its SBOM; the chart; and SHA256SUMS. Then runs rbacgen with an empty environment, in an empty
-folder, on a small project, and exits 0 only if that works. hack/test does not run this: it compiles the optimised
-build of both programs.
+image as an OCI archive, and its SBOM; the library as the Debian package libmandate-dev; the chart; and SHA256SUMS. Then runs
+rbacgen with an empty environment, in an empty folder, on a small project, and exits 0 only if that works. hack/test does not
+run this: it compiles the optimised build of both programs.
 """
 import os
 import sys
 from collections.abc import Sequence
 
 from mandate_dev.paths import cache
-from mandate_release import artifacts, image, programs, rbacgen, tree
+from mandate_release import artifacts, debian, image, library, programs, rbacgen, tree
 
 
 def say(text: str) -> None:
@@ -31,10 +31,12 @@ def release(folder: str) -> int:
     say("rbacgen, static")
     tool = os.path.join(folder, f"rbacgen-{platform}")
     rbacgen.build(tool)
+    say("libmandate-dev")
+    package = debian.package(folder, library.build(release=True), tool)
     say("the chart")
     chart = artifacts.package_chart(folder)
     files = {"manager, for Debian 12": manager, "rbacgen, static": tool, "image, OCI archive": made.archive,
-             "SBOM of the image, SPDX": made.sbom, "chart": chart}
+             "SBOM of the image, SPDX": made.sbom, "library, for Debian 12": package, "chart": chart}
     checksums = artifacts.write_checksums(folder, list(files.values()))
     say("rbacgen with an empty environment")
     failures = rbacgen.failures(tool)

@@ -35,7 +35,7 @@ CHECKS: dict[tuple[str, ...], tuple[int, list[str], list[str]]] = {
 
 # A user may try --help first: it must answer at once and do nothing else.
 HELP = ["bench/run", "bench_test", "chart_test", "cluster", "cluster_test", "component", "component_test", "demo/demo", "demo/scoped", "e2e/run", "examples_test", "fuzz",
-        "image", "least_privilege_test", "manifests", "mutation/run", "mutation_test", "nightly", "package_test", "release", "run", "run_test", "scoped_model_test", "scoped_test",
+        "image", "install", "least_privilege_test", "library_test", "manifests", "mutation/run", "mutation_test", "nightly", "package_test", "release", "run", "run_test", "scoped_model_test", "scoped_test",
         "go", "setup", "setup_test", "test", "test_test"]
 
 
