@@ -63,7 +63,20 @@ class Operator(unittest.TestCase):
 
 
 class WebApp(unittest.TestCase):
-    def test_builds_and_passes_its_tests(self) -> None:
+    def test_builds_and_passes_its_tests_by_cmake(self) -> None:
+        folder = paths.new_folder("examples")
+        self.addCleanup(shutil.rmtree, folder)
+        installed, build = os.path.join(folder, "installed"), os.path.join(folder, "build")
+        for command in (["hack/install", "--fastbuild", "--prefix", installed],
+                        ["cmake", "-S", WEBAPP, "-B", build, f"-DCMAKE_PREFIX_PATH={installed}"],
+                        ["cmake", "--build", build, "--parallel", str(os.cpu_count())],
+                        ["ctest", "--test-dir", build, "--output-on-failure", "--no-tests=error"]):
+            done = subprocess.run(command, cwd=ROOT, text=True, capture_output=True, timeout=bazel.BUILD_SECONDS)
+            self.assertEqual(0, done.returncode, f"{done.stdout[-6000:]}{done.stderr[-6000:]}")
+        self.assertRegex(done.stdout, r"manifests \.+ +Passed")
+        self.assertRegex(done.stdout, r"webapp_test \.+ +Passed")
+
+    def test_builds_and_passes_its_tests_by_bazel(self) -> None:
         done = run_tests(WEBAPP)
         self.assertEqual(0, done.returncode, f"{done.stdout}{done.stderr[-6000:]}")
         self.assertNotIn("violates visibility", done.stderr)
