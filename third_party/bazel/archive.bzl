@@ -79,7 +79,7 @@ def cc_archive(name, deps, without = [], protos = [], **kwargs):
       deps: C++ targets.
       without: targets whose objects and flags another archive has.
       protos: the .proto files that belong to `deps`.
-      **kwargs: testonly, visibility.
+      **kwargs: testonly, tags, visibility.
     """
     _cc_archive(
         name = name,
