@@ -119,7 +119,7 @@ class StreamConnection final : public HttpConnection {
       return ReadBody(route->second, length);
     }
     // A server with POST routes only: any other path is not found, with or without a body.
-    if (host_.options.handlers.empty()) {
+    if (host_.options.handlers.empty() && host_.options.deferred.empty()) {
       return Answer(host_.serve(Request()), !has_body && request.keep_alive());
     }
     allow_ = "GET, HEAD";
@@ -155,19 +155,30 @@ class StreamConnection final : public HttpConnection {
                          .content_type = std::string(AsStd(message[http::field::content_type])),
                          .body = std::move(message.body()),
                          .permit = std::move(permit_)};
+    route.handle(std::move(posted), AnswerLater());
+  }
+
+  // The function may be called on any thread; then `next` runs here with its argument. Until then
+  // nothing is read and no timeout applies: the caller of the function has its own deadline.
+  template <class Value, class Next>
+  std::function<void(Value)> Later(Next next) {
     waits_for_us_ = true;
     Lowest().expires_never();
-    route.handle(std::move(posted),
-                 [weak = std::weak_ptr(Self()), io = host_.io](ServedResponse response) {
-                   asio::post(*io, [weak, response = std::move(response)]() mutable {
-                     const auto self = weak.lock();
-                     if (self == nullptr) return;
-                     self->waits_for_us_ = false;
-                     self->Lowest().expires_after(
-                         absl::ToChronoNanoseconds(self->host_.options.request_timeout));
-                     self->Answer(std::move(response), self->parser_->get().keep_alive());
-                   });
-                 });
+    return [weak = std::weak_ptr(Self()), io = host_.io, next](Value value) {
+      asio::post(*io, [weak, next, value = std::move(value)]() mutable {
+        const auto self = weak.lock();
+        if (self == nullptr) return;
+        self->waits_for_us_ = false;
+        self->Lowest().expires_after(
+            absl::ToChronoNanoseconds(self->host_.options.request_timeout));
+        next(*self, std::move(value));
+      });
+    };
+  }
+  std::function<void(ServedResponse)> AnswerLater() {
+    return Later<ServedResponse>([](StreamConnection& self, ServedResponse response) {
+      self.Answer(std::move(response), self.parser_->get().keep_alive());
+    });
   }
 
   std::string_view Path() const {
@@ -176,7 +187,7 @@ class StreamConnection final : public HttpConnection {
   }
 
   ServedRequest Request() const {
-    ServedRequest request{.path = Path()};
+    ServedRequest request{.path = Path(), .accept = AsStd(parser_->get()[http::field::accept])};
     const std::string_view target = AsStd(parser_->get().target());
     const size_t question = target.find('?');
     if (question == std::string_view::npos) return request;
@@ -187,28 +198,25 @@ class StreamConnection final : public HttpConnection {
     return request;
   }
 
-  // During the access check, nothing is read and no timeout applies: the check has its own
-  // deadline.
   void Check() {
-    waits_for_us_ = true;
     const std::string_view verb = head_ ? "head" : "get";
     const std::string_view bearer = BearerOf(AsStd(parser_->get()[http::field::authorization]));
     host_.options.access_check(
         {.verb = verb, .path = Path(), .bearer = bearer},
-        [weak = std::weak_ptr(Self()), io = host_.io](std::optional<ServedResponse> refusal) {
-          asio::post(*io, [weak, refusal = std::move(refusal)]() mutable {
-            const auto self = weak.lock();
-            if (self == nullptr) return;
-            self->waits_for_us_ = false;
-            self->Lowest().expires_after(
-                absl::ToChronoNanoseconds(self->host_.options.request_timeout));
-            if (!refusal.has_value()) return self->Serve();
-            self->Answer(*std::move(refusal), self->parser_->get().keep_alive());
-          });
-        });
+        Later<std::optional<ServedResponse>>(
+            [](StreamConnection& self, std::optional<ServedResponse> refusal) {
+              if (!refusal.has_value()) return self.Serve();
+              self.Answer(*std::move(refusal), self.parser_->get().keep_alive());
+            }));
   }
 
-  void Serve() { Answer(host_.serve(Request()), parser_->get().keep_alive()); }
+  void Serve() {
+    const auto deferred = host_.options.deferred.find(std::string(Path()));
+    if (deferred != host_.options.deferred.end()) {
+      return deferred->second(Request(), AnswerLater());
+    }
+    Answer(host_.serve(Request()), parser_->get().keep_alive());
+  }
 
   void Answer(ServedResponse answer, bool keep_alive) {
     TakeTurn();

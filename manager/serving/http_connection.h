@@ -42,7 +42,7 @@ class HttpConnection : public std::enable_shared_from_this<HttpConnection> {
   // The number of the moment at which the server began to wait for the client. The connection with
   // the lowest number has waited longest.
   uint64_t turn() const { return turn_; }
-  // Whether its request waits for the access check or for the handler of a POST.
+  // Whether its request waits for the access check, or for a handler that answers later.
   bool waits_for_us() const { return waits_for_us_; }
 
  protected:

@@ -161,6 +161,7 @@ ServedResponse HttpServer::Impl::Serve(const ServedRequest& request) const {
   if (handler == options_.handlers.end()) {
     std::string paths;
     for (const auto& [path, known] : options_.handlers) StrAppend(&paths, path, "\n");
+    for (const auto& [path, known] : options_.deferred) StrAppend(&paths, path, "\n");
     for (const auto& [path, known] : options_.posts) StrAppend(&paths, "POST ", path, "\n");
     return {404, "text/plain; charset=utf-8", StrCat("not found; known paths:\n", paths)};
   }

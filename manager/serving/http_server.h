@@ -22,7 +22,8 @@ namespace mandate {
 struct ServedRequest {
   std::string_view path = {};  // without the query: "/readyz/ping"
   std::map<std::string, std::string> query =
-      {};  // decoded; the values of a repeated key are joined by commas
+      {};                        // decoded; the values of a repeated key are joined by commas
+  std::string_view accept = {};  // the header "Accept"; empty: none
 };
 
 struct ServedResponse {
@@ -33,6 +34,12 @@ struct ServedResponse {
 
 // Runs on the server's thread, one at a time, and must return soon. An exception becomes a 500.
 using ServeHandler = std::function<ServedResponse(const ServedRequest&)>;
+
+// A handler whose answer takes a while. It is called on the server's thread, must return soon and
+// must not throw. It must answer once and in bounded time, from any thread, also after the server
+// was destroyed.
+using DeferredHandler =
+    std::function<void(const ServedRequest&, std::function<void(ServedResponse)> answer)>;
 
 // A request with a body.
 struct PostedRequest {
@@ -77,6 +84,8 @@ class HttpServer {
     std::string address = "127.0.0.1:8081";  // port 0: any free one
     // By path. A path that ends in '/' also handles all paths below it that have no handler.
     std::map<std::string, ServeHandler> handlers = {};
+    // By the exact path, of GET and HEAD; they take precedence.
+    std::map<std::string, DeferredHandler> deferred = {};
     // By the exact path.
     std::map<std::string, PostRoute> posts = {};
     ServingCertificate* certificate = nullptr;  // null: plain; outlives the server
