@@ -101,6 +101,7 @@ absl::StatusOr<std::unique_ptr<Manager>> Manager::Create(ManagerOptions options,
   RETURN_IF_ERROR(parts->BuildReviewer());
   RETURN_IF_ERROR(parts->ServeHealth());
   RETURN_IF_ERROR(parts->ServeWebhooks());
+  RETURN_IF_ERROR(parts->ServeDebug());
   return std::unique_ptr<Manager>(new Manager(std::move(parts)));
 }
 

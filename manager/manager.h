@@ -53,6 +53,8 @@ struct ManagerOptions {
   std::string health_address = "127.0.0.1:8081";
   std::string metrics_address = "127.0.0.1:8080";
   std::string grpc_health_address = "0";
+  // The debug listener (debug_server.h), without authentication: only a loopback address is valid.
+  std::string debug_address = "0";
   // Serves metrics over HTTPS, to users that may `get` /metrics. The component metrics-auth
   // (telemetry/access_reviewer.h), which must exist, asks the API server. The metrics then have an
   // address of their own.

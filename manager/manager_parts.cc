@@ -44,6 +44,7 @@ void Manager::Parts::Shutdown() {
   if (watchdog_loop != nullptr) watchdog_loop->Stop();
   watchdog.reset();
   webhooks.reset();
+  debug.reset();
   health.reset();
   reviewer.reset();
   review_threads.reset();

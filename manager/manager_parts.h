@@ -19,6 +19,7 @@
 #include "manager/controller/rest_event_recorder.h"
 #include "manager/core/loop_watchdog.h"
 #include "manager/core/thread_pool.h"
+#include "manager/debug_server.h"
 #include "manager/health_servers.h"
 #include "manager/leader/leader_elector.h"
 #include "manager/manager.h"
@@ -62,6 +63,7 @@ struct Manager::Parts {
   void BuildTokenChecks();
   absl::Status BuildReviewer();
   absl::Status ServeHealth();
+  absl::Status ServeDebug();
   absl::Status ServeWebhooks();
   // The webhooks of each component that has some.
   std::vector<ComponentWebhooks*> AllWebhooks() const;
@@ -111,6 +113,7 @@ struct Manager::Parts {
   std::unique_ptr<AccessReviewer> reviewer;  // secure metrics only
   HealthChecks ready;
   std::unique_ptr<HealthServers> health;
+  std::unique_ptr<DebugServer> debug;
   std::unique_ptr<WebhookServer> webhooks;
   // The components by name, for the listener of the identity registry.
   std::map<std::string, RunningComponent*, std::less<>> by_name;

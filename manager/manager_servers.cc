@@ -63,6 +63,27 @@ absl::Status Manager::Parts::ServeHealth() {
   return absl::OkStatus();
 }
 
+absl::Status Manager::Parts::ServeDebug() {
+  if (options.debug_address == "0") return absl::OkStatus();
+  DebugServer::Options serve{.address = options.debug_address,
+                             .cache = cache.get(),
+                             .loop = loop.get(),
+                             .metrics = &metrics,
+                             .log = options.log};
+  for (const auto& component : components) {
+    for (const auto& controller : component->controllers()) {
+      serve.controllers.push_back(controller.get());
+    }
+  }
+  auto served = DebugServer::Create(std::move(serve));
+  if (!served.ok()) {
+    return absl::Status(served.status().code(),
+                        StrCat("--debug-bind-address: ", AsStd(served.status().message())));
+  }
+  debug = *std::move(served);
+  return absl::OkStatus();
+}
+
 std::vector<ComponentWebhooks*> Manager::Parts::AllWebhooks() const {
   std::vector<ComponentWebhooks*> found;
   for (const auto& component : components) {

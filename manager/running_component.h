@@ -52,6 +52,7 @@ class RunningComponent {
   // Null if the component has no webhooks.
   ComponentWebhooks* webhooks() const { return webhooks_.get(); }
 
+  const Controllers& controllers() const { return controllers_; }
   // The state of its token changed: without one the server accepts, its view of the cache ends, and
   // with one it is asked for again. On the loop.
   void OnTokenStatus(const TokenStatus& status);

@@ -12,6 +12,7 @@
 #include "manager/core/status_macros.h"
 #include "manager/core/strings.h"
 #include "manager/kubeconfig/kubeconfig.h"
+#include "manager/debug_server.h"
 #include "manager/object/quantity.h"
 #include "manager/serving/listener.h"
 #include "manager/telemetry/mandates.h"
@@ -67,6 +68,11 @@ void DeclareServers(CLI::App& app, ManagerOptions& options) {
   app.add_flag("--metrics-secure", options.metrics_secure,
                "Serve /metrics over HTTPS, to clients that Kubernetes authorizes to `get` it.");
   DeclareCertificate(app, "metrics", options.metrics_certificate,
+  app.add_option("--debug-bind-address", options.debug_address,
+                 "Loopback address of /debug/queues and /debug/watches, the state of work queues "
+                 "and watches; 0 disables them.")
+      ->type_name("HOST:PORT")
+      ->capture_default_str();
                      "Folder of the serving certificate of /metrics, reloaded when it changes. "
                      "Default: a self-signed certificate.");
 }
@@ -200,6 +206,12 @@ absl::Status CheckServers(const ManagerOptions& options) {
 // Accepts 1s to 1h.
 absl::StatusOr<absl::Duration> ParseDuration(std::string_view flag, const std::string& text,
                                              std::string_view example) {
+  if (options.debug_address != "0") {
+    const absl::Status loopback_only = CheckDebugAddress(options.debug_address);
+    if (!loopback_only.ok()) {
+      return Usage(StrCat("--debug-bind-address: ", AsStd(loopback_only.message())));
+    }
+  }
   absl::Duration duration;
   if (absl::ParseDuration(text, &duration) && duration >= absl::Seconds(1) &&
       duration <= absl::Hours(1)) {

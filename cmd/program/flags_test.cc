@@ -80,15 +80,17 @@ TEST_F(FlagsTest, DefaultsAreThoseOfAControllerManager) {
   EXPECT_EQ(flags->manager.guard, GuardMode::kEnforce);
   EXPECT_FALSE(flags->manager.create_service_accounts);
   EXPECT_FALSE(flags->allow_core_dumps);
+  EXPECT_EQ(flags->manager.debug_address, "0");
   EXPECT_THAT(flags->manager.health_address, HasSubstr("127.0.0.1"));
   EXPECT_THAT(flags->manager.metrics_address, HasSubstr("127.0.0.1"));
 }
 
 TEST_F(FlagsTest, FlagsSetOptions) {
-  const auto flags = Parse({"--kubeconfig", path_, "--namespace=elsewhere", "--controllers=*,-a",
-                            "--leader-elect=false", "--identity-mode=single", "--guard-mode=warn",
-                            "--create-service-accounts", "--health-address=0",
-                            "--metrics-address=[::1]:9", "-v=3", "--allow-core-dumps"});
+  const auto flags =
+      Parse({"--kubeconfig", path_, "--namespace=elsewhere", "--controllers=*,-a",
+             "--leader-elect=false", "--identity-mode=single", "--guard-mode=warn",
+             "--create-service-accounts", "--health-address=0", "--metrics-address=[::1]:9", "-v=3",
+             "--allow-core-dumps", "--debug-bind-address=127.0.0.1:6060"});
   ASSERT_TRUE(flags.ok()) << flags.status();
   ASSERT_EQ(flags->components.size(), 1u);
   EXPECT_EQ(flags->components[0].mandate->component, "b");
@@ -100,6 +102,7 @@ TEST_F(FlagsTest, FlagsSetOptions) {
   EXPECT_TRUE(flags->allow_core_dumps);
   EXPECT_EQ(flags->manager.health_address, "0");
   EXPECT_EQ(flags->manager.metrics_address, "[::1]:9");
+  EXPECT_EQ(flags->manager.debug_address, "127.0.0.1:6060");
 }
 
 TEST_F(FlagsTest, AcceptsTheFieldsNamesOfFlags) {
@@ -187,6 +190,10 @@ TEST_F(FlagsTest, AMistakeIsOneLineWithItsFlag) {
       {{kubeconfig, "--health-probe-bind-address=8081"}, "--health-probe-bind-address: \"8081\""},
       {{kubeconfig, "--metrics-secure", "--metrics-address=:1", "--health-address=:1"},
        "--metrics-secure: metrics must have an address of their own; :1 serves probes"},
+      {{kubeconfig, "--debug-bind-address=:6060"},
+       "--debug-bind-address: :6060 can be reached from other machines, and the debug pages need "
+       "no authentication; use 127.0.0.1:6060"},
+      {{kubeconfig, "--debug-bind-address=nowhere"}, "--debug-bind-address: \"nowhere\" is not"},
       {{kubeconfig, "--controllers=metrics-auth"},
        "--controllers: metrics-auth is not a controller; --metrics-secure enables or disables it"},
       {{kubeconfig, "--webhook-bind-address=nowhere"}, "--webhook-bind-address: \"nowhere\""},

@@ -107,6 +107,16 @@ class Cache::Registry : public WatchRegistry, public std::enable_shared_from_thi
     });
   }
 
+  Cache::Watches Snapshot(size_t most, std::string_view component) const {
+    Cache::Watches result{.entries = {}, .scopes = watches_.size()};
+    for (const auto& [spec, watch] : watches_) {
+      result.complete = result.entries.size() < most;
+      if (!result.complete) break;
+      watch->AddSnapshots(component, result.entries);
+    }
+    return result;
+  }
+
   // Closes every watch, in turn. Tasks that were posted have no effect any more.
   void Close(absl::Time deadline, std::function<void()> done) {
     closed_ = true;
@@ -129,10 +139,10 @@ class Cache::Registry : public WatchRegistry, public std::enable_shared_from_thi
     });
   }
 
-  using Watches = std::map<DemandSpec, std::unique_ptr<SharedWatch>, DemandLess>;
+  using WatchMap = std::map<DemandSpec, std::unique_ptr<SharedWatch>, DemandLess>;
 
   // Retries from `it` on. Each watch sends requests, so thousands of them take a while.
-  void RetrySlice(const std::string& component, Watches::const_iterator it) {
+  void RetrySlice(const std::string& component, WatchMap::const_iterator it) {
     for (int i = 0; i < options_.max_watches_per_loop_turn && it != watches_.end(); ++i, ++it) {
       it->second->RecheckAccess(component);
     }
@@ -151,7 +161,7 @@ class Cache::Registry : public WatchRegistry, public std::enable_shared_from_thi
   void ReplanLater(const DemandSpec& wider) {
     Post([wider](Registry& self) { self.ReplanSlice(wider, self.watches_.upper_bound(wider)); });
   }
-  void ReplanSlice(const DemandSpec& wider, Watches::const_iterator it) {
+  void ReplanSlice(const DemandSpec& wider, WatchMap::const_iterator it) {
     const auto is_narrower = [&] {
       return it != watches_.end() && it->first.kind == wider.kind &&
              (wider.ns.empty() || it->first.ns == wider.ns);
@@ -261,7 +271,7 @@ class Cache::Registry : public WatchRegistry, public std::enable_shared_from_thi
   ProbeBudget probes_;
   std::optional<WatchCloser> closer_;                                    // until CloseNow()
   std::map<DemandSpec, std::unique_ptr<KindStore>, DemandLess> stores_;  // by the widest scope
-  Watches watches_;
+  WatchMap watches_;
   bool closed_ = false;
 };
 
@@ -277,6 +287,10 @@ Cache::~Cache() { registry_->CloseNow(); }
 
 void Cache::Close(absl::Time deadline, std::function<void()> done) {
   registry_->Close(deadline, std::move(done));
+}
+
+Cache::Watches Cache::Snapshot(size_t most, std::string_view component) const {
+  return registry_->Snapshot(most, component);
 }
 
 CacheView& Cache::AddComponent(RestClient& client, const rbac::Mandate& mandate) {

@@ -22,6 +22,7 @@
 #include "manager/cache/probe_budget.h"
 #include "manager/cache/reflector_options.h"
 #include "manager/cache/watch_closer.h"
+#include "manager/cache/watch_snapshot.h"
 #include "manager/client/rest_client.h"
 #include "manager/core/executor.h"
 #include "manager/core/log.h"
@@ -101,6 +102,16 @@ class Cache {
   // everywhere), or that a kind is now served: the cache proves access again, and repeats denied
   // requests, as the budgets of probes allow.
   void RecheckAccess(std::string_view component = "", std::string_view ns = "");
+  struct Watches {
+    std::vector<WatchSnapshot> entries;  // by kind and scope, the widest first
+    size_t scopes = 0;                   // how many are watched, or covered by a watch
+    bool complete = true;                // whether all of them are among the entries
+  };
+  // The state of all watches, or of those of the scopes that come first until there are `most`
+  // entries; of one component, or (empty) of all. On the loop; the time is that of copying the
+  // entries.
+  Watches Snapshot(size_t most, std::string_view component = "") const;
+
   // Ends all demands, closes all watches, no faster than Options::closes, and calls `done` once.
   // The watches that are still open at `deadline` are closed then. No read finds anything from now
   // on. On the loop. The destructor does not wait.

@@ -13,6 +13,7 @@
 #include "manager/cache/kind_store.h"
 #include "manager/cache/reflector.h"
 #include "manager/cache/watch_member.h"
+#include "manager/cache/watch_snapshot.h"
 
 namespace mandate {
 
@@ -86,6 +87,8 @@ class SharedWatch : private Reflector::Owner, private KindStore::Listener {
   void Replan();
 
   const DemandSpec& spec() const { return config_.spec; }
+  // Adds an entry for this member (empty: for each).
+  void AddSnapshots(std::string_view component, std::vector<WatchSnapshot>& snapshots) const;
 
  private:
   // Of this watch, or of another one that covers the same objects.

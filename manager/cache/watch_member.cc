@@ -15,6 +15,7 @@ WatchMember::WatchMember(Config config)
       log_(config.log.With("component", config.component.client.component())),
       proof_(std::move(config.proof), config.component.client),
       linger_(config.component.client.loop()) {
+  since_ = client().loop().clock().TimeNow();
   UseStore(std::move(config.store));
 }
 
@@ -138,7 +139,10 @@ void WatchMember::Update(const DemandStatus& watch, bool is_sponsor, bool filled
 }
 
 void WatchMember::SetStatus(DemandStatus status) {
-  if (status.state != status_.state) logged_.clear();
+  if (status.state != status_.state) {
+    logged_.clear();
+    since_ = client().loop().clock().TimeNow();
+  }
   // Reasons may alternate at each retry: each kind of reason is logged once while a state lasts.
   const bool is_new = logged_.insert({status.reason.code(), status.failed}).second;
   if (is_new && !status.EqualsIgnoringText(status_)) Log(status);

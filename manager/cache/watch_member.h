@@ -81,6 +81,9 @@ class WatchMember {
   bool HasDemands() const { return !feeds_.empty(); }
   // DemandSink::Flow() of its demands: the first one that has any.
   std::string Flow() const;
+  // What the component sees, and since when.
+  const DemandStatus& status() const { return status_; }
+  absl::Time since() const { return since_; }
 
   // To be called when the watch's state or the proof has changed.
   void Update(const DemandStatus& watch, bool is_sponsor, bool filled);
@@ -113,6 +116,7 @@ class WatchMember {
   absl::Time backoff_until_ = absl::InfinitePast();
   bool had_no_response_ = false;
   DemandStatus status_ = {DemandState::kPending, absl::UnavailableError("no request was sent yet")};
+  absl::Time since_;
   std::set<std::pair<absl::StatusCode, bool>> logged_;  // reasons of this state; DemandStatus
   std::vector<std::shared_ptr<DemandFeed>> feeds_;
 };

@@ -362,6 +362,7 @@ absl::Status Controller::Options::Validate() const {
     return invalid("queue needs max_items of 2 or more, and 0 < base_delay <= max_delay");
   }
   if (controller.initial_sync_timeout < absl::ZeroDuration()) {
+QueueSnapshot Controller::Queue(size_t most_requests) const { return core_->Queue(most_requests); }
     return invalid("initial_sync_timeout must not be negative");
   }
   if (controller.max_unmapped_events < 2) return invalid("max_unmapped_events must be at least 2");

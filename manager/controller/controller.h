@@ -89,6 +89,9 @@ class Controller {
 
   const std::string& name() const;
   const std::string& component() const;
+  // The state of its work queue, with at most `most_requests` requests.
+  QueueSnapshot Queue(size_t most_requests) const;
+
   int max_concurrent_reconciles() const;
 
  private:

@@ -80,6 +80,7 @@ class Controller::Core : public std::enable_shared_from_this<Core> {
   }
   absl::Status Stop(absl::Time deadline);
   absl::Status Ready() const;
+  QueueSnapshot Queue(size_t most_requests) { return queue_.Snapshot(most_requests, Now()); }
 
   const std::string name;
 

@@ -104,6 +104,7 @@ void WorkQueue::Finish(WorkItem& item, const Outcome& outcome, absl::Time now) {
     ++counts_.retries;
     Enqueue(item, item.handed_priority_, RetryTime(item, outcome.after, now), now);
   } else {
+    if (item.failures_ > 0) --failing_;
     item.failures_ = 0;
     item.retry_at_ = item.not_before_ = absl::InfinitePast();
     if (!shut_down_ && outcome.next == Outcome::Next::kRequeueAfter) {
@@ -123,7 +124,7 @@ void WorkQueue::Finish(WorkItem& item, const Outcome& outcome, absl::Time now) {
 absl::Time WorkQueue::RetryTime(WorkItem& item, absl::Duration after, absl::Time now) {
   if (now >= item.retry_at_) {
     const absl::Duration delay = options_.rate_limiter->When(*item.request_, item.failures_, now);
-    ++item.failures_;
+    if (item.failures_++ == 0) ++failing_;
     item.retry_at_ = now + std::min(delay, options_.max_delay);
   }
   if (after > absl::ZeroDuration()) {
@@ -158,6 +159,8 @@ void WorkQueue::ShutDown() {
   ready_count_ = 0;
   for (WorkItem& item : processing_) item.place_ = WorkItem::Place::kNowhere;
   absl::erase_if(items_, [](const auto& entry) { return !entry.second.processing_; });
+  failing_ = static_cast<size_t>(
+      std::ranges::count_if(processing_, [](const WorkItem& item) { return item.failures_ > 0; }));
 }
 
 void WorkQueue::UpdateMetrics(QueueMetrics& metrics, absl::Time now) {

@@ -20,6 +20,7 @@
 #include "absl/time/time.h"
 #include "boost/intrusive/list.hpp"
 #include "manager/controller/queue_metrics.h"
+#include "manager/controller/queue_snapshot.h"
 #include "manager/controller/rate_limiter.h"
 #include "manager/controller/request.h"
 #include "manager/core/adaptive_mutex.h"
@@ -118,6 +119,9 @@ class WorkQueue {
   // The number of requests that are held: ready, waiting, or being processed.
   size_t Items() const;
 
+  // The counts, and `most` of the requests. Its time is that of copying these.
+  QueueSnapshot Snapshot(size_t most, absl::Time now);
+
   // Drops the queued requests. From now on Add() does nothing and Get() returns nullptr.
   void ShutDown();
 
@@ -150,6 +154,7 @@ class WorkQueue {
   // By priority; no list is empty.
   std::map<int, ItemList, std::greater<int>> ready_ ABSL_GUARDED_BY(mutex_);
   size_t ready_count_ ABSL_GUARDED_BY(mutex_) = 0;
+  size_t failing_ ABSL_GUARDED_BY(mutex_) = 0;  // those with failures
   size_t choices_ ABSL_GUARDED_BY(mutex_) = 0;  // between several priorities
   absl::btree_map<WorkItem::Due, WorkItem*> waiting_ ABSL_GUARDED_BY(mutex_);
   ItemList processing_ ABSL_GUARDED_BY(mutex_);
