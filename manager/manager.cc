@@ -74,6 +74,7 @@ Manager::~Manager() = default;
 absl::StatusOr<std::unique_ptr<Manager>> Manager::Create(ManagerOptions options,
                                                          std::vector<ComponentSpec> components) {
   RETURN_IF_ERROR(RejectAdministrator(options.cluster));
+  RETURN_IF_ERROR(CheckWatchedNamespaces(options.watch_namespaces));
   auto parts = std::make_unique<Parts>(std::move(options));
   parts->Place(components);
   RETURN_IF_ERROR(parts->BuildLoop());
@@ -100,8 +101,8 @@ absl::StatusOr<std::unique_ptr<Manager>> Manager::Create(ManagerOptions options,
   }));
   RETURN_IF_ERROR(parts->BuildReviewer());
   RETURN_IF_ERROR(parts->ServeHealth());
-  RETURN_IF_ERROR(parts->ServeWebhooks());
   RETURN_IF_ERROR(parts->ServeDebug());
+  RETURN_IF_ERROR(parts->ServeWebhooks());
   return std::unique_ptr<Manager>(new Manager(std::move(parts)));
 }
 

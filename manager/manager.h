@@ -89,6 +89,9 @@ struct ManagerOptions {
   // Cache::Options::transform; null: objects are stored as the server sends them.
   std::function<std::shared_ptr<const RawObject>(const KindInfo&, std::shared_ptr<const RawObject>)>
       transform = nullptr;
+  // The namespaces whose objects are read (cache/namespaced_view.h); empty: every namespace. Kinds
+  // without namespaces, and demands that name their namespace, are not affected.
+  std::vector<std::string> watch_namespaces = {};
   uint64_t seed = 0;  // of jitter and ids; a different one for each process
   Logger log;
 };

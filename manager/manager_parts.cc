@@ -194,6 +194,7 @@ absl::Status Manager::Parts::BuildComponents(const std::vector<ComponentSpec>& s
                                     .log = options.log,
                                     .seed = random(),
                                     .ns = options.ns,
+                                    .watch_namespaces = options.watch_namespaces,
                                     .access_hints = hints.get(),
                                     .webhook_limits = options.webhook_limits,
                                     .has_token = options.identity_mode == IdentityMode::kToken}));
@@ -332,8 +333,10 @@ void Manager::Parts::BuildPreflights() {
   // for a whole check, and no other component waits for that.
   preflight_threads = std::make_unique<ThreadPool>(static_cast<int>(components.size()) + 1);
   for (const auto& component : components) {
-    PreflightOptions asked{
-        .mandate = &component->mandate(), .mode = options.identity_mode, .base = base_client.get()};
+    PreflightOptions asked{.mandate = &component->mandate(),
+                           .mode = options.identity_mode,
+                           .base = base_client.get(),
+                           .watch_namespaces = options.watch_namespaces};
     if (const auto identity = identities->Component(kHome, component->name()); identity.ok()) {
       asked.username = (*identity)->username();
       asked.service_account = (*identity)->service_account();

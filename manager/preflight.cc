@@ -11,6 +11,7 @@
 #include "manager/core/strings.h"
 #include "manager/object/json.h"
 #include "manager/preflight_manifest.h"
+#include "manager/rbac/cluster_scoped.h"
 #include "manager/rbac/covers.h"
 #include "manager/rbac/impersonation.h"
 
@@ -67,26 +68,79 @@ struct Grantee {
   std::string user;
 };
 
-// Asks for all of `needed` under the client's identity. The report has the whole role of each
-// namespace in which a rule is missing.
+// Adds the denied questions to the report.
+absl::Status Ask(const CallContext& context, RestClient& client,
+                 std::vector<AccessQuestion> questions, PreflightReport& report) {
+  ASSIGN_OR_RETURN(const std::vector<AccessAnswer> answers,
+                   ReviewOwnAccess(context, client, questions, kAtOnce));
+  for (size_t i = 0; i < answers.size(); ++i) {
+    if (answers[i].allowed()) continue;
+    report.missing.push_back({.ns = questions[i].ns, .rule = std::move(questions[i].rule)});
+    if (report.reason.empty()) report.reason = answers[i].reason();
+    if (report.reason.empty()) report.reason = answers[i].evaluationerror();
+  }
+  return absl::OkStatus();
+}
+
+// Asks for what is missing in the whole cluster, and what Roles can grant, in each of these
+// namespaces instead.
+absl::Status AskInNamespaces(const CallContext& context, RestClient& client,
+                             const std::vector<std::string>& namespaces, PreflightReport& report) {
+  if (namespaces.empty()) return absl::OkStatus();
+  std::vector<AccessQuestion> questions;
+  std::vector<PreflightReport::Missing> missing;
+  for (PreflightReport::Missing& one : report.missing) {
+    if (!one.ns.empty() || rbac::NamespacedPart(one.rule).resources.empty()) {
+      missing.push_back(std::move(one));
+      continue;
+    }
+    for (const std::string& ns : namespaces) questions.push_back({ns, one.rule});
+  }
+  report.missing = std::move(missing);
+  if (questions.empty()) return absl::OkStatus();
+  if (report.missing.empty()) report.reason.clear();
+  return Ask(context, client, std::move(questions), report);
+}
+
+// The rules of the role in a namespace; with `namespaces`, the role in each of these has what Roles
+// can grant of the rules for the whole cluster.
+std::vector<rbac::Rule> RulesIn(const std::string& ns, const rbac::RulesByNamespace& needed,
+                                const std::vector<std::string>& namespaces) {
+  std::vector<rbac::Rule> rules;
+  if (const auto own = needed.find(ns); own != needed.end()) rules = own->second;
+  const auto everywhere = needed.find("");
+  if (namespaces.empty() || everywhere == needed.end()) return rules;
+  if (ns.empty()) rules.clear();
+  const bool is_watched = std::ranges::find(namespaces, ns) != namespaces.end();
+  for (const rbac::Rule& rule : everywhere->second) {
+    if (!ns.empty() && !is_watched) continue;
+    rbac::Rule part = ns.empty() ? rbac::ClusterPart(rule) : rbac::NamespacedPart(rule);
+    if (part.resources.empty() && part.non_resource_urls.empty()) continue;
+    rules.push_back(std::move(part));
+  }
+  return rules;
+}
+
+// Asks for all of `needed` under the client's identity; `namespaces`:
+// PreflightOptions::watch_namespaces. The report has the whole role of each namespace in which a
+// rule is missing.
 absl::Status Check(const CallContext& context, RestClient& client,
                    const rbac::RulesByNamespace& needed, const Grantee& grantee,
-                   PreflightReport& report) {
+                   const std::vector<std::string>& namespaces, PreflightReport& report) {
   std::vector<AccessQuestion> questions;
   for (const auto& [ns, rules] : needed) {
     for (const rbac::Rule& rule : rules) {
       for (rbac::Rule& one : rbac::Breakdown(rule)) questions.push_back({ns, std::move(one)});
     }
   }
-  ASSIGN_OR_RETURN(const std::vector<AccessAnswer> answers,
-                   ReviewOwnAccess(context, client, questions, kAtOnce));
+  PreflightReport found;
+  RETURN_IF_ERROR(Ask(context, client, std::move(questions), found));
+  RETURN_IF_ERROR(AskInNamespaces(context, client, namespaces, found));
+  if (report.reason.empty()) report.reason = found.reason;
   std::set<std::string> incomplete;  // namespaces
-  for (size_t i = 0; i < answers.size(); ++i) {
-    if (answers[i].allowed()) continue;
-    incomplete.insert(questions[i].ns);
-    report.missing.push_back({.ns = questions[i].ns, .rule = std::move(questions[i].rule)});
-    if (report.reason.empty()) report.reason = answers[i].reason();
-    if (report.reason.empty()) report.reason = answers[i].evaluationerror();
+  for (PreflightReport::Missing& missing : found.missing) {
+    incomplete.insert(missing.ns);
+    report.missing.push_back(std::move(missing));
   }
   for (const std::string& ns : incomplete) {
     if (!report.manifest.empty()) report.manifest += "---\n";
@@ -94,7 +148,7 @@ absl::Status Check(const CallContext& context, RestClient& client,
                                       .role = grantee.role,
                                       .binding = grantee.binding,
                                       .user = grantee.user,
-                                      .rules = needed.at(ns)});
+                                      .rules = RulesIn(ns, needed, namespaces)});
   }
   return absl::OkStatus();
 }
@@ -138,7 +192,7 @@ absl::StatusOr<BaseFound> CheckBase(const CallContext& context, const RestClient
   PreflightReport classic = found.report;
   RETURN_IF_ERROR(Check(context, base,
                         {{options.ns, {rbac::ClassicImpersonation(options.service_account)}}},
-                        ToBase(options, "-impersonate", found.username), classic));
+                        ToBase(options, "-impersonate", found.username), {}, classic));
   // It may do so without constraints: nothing else is needed.
   if (classic.missing.empty()) return found;
   ASSIGN_OR_RETURN(const bool constrained, KnowsConstraints(context, base));
@@ -146,11 +200,11 @@ absl::StatusOr<BaseFound> CheckBase(const CallContext& context, const RestClient
     found.report = std::move(classic);
     return found;
   }
-  RETURN_IF_ERROR(Check(context, base,
-                        {{options.ns, {rbac::ImpersonateUserRule(options.service_account)}}},
-                        ToBase(options, "-impersonate-constrained", found.username), found.report));
+  RETURN_IF_ERROR(
+      Check(context, base, {{options.ns, {rbac::ImpersonateUserRule(options.service_account)}}},
+            ToBase(options, "-impersonate-constrained", found.username), {}, found.report));
   RETURN_IF_ERROR(Check(context, base, rbac::ImpersonateOnRules(*options.mandate),
-                        ToBase(options, "-impersonate-on", found.username), found.report));
+                        ToBase(options, "-impersonate-on", found.username), {}, found.report));
   return found;
 }
 
@@ -198,7 +252,8 @@ absl::StatusOr<PreflightReport> Preflight(const CallContext& context, RestClient
     report.subject =
         StrCat("component ", client.component(), ", which acts as base (", *username, "),");
   }
-  RETURN_IF_ERROR(Check(context, client, NeededRules(*options.mandate), grantee, report));
+  RETURN_IF_ERROR(Check(context, client, NeededRules(*options.mandate), grantee,
+                        options.watch_namespaces, report));
   return report;
 }
 

@@ -28,6 +28,9 @@ struct PreflightOptions {
   // kImpersonate: base's own client, which asks whether base may act as the component. Outlives
   // the preflight.
   RestClient* base = nullptr;
+  // The namespaces that the manager watches. A rule without a namespace may then be granted in the
+  // whole cluster, or in each of these. Empty: in the whole cluster.
+  std::vector<std::string> watch_namespaces = {};
 };
 
 struct PreflightReport {
@@ -53,10 +56,10 @@ struct PreflightReport {
 
 // Sends one SelfSubjectReview, then one SelfSubjectAccessReview for each declared verb of each
 // resource, several at a time. Every authenticated user may create these reviews. A rule without a
-// namespace must be granted in the whole cluster. In mode impersonate, base's grants are checked
-// first; if base lacks one, the report has only base's. Errors: kFailedPrecondition if the server
-// authenticates the component as another user, or if it does not support constrained impersonation;
-// those of RestClient. Blocks: not on the loop.
+// namespace must be granted in the whole cluster, or in each of the watched namespaces. In mode
+// impersonate, base's grants are checked first; if base lacks one, the report has only base's.
+// Errors: kFailedPrecondition if the server authenticates the component as another user, or if it
+// does not support constrained impersonation; those of RestClient. Blocks: not on the loop.
 absl::StatusOr<PreflightReport> Preflight(const CallContext& context, RestClient& client,
                                           const PreflightOptions& options);
 

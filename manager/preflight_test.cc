@@ -37,8 +37,10 @@ struct PreflightTest : ClientFixture {
                      {.mandate = &kPreflightMandate,
                       .username = "system:serviceaccount:mandate:mandate-manager-scope",
                       .ns = "mandate",
-                      .service_account = "mandate-manager-scope"});
+                      .service_account = "mandate-manager-scope",
+                      .watch_namespaces = namespaces});
   }
+  std::vector<std::string> namespaces;
   std::string username = "system:serviceaccount:mandate:mandate-manager-scope";
   std::set<std::string> asked;
   std::set<std::string> denied;
@@ -67,6 +69,65 @@ TEST_F(PreflightTest, AsksForEachDeclaredVerbAndNothingExternal) {
     if (request.target.ends_with("/token")) continue;
     EXPECT_EQ(request.token, "scope-1");
   }
+}
+
+TEST_F(PreflightTest, AWatchedNamespaceMayHaveARoleInstead) {
+  const std::string create =
+      R"({"group":"rbac.authorization.k8s.io","resource":"rolebindings","verb":"create"})";
+  const auto in = [&](const std::string& ns) {
+    return R"({"group":"rbac.authorization.k8s.io","namespace":")" + ns +
+           R"(","resource":"rolebindings","verb":"create"})";
+  };
+  denied = {create};
+  namespaces = {"shop", "bank"};
+  auto report = Run();
+  ASSERT_TRUE(report.ok()) << report.status();
+  EXPECT_EQ(report->ToStatus(), absl::OkStatus());
+  EXPECT_TRUE(asked.contains(in("shop")));
+  EXPECT_TRUE(asked.contains(in("bank")));
+  EXPECT_EQ(asked.size(), 9u) << "what the cluster grants is not asked for again";
+
+  denied = {create, in("shop")};
+  report = Run();
+  ASSERT_TRUE(report.ok()) << report.status();
+  ASSERT_EQ(report->missing.size(), 1u);
+  EXPECT_EQ(report->missing[0].ns, "shop");
+  EXPECT_THAT(report->manifest, HasSubstr(R"(kind: Role
+metadata:
+  name: mandate-manager-scope
+  namespace: shop
+rules:
+- apiGroups: ["rbac.authorization.k8s.io"]
+  resources: ["rolebindings", "rolebindings/status"]
+  verbs: ["create", "patch"]
+---
+)"));
+  EXPECT_THAT(report->manifest, Not(HasSubstr("ClusterRole\nmetadata")));
+}
+
+TEST_F(PreflightTest, ARoleGrantsNothingOfTheWholeCluster) {
+  const std::string bind =
+      R"({"group":"rbac.authorization.k8s.io","name":"edit","resource":"clusterroles",)"
+      R"("verb":"bind"})";
+  const std::string url = R"({"path":"/metrics","verb":"get"})";
+  denied = {bind, url};
+  namespaces = {"shop"};
+  const auto report = Run();
+  ASSERT_TRUE(report.ok()) << report.status();
+  ASSERT_EQ(report->missing.size(), 2u);
+  EXPECT_EQ(asked.size(), 7u) << "neither is asked for in a namespace";
+  EXPECT_THAT(report->manifest, HasSubstr(R"(kind: ClusterRole
+metadata:
+  name: mandate-manager-scope
+rules:
+- nonResourceURLs: ["/metrics"]
+  verbs: ["get"]
+- apiGroups: ["rbac.authorization.k8s.io"]
+  resourceNames: ["edit"]
+  resources: ["clusterroles"]
+  verbs: ["bind"]
+---
+)"));
 }
 
 TEST_F(PreflightTest, ReportsMissingPermissionsWithTheirWholeRole) {

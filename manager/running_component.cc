@@ -11,16 +11,22 @@ namespace mandate {
 absl::StatusOr<std::unique_ptr<RunningComponent>> RunningComponent::Create(
     const ComponentSpec& spec, const Options& options) {
   const std::string name(spec.mandate->component);
+  CacheView& whole = options.cache.AddComponent(options.client, *spec.mandate);
+  std::unique_ptr<NamespacedView> view;
+  if (!options.watch_namespaces.empty()) {
+    view = std::make_unique<NamespacedView>(whole, options.watch_namespaces);
+  }
   ControllerContext controller_context{
       name,
       options.client.loop(),
       options.workers,
-      options.cache.AddComponent(options.client, *spec.mandate),
+      view == nullptr ? whole : *view,
       options.metrics,
       options.log,
       options.seed,
       std::make_shared<Strand>(Strand::Options{options.workers, options.client.loop().clock()})};
   std::unique_ptr<RunningComponent> running(new RunningComponent(
+      std::move(view),
       {*spec.mandate, options.client, options.events, std::move(controller_context), options.ns,
        options.access_hints},
       options.cache, options.log.With("component", name),

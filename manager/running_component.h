@@ -13,6 +13,7 @@
 #include "absl/time/time.h"
 #include "manager/admission/component_webhooks.h"
 #include "manager/cache/cache.h"
+#include "manager/cache/namespaced_view.h"
 #include "manager/client/rest_client.h"
 #include "manager/component.h"
 #include "manager/core/mutex.h"
@@ -34,6 +35,8 @@ class RunningComponent {
     Logger log;
     uint64_t seed = 0;
     std::string_view ns = {};  // the manager's namespace; outlives this
+    // What it reads of namespaced kinds (cache/namespaced_view.h); empty: every namespace.
+    std::vector<std::string> watch_namespaces = {};
     AccessHints* access_hints = nullptr;
     WebhookLimits webhook_limits = {};
     // Whether it needs a token before it is ready.
@@ -49,10 +52,10 @@ class RunningComponent {
   const rbac::Mandate& mandate() const { return component_.mandate; }
   // How many of its reconcilers and its webhooks' handlers may run at once.
   int concurrency() const;
+  const Controllers& controllers() const { return controllers_; }
   // Null if the component has no webhooks.
   ComponentWebhooks* webhooks() const { return webhooks_.get(); }
 
-  const Controllers& controllers() const { return controllers_; }
   // The state of its token changed: without one the server accepts, its view of the cache ends, and
   // with one it is asked for again. On the loop.
   void OnTokenStatus(const TokenStatus& status);
@@ -73,12 +76,15 @@ class RunningComponent {
   absl::Status Ready() const;
 
  private:
-  RunningComponent(Component component, Cache& cache, Logger log, absl::Status token)
-      : component_(std::move(component)),
+  RunningComponent(std::unique_ptr<NamespacedView> view, Component component, Cache& cache,
+                   Logger log, absl::Status token)
+      : view_(std::move(view)),
+        component_(std::move(component)),
         cache_(cache),
         log_(std::move(log)),
         token_(std::move(token)) {}
 
+  std::unique_ptr<NamespacedView> view_;  // the component's, if it is restricted to namespaces
   const Component component_;
   Cache& cache_;
   const Logger log_;

@@ -6,13 +6,14 @@
 
 #include "absl/strings/str_join.h"
 #include "cmd/program/certificate_flags.h"
+#include "manager/cache/namespaced_view.h"
 #include "manager/core/closest_name.h"
 #include "manager/core/command_line.h"
 #include "manager/core/help_formatter.h"
 #include "manager/core/status_macros.h"
 #include "manager/core/strings.h"
-#include "manager/kubeconfig/kubeconfig.h"
 #include "manager/debug_server.h"
+#include "manager/kubeconfig/kubeconfig.h"
 #include "manager/object/quantity.h"
 #include "manager/serving/listener.h"
 #include "manager/telemetry/mandates.h"
@@ -67,12 +68,12 @@ void DeclareServers(CLI::App& app, ManagerOptions& options) {
       ->capture_default_str();
   app.add_flag("--metrics-secure", options.metrics_secure,
                "Serve /metrics over HTTPS, to clients that Kubernetes authorizes to `get` it.");
-  DeclareCertificate(app, "metrics", options.metrics_certificate,
   app.add_option("--debug-bind-address", options.debug_address,
                  "Loopback address of /debug/queues and /debug/watches, the state of work queues "
                  "and watches; 0 disables them.")
       ->type_name("HOST:PORT")
       ->capture_default_str();
+  DeclareCertificate(app, "metrics", options.metrics_certificate,
                      "Folder of the serving certificate of /metrics, reloaded when it changes. "
                      "Default: a self-signed certificate.");
 }
@@ -126,6 +127,11 @@ void Declare(CLI::App& app, CommandLine& line, ManagerOptions& options, const st
       ->delimiter(',')
       ->type_name("LIST")
       ->capture_default_str();
+  app.add_option("--watch-namespaces", options.watch_namespaces,
+                 "Namespaces whose objects the components read. Default: all. Kinds without "
+                 "namespaces are read as before, and so is a namespace that a component names.")
+      ->delimiter(',')
+      ->type_name("LIST");
   app.add_flag("--leader-elect,!--no-leader-elect", options.leader_elect,
                "Run controllers only while holding the Lease mandate-manager. On by default; "
                "--leader-elect=false disables leader election.");
@@ -200,18 +206,18 @@ absl::Status CheckServers(const ManagerOptions& options) {
     return Usage("--metrics-cert-path: the certificate is used only with --metrics-secure; add it");
   }
   RETURN_IF_ERROR(IsLoopback("--webhook-bind-address", options.webhook_address).status());
-  return absl::OkStatus();
-}
-
-// Accepts 1s to 1h.
-absl::StatusOr<absl::Duration> ParseDuration(std::string_view flag, const std::string& text,
-                                             std::string_view example) {
   if (options.debug_address != "0") {
     const absl::Status loopback_only = CheckDebugAddress(options.debug_address);
     if (!loopback_only.ok()) {
       return Usage(StrCat("--debug-bind-address: ", AsStd(loopback_only.message())));
     }
   }
+  return absl::OkStatus();
+}
+
+// Accepts 1s to 1h.
+absl::StatusOr<absl::Duration> ParseDuration(std::string_view flag, const std::string& text,
+                                             std::string_view example) {
   absl::Duration duration;
   if (absl::ParseDuration(text, &duration) && duration >= absl::Seconds(1) &&
       duration <= absl::Hours(1)) {
@@ -281,6 +287,8 @@ absl::StatusOr<Flags> Resolve(const Program& program, const CommandLine& line,
   }
   RETURN_IF_ERROR(ResolveIdentities(line, options));
   RETURN_IF_ERROR(CheckServers(options));
+  const absl::Status namespaces = CheckWatchedNamespaces(options.watch_namespaces);
+  if (!namespaces.ok()) return Usage(StrCat("--watch-namespaces: ", AsStd(namespaces.message())));
   auto guard = ParseGuardMode(line.guard);
   if (!guard.ok()) return Usage(StrCat("--guard-mode: ", AsStd(guard.status().message())));
   options.guard = *guard;

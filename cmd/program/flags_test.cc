@@ -15,6 +15,7 @@ namespace {
 
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
+using ::testing::IsEmpty;
 
 constexpr rbac::Mandate kBaseMandate{.component = "base", .rules = {}};
 constexpr rbac::Mandate kA{.component = "a", .rules = {}};
@@ -81,6 +82,7 @@ TEST_F(FlagsTest, DefaultsAreThoseOfAControllerManager) {
   EXPECT_FALSE(flags->manager.create_service_accounts);
   EXPECT_FALSE(flags->allow_core_dumps);
   EXPECT_EQ(flags->manager.debug_address, "0");
+  EXPECT_THAT(flags->manager.watch_namespaces, IsEmpty());
   EXPECT_THAT(flags->manager.health_address, HasSubstr("127.0.0.1"));
   EXPECT_THAT(flags->manager.metrics_address, HasSubstr("127.0.0.1"));
 }
@@ -111,7 +113,7 @@ TEST_F(FlagsTest, AcceptsTheFieldsNamesOfFlags) {
              "--metrics-cert-path=/certs", "--metrics-cert-name=a.crt", "--metrics-cert-key=a.key",
              "--health-probe-bind-address=:8081", "--controllers=a", "--bind-tokens-to-secrets",
              "--token-audiences=https://kubernetes.default.svc,vault", "--token-check-period=30s",
-             "--max-watch-size=64Mi"});
+             "--max-watch-size=64Mi", "--watch-namespaces=shop,bank"});
   ASSERT_TRUE(flags.ok()) << flags.status();
   EXPECT_EQ(flags->manager.metrics_address, ":8443");
   EXPECT_TRUE(flags->manager.metrics_secure);
@@ -124,6 +126,7 @@ TEST_F(FlagsTest, AcceptsTheFieldsNamesOfFlags) {
               ElementsAre("https://kubernetes.default.svc", "vault"));
   EXPECT_EQ(flags->manager.token_check_period, absl::Seconds(30));
   EXPECT_EQ(flags->manager.max_watch_bytes, 64u << 20);
+  EXPECT_THAT(flags->manager.watch_namespaces, ElementsAre("shop", "bank"));
   ASSERT_EQ(flags->components.size(), 2u);
   EXPECT_EQ(flags->components[1].mandate, &kMetricsAuth);
 }
@@ -194,6 +197,10 @@ TEST_F(FlagsTest, AMistakeIsOneLineWithItsFlag) {
        "--debug-bind-address: :6060 can be reached from other machines, and the debug pages need "
        "no authentication; use 127.0.0.1:6060"},
       {{kubeconfig, "--debug-bind-address=nowhere"}, "--debug-bind-address: \"nowhere\" is not"},
+      {{kubeconfig, "--watch-namespaces=shop,Bank"},
+       "--watch-namespaces: \"Bank\" cannot be a namespace: "},
+      {{kubeconfig, "--watch-namespaces=shop,shop"},
+       "--watch-namespaces: namespace shop is listed twice"},
       {{kubeconfig, "--controllers=metrics-auth"},
        "--controllers: metrics-auth is not a controller; --metrics-secure enables or disables it"},
       {{kubeconfig, "--webhook-bind-address=nowhere"}, "--webhook-bind-address: \"nowhere\""},

@@ -135,6 +135,11 @@ class CacheView {
  public:
   virtual ~CacheView() = default;
 
+  // The demands that this one becomes: itself; of a view that is restricted to namespaces
+  // (namespaced_view.h), one for each of them. A caller that demands each of these knows the state
+  // of each.
+  virtual std::vector<DemandSpec> Split(const DemandSpec& spec) const { return {spec}; }
+
   // `sink` may be null. A sink that joins an open watch gets the store's content as initial adds.
   [[nodiscard]] virtual std::unique_ptr<DemandHandle> Demand(DemandSpec spec,
                                                              std::shared_ptr<DemandSink> sink) = 0;

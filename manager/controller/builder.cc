@@ -15,8 +15,7 @@ void UntypedBuilder::AddFor(DemandSpec demand, std::vector<Predicate> predicates
     return;
   }
   for_ = kind;
-  AddSource(std::move(demand), EnqueueObject(), std::move(predicates));
-  options_.sources.back().is_primary = true;
+  AddSource(demand, EnqueueObject(), std::move(predicates), /*is_primary=*/true);
 }
 
 void UntypedBuilder::AddOwned(DemandSpec demand, std::vector<Predicate> predicates) {
@@ -24,14 +23,25 @@ void UntypedBuilder::AddOwned(DemandSpec demand, std::vector<Predicate> predicat
     Fail(StrCat("Owns() of ", demand.kind.kind, " must come after For(), which defines the owner"));
     return;
   }
-  AddSource(std::move(demand), EnqueueControllerOwner(*for_), std::move(predicates));
+  AddSource(demand, EnqueueControllerOwner(*for_), std::move(predicates));
 }
 
-void UntypedBuilder::AddSource(DemandSpec demand, EventHandler handler,
-                               std::vector<Predicate> predicates) {
-  options_.sources.push_back({.demand = std::move(demand),
-                              .handler = std::move(handler),
-                              .predicates = std::move(predicates)});
+void UntypedBuilder::AddSource(const DemandSpec& demand, EventHandler handler,
+                               std::vector<Predicate> predicates, bool is_primary) {
+  std::vector<DemandSpec> parts = options_.controller_context.cache.Split(demand);
+  if (parts.size() > 1) {
+    // A map may have a state, which stays one.
+    handler = [shared = std::make_shared<EventHandler>(std::move(handler))](
+                  const ObjectEvent& event, std::vector<Request>& requests) {
+      return (*shared)(event, requests);
+    };
+  }
+  for (DemandSpec& part : parts) {
+    options_.sources.push_back({.demand = std::move(part),
+                                .handler = handler,
+                                .predicates = predicates,
+                                .is_primary = is_primary});
+  }
 }
 
 absl::StatusOr<std::unique_ptr<Controller>> UntypedBuilder::Build(

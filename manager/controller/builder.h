@@ -34,7 +34,9 @@ class UntypedBuilder {
 
   void AddFor(DemandSpec demand, std::vector<Predicate> predicates);
   void AddOwned(DemandSpec demand, std::vector<Predicate> predicates);
-  void AddSource(DemandSpec demand, EventHandler handler, std::vector<Predicate> predicates);
+  // Adds a source for each demand that `demand` becomes (CacheView::Split()).
+  void AddSource(const DemandSpec& demand, EventHandler handler, std::vector<Predicate> predicates,
+                 bool is_primary = false);
   absl::StatusOr<std::unique_ptr<Controller>> Build(std::unique_ptr<Reconciler> reconciler);
 
   template <class T, class Map>

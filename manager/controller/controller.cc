@@ -7,7 +7,6 @@
 #include "manager/core/log_reason.h"
 #include "manager/core/status_macros.h"
 #include "manager/core/strings.h"
-#include "manager/object/names.h"
 
 namespace mandate {
 namespace {
@@ -164,15 +163,22 @@ void Controller::Core::OnUnsynced(size_t source) {
   if (watched.listed) {
     // The status of every object, also of one without events, must report it.
     if (denied && !std::exchange(watched.denied, true) && KnowsReconciled()) ResyncSoon();
-  } else if (!mapper_.sources()[source].is_primary && !watched.given_up) {
+  } else if (!IsAwaited(source) && !watched.given_up) {
     if (denied) return GiveUp(source);
-    if (!watched.status.failed || watched.timeout != nullptr) return;
+    const bool fails = watched.status.failed && !mapper_.sources()[source].is_primary;
+    if (!fails || watched.timeout != nullptr) return;
     watched.timeout =
         context_.loop.RunAt(Now() + options_.initial_sync_timeout, [this, source, &watched] {
           watched.timeout.reset();
           if (watched.status.failed) GiveUp(source);  // else a list is under way
         });
   }
+}
+
+bool Controller::Core::IsAwaited(size_t source) const {
+  if (!mapper_.sources()[source].is_primary) return false;
+  const auto is_primary = [](const Source& other) { return other.is_primary; };
+  return std::ranges::count_if(mapper_.sources(), is_primary) == 1;
 }
 
 void Controller::Core::GiveUp(size_t source) {
@@ -336,39 +342,6 @@ void Controller::Core::StopOnLoop(absl::Time deadline) {
   queue_.UpdateMetrics(queue_metrics_, Now());
 }
 
-absl::Status Controller::Options::Validate() const {
-  const auto invalid = [this](std::string_view why) {
-    return absl::InvalidArgumentError(AsAbsl(StrCat("controller \"", name, "\": ", why)));
-  };
-  if (absl::Status status = CheckDnsLabel(name); !status.ok()) {
-    return invalid(StrCat("its name is invalid: ", AsStd(status.message())));
-  }
-  if (controller_context.component.empty()) return invalid("it has no component");
-  if (reconciler == nullptr) return invalid("it has no reconciler");
-  if (sources.empty() && channel == nullptr) return invalid("it watches nothing");
-  for (const Source& source : sources) {
-    if (source.handler == nullptr) {
-      return invalid(StrCat("nothing handles ", source.demand.ToString()));
-    }
-  }
-  if (controller.max_concurrent_reconciles < 1) {
-    return invalid("max_concurrent_reconciles must be at least 1");
-  }
-  if (controller.reconcile_timeout <= absl::ZeroDuration()) {
-    return invalid("reconcile_timeout must be greater than zero");
-  }
-  if (controller.queue.max_items < 2 || controller.queue.base_delay <= absl::ZeroDuration() ||
-      controller.queue.max_delay < controller.queue.base_delay) {
-    return invalid("queue needs max_items of 2 or more, and 0 < base_delay <= max_delay");
-  }
-  if (controller.initial_sync_timeout < absl::ZeroDuration()) {
-QueueSnapshot Controller::Queue(size_t most_requests) const { return core_->Queue(most_requests); }
-    return invalid("initial_sync_timeout must not be negative");
-  }
-  if (controller.max_unmapped_events < 2) return invalid("max_unmapped_events must be at least 2");
-  return absl::OkStatus();
-}
-
 absl::StatusOr<std::unique_ptr<Controller>> Controller::Create(Options options) {
   RETURN_IF_ERROR(options.Validate());
   const std::shared_ptr<RequestChannel> channel = options.channel;
@@ -389,6 +362,7 @@ void Controller::Start() { core_->Start(); }
 void Controller::RequestStop() { core_->RequestStop(); }
 absl::Status Controller::Stop(absl::Time deadline) { return core_->Stop(deadline); }
 absl::Status Controller::Ready() const { return core_->Ready(); }
+QueueSnapshot Controller::Queue(size_t most_requests) const { return core_->Queue(most_requests); }
 const std::string& Controller::name() const { return core_->name; }
 const std::string& Controller::component() const { return core_->component(); }
 int Controller::max_concurrent_reconciles() const { return core_->max_concurrent(); }

@@ -32,7 +32,8 @@ struct ControllerOptions {
   // each object, and all objects are mapped again.
   size_t max_unmapped_events = 10'000;
   // How long the first list of a source may fail before workers start without it. Workers always
-  // wait for the reconciled kind. They never wait for another source that is forbidden or whose
+  // wait for the reconciled kind; not for one of its several namespaces that is forbidden. They
+  // never wait for another source that is forbidden or whose
   // kind is absent.
   absl::Duration initial_sync_timeout = absl::Seconds(10);
   // The controller is ready although a source is forbidden, because it works without it, too.
@@ -41,9 +42,10 @@ struct ControllerOptions {
 
 // Workers start when the initial list of each source has been mapped. A source other than the
 // reconciled kind holds them up only while its list runs, or fails for up to initial_sync_timeout:
-// not while it is forbidden or its kind absent. Reads of a source that is not synced are errors
-// (cache_view.h), so that a reconciler cannot take unknown for absent. While a source cannot be
-// read the controller is not ready, and it works on.
+// not while it is forbidden or its kind absent. Nor does one of several namespaces of the
+// reconciled kind hold them up while it is forbidden. Reads of a source that is not synced are
+// errors (cache_view.h), so that a reconciler cannot take unknown for absent. While a source cannot
+// be read the controller is not ready, and it works on.
 //
 // Every change is reconciled after it happened. If a map may have missed a change (a source could
 // not be read or was paused, or the queue was full), all objects of all sources are mapped again at
@@ -87,11 +89,11 @@ class Controller {
   // OK if every source is synced and workers run; else the reasons.
   absl::Status Ready() const;
 
-  const std::string& name() const;
-  const std::string& component() const;
   // The state of its work queue, with at most `most_requests` requests.
   QueueSnapshot Queue(size_t most_requests) const;
 
+  const std::string& name() const;
+  const std::string& component() const;
   int max_concurrent_reconciles() const;
 
  private:

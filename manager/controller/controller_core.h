@@ -153,6 +153,8 @@ class Controller::Core : public std::enable_shared_from_this<Core> {
   void OnSynced(size_t source, bool again);
   void OnUnsynced(size_t source);
   void LogUnsynced(size_t source);
+  // Whether workers wait for the source without a limit.
+  bool IsAwaited(size_t source) const;
   // Workers start without the source.
   void GiveUp(size_t source);
   // Whether the objects that a resync would reconcile are known.
