@@ -100,6 +100,12 @@ int RunningComponent::concurrency() const {
   return sum;
 }
 
+void RunningComponent::WarmUpControllers() {
+  for (const auto& controller : controllers_) {
+    if (controller->warms_up()) controller->WarmUp();
+  }
+}
+
 void RunningComponent::StartControllers() {
   {
     MutexLock lock(mutex_);
@@ -125,16 +131,19 @@ absl::Status RunningComponent::StopControllers(absl::Time deadline) {
 }
 
 absl::Status RunningComponent::Ready() const {
+  bool started = false;
   {
     MutexLock lock(mutex_);
     RETURN_IF_ERROR(token_);
     if (!preflight_) return absl::UnavailableError("its permissions are being checked");
     RETURN_IF_ERROR(*preflight_);
     if (webhooks_ != nullptr) RETURN_IF_ERROR(webhooks_->Ready());
-    if (!started_) return absl::OkStatus();
+    started = started_;
   }
-  for (const auto& controller : controllers_) RETURN_IF_ERROR(controller->Ready());
-  return ready_ ? ready_() : absl::OkStatus();
+  for (const auto& controller : controllers_) {
+    if (started || controller->warms_up()) RETURN_IF_ERROR(controller->Ready());
+  }
+  return started && ready_ ? ready_() : absl::OkStatus();
 }
 
 }  // namespace mandate

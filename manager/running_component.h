@@ -63,6 +63,8 @@ class RunningComponent {
   // any more, denied watches try again at once. Any thread.
   void OnPreflight(absl::Status result);
 
+  // Opens the watches of the controllers that ask for it (ControllerOptions::warm_up).
+  void WarmUpControllers();
   void StartControllers();
   // Takes no more work; does not wait.
   void RequestStop();
@@ -71,7 +73,8 @@ class RunningComponent {
   absl::Status StopControllers(absl::Time deadline);
 
   // OK, or what is wrong and what to do about it: no token, missing grants, sources that cannot be
-  // watched, or ComponentSpec::ready. Controllers that were not started (on a standby) are ready;
+  // watched, or ComponentSpec::ready. Controllers that were not started (on a standby) are ready,
+  // but those that warm up are so when their sources are synced;
   // webhooks are ready when their demands are synced. Any thread.
   absl::Status Ready() const;
 

@@ -72,7 +72,7 @@ class RunningComponentTest : public CacheFixture {
                                            run(context);
                                            return Result{};
                                          }),
-                                     .controller = {}});
+                                     .controller = controller_options_});
              if (!controller.ok()) return controller.status();
              controllers_.push_back(controller->get());
              controllers.push_back(*std::move(controller));
@@ -105,6 +105,7 @@ class RunningComponentTest : public CacheFixture {
   SimulatedPool pool_{loop_, 1};
   FakeEventRecorder events_;
   std::shared_ptr<LogCapture> log_ = std::make_shared<LogCapture>();
+  ControllerOptions controller_options_;
   std::vector<Controller*> controllers_;
   CacheView* view_ = nullptr;
   std::unique_ptr<DemandHandle> demand_;
@@ -343,6 +344,35 @@ TEST_F(RunningComponentTest, StandbyIsReadyAndALeaderOnceItsSourcesAre) {
   server_.Grant("a");
   loop_.RunFor(absl::Minutes(10));
   EXPECT_EQ(running_->Ready(), absl::OkStatus());
+}
+
+TEST_F(RunningComponentTest, AWarmStandbyIsReadyOnceItsSourcesAre) {
+  controller_options_.warm_up = true;
+  int runs = 0;
+  Run(Options(), {"warm"}, [&](const CallContext&) { ++runs; });
+  running_->OnTokenStatus(Token(true, absl::OkStatus()));
+  running_->OnPreflight(absl::OkStatus());
+  running_->WarmUpControllers();
+  started_ = true;
+  Settle();  // without the right to watch
+  EXPECT_THAT(std::string(running_->Ready().message()), HasSubstr("widgets"));
+  server_.Grant("a");
+  loop_.RunFor(absl::Minutes(10));
+  EXPECT_EQ(running_->Ready(), absl::OkStatus());
+  EXPECT_EQ(server_.live_watches(), 1u);
+  EXPECT_EQ(runs, 0);
+  a_.ForgetRequests();
+  Start();
+  EXPECT_EQ(runs, 1);
+  EXPECT_EQ(a_.requests().size(), 0u) << "neither a list nor a watch";
+}
+
+TEST_F(RunningComponentTest, OnlyControllersThatAskForItWarmUp) {
+  server_.Grant("a");
+  Run(Options(), {"cold"});
+  running_->WarmUpControllers();
+  Settle();
+  EXPECT_EQ(server_.live_watches(), 0u);
 }
 
 TEST_F(RunningComponentTest, ItsOwnConditionCounts) {

@@ -22,21 +22,32 @@ constexpr absl::Duration kFirstListLimit = absl::Minutes(1);
 
 }  // namespace
 
-void Controller::Core::StartOnLoop() {
+void Controller::Core::WarmUpOnLoop() {
   if (phase_ != Phase::kIdle) return;
-  phase_ = Phase::kWaiting;
-  log_.Info("Starting controller", {{"sources", watched_.size()}});
+  phase_ = Phase::kWarm;
+  log_.Info("Warming up", {{"sources", watched_.size()}});
+  OpenSources();
+}
+
+void Controller::Core::StartOnLoop() {
+  if (phase_ != Phase::kIdle && phase_ != Phase::kWarm) return;
+  const bool is_warm = phase_.exchange(Phase::kWaiting) == Phase::kWarm;
+  log_.Info("Starting controller", {{"sources", watched_.size()}, {"warm", is_warm}});
+  if (!is_warm) OpenSources();
+  if (watched_.empty() || mapped_lists_) StartWorkers();
+  if (demands_ == nullptr) return;
+  demands_->Connect(name, [weak = weak_from_this()](const std::vector<Request>& requests) {
+    if (auto core = weak.lock()) core->OnDemanded(requests);
+  });
+}
+
+void Controller::Core::OpenSources() {
   for (size_t i = 0; i < watched_.size(); ++i) {
     auto handle = context_.cache.Demand(mapper_.sources()[i].demand,
                                         std::make_shared<Sink>(weak_from_this(), i));
     MutexLock lock(mutex_);
     watched_[i].handle = std::move(handle);
   }
-  if (watched_.empty()) StartWorkers();
-  if (demands_ == nullptr) return;
-  demands_->Connect(name, [weak = weak_from_this()](const std::vector<Request>& requests) {
-    if (auto core = weak.lock()) core->OnDemanded(requests);
-  });
 }
 
 void Controller::Core::OnEvent(size_t source, const ObjectEvent& event) {
@@ -209,7 +220,10 @@ void Controller::Core::StartWorkers() {
 void Controller::Core::MapSlice() {
   const EventMapper::Slice slice = mapper_.RunSlice();
   if (slice.more) MapSoon();
-  if (slice.listed) PostToLoop(&Core::StartWorkers);
+  if (slice.listed) {
+    mapped_lists_ = true;
+    PostToLoop(&Core::StartWorkers);
+  }
   if (paused_ > 0 && mapper_.HasCapacity()) PostToLoop(&Core::ResumeSources);
 }
 
@@ -228,7 +242,7 @@ absl::Status Controller::Core::Ready() const {
       readiness.AddSource(mapper_.sources()[i].demand.ToString(), status, watched_[i].listed);
     }
   }
-  if (phase == Phase::kWaiting) {
+  if (phase == Phase::kWaiting || (phase == Phase::kWarm && !mapped_lists_)) {
     readiness.AddIfEmpty(absl::StatusCode::kUnavailable,
                          "its map functions still process the initial lists");
   }
@@ -358,6 +372,7 @@ absl::StatusOr<std::unique_ptr<Controller>> Controller::Create(Options options) 
 Controller::Controller(std::shared_ptr<Core> core) : core_(std::move(core)) {}
 Controller::~Controller() = default;
 
+void Controller::WarmUp() { core_->WarmUp(); }
 void Controller::Start() { core_->Start(); }
 void Controller::RequestStop() { core_->RequestStop(); }
 absl::Status Controller::Stop(absl::Time deadline) { return core_->Stop(deadline); }
@@ -366,5 +381,6 @@ QueueSnapshot Controller::Queue(size_t most_requests) const { return core_->Queu
 const std::string& Controller::name() const { return core_->name; }
 const std::string& Controller::component() const { return core_->component(); }
 int Controller::max_concurrent_reconciles() const { return core_->max_concurrent(); }
+bool Controller::warms_up() const { return core_->warms_up(); }
 
 }  // namespace mandate

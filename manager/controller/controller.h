@@ -38,6 +38,10 @@ struct ControllerOptions {
   absl::Duration initial_sync_timeout = absl::Seconds(10);
   // The controller is ready although a source is forbidden, because it works without it, too.
   bool forbidden_sources_are_ready = false;
+  // A replica that does not lead opens the watches, too, and maps their events. When it becomes the
+  // leader, it reconciles at once, without a list. Each standby costs the API server as many
+  // watches as the leader.
+  bool warm_up = false;
 };
 
 // Workers start when the initial list of each source has been mapped. A source other than the
@@ -73,7 +77,11 @@ class Controller {
   // To be called after Stop(), or without Start().
   ~Controller();
 
-  // Opens the demands. Once; does not block.
+  // Opens the demands and maps their events, but starts no workers: requests wait in the queue.
+  // For a standby, before Start(); does not block. Later calls have no effect.
+  void WarmUp();
+
+  // Opens the demands that are not open, and starts workers. Once; does not block.
   void Start();
 
   // The first half of Stop(); does not wait. To stop several controllers within one deadline, call
@@ -95,6 +103,7 @@ class Controller {
   const std::string& name() const;
   const std::string& component() const;
   int max_concurrent_reconciles() const;
+  bool warms_up() const;  // ControllerOptions::warm_up
 
  private:
   class Core;

@@ -61,8 +61,12 @@ class Controller::Core : public std::enable_shared_from_this<Core> {
 
   const std::string& component() const { return context_.component; }
   int max_concurrent() const { return options_.max_concurrent_reconciles; }
+  bool warms_up() const { return options_.warm_up; }
 
   // Any thread.
+  void WarmUp() {
+    context_.loop.Post([core = shared_from_this()] { core->WarmUpOnLoop(); });
+  }
   void Start() {
     context_.loop.Post([core = shared_from_this()] { core->StartOnLoop(); });
   }
@@ -85,7 +89,8 @@ class Controller::Core : public std::enable_shared_from_this<Core> {
   const std::string name;
 
  private:
-  enum class Phase { kIdle, kWaiting, kRunning, kStopped };
+  // kWarm: as kWaiting, but workers do not start.
+  enum class Phase { kIdle, kWarm, kWaiting, kRunning, kStopped };
 
   // A source, as the loop sees it.
   struct Watched {
@@ -137,7 +142,9 @@ class Controller::Core : public std::enable_shared_from_this<Core> {
   absl::Time Now() const { return clock().TimeNow(); }
 
   // On the loop.
+  void WarmUpOnLoop();
   void StartOnLoop();
+  void OpenSources();
   void StopOnLoop(absl::Time deadline);
   void StartWorkers();
   void OnEvent(size_t source, const ObjectEvent& event);
@@ -204,6 +211,7 @@ class Controller::Core : public std::enable_shared_from_this<Core> {
 
   mutable Mutex mutex_;  // the loop's thread reads its own writes without it
   std::atomic<Phase> phase_ = Phase::kIdle;
+  std::atomic<bool> mapped_lists_ = false;  // every initial list that is waited for
 };
 
 }  // namespace mandate
