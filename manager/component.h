@@ -16,6 +16,7 @@
 #include "manager/controller/controller.h"
 #include "manager/controller/event_recorder.h"
 #include "manager/rbac/mandate.h"
+#include "manager/runnable.h"
 
 namespace mandate {
 
@@ -36,9 +37,10 @@ struct Component {
 };
 
 using Controllers = std::vector<std::unique_ptr<Controller>>;
+using Runnables = std::vector<Runnable>;
 
-// One component of a program, and the functions that make its controllers and its webhooks. Each
-// function may be empty.
+// One component of a program, and the functions that make its controllers, its webhooks and its
+// other work. Each function may be empty.
 struct ComponentSpec {
   const rbac::Mandate* mandate = nullptr;  // a constant of the program
   std::function<absl::StatusOr<Controllers>(const Component&)> make_controllers = {};
@@ -46,6 +48,7 @@ struct ComponentSpec {
   // A further condition of the component's readiness (/readyz/COMPONENT). Any thread; returns at
   // once.
   std::function<absl::Status()> ready = {};
+  std::function<absl::StatusOr<Runnables>(const Component&)> make_runnables = {};
 };
 
 // The `make_controllers` of a component whose only controller `kMake` creates.

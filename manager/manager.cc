@@ -119,9 +119,7 @@ absl::Status Manager::Run(std::stop_token stop) {
       p.leading.Set();
     }
   });
-  if (p.elector != nullptr) {
-    for (const auto& component : p.components) component->WarmUpControllers();
-  }
+  for (const auto& component : p.components) component->StartOnEveryReplica();
   // Controllers start when leading, while this thread waits for the end.
   std::jthread starter([&p] {
     p.leading.Wait();

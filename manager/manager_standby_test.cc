@@ -108,5 +108,36 @@ TEST_F(ManagerStandbyTest, AWarmStandbyLeadsWithoutAList) {
   EXPECT_EQ(Reads(), reads) << "the watch of the standby goes on";
 }
 
+TEST_F(ManagerStandbyTest, RunnablesRunWhereTheyAreNeeded) {
+  Latch everywhere;
+  Latch on_the_leader;
+  std::atomic<bool> leads = false;
+  std::atomic<bool> too_early = false;
+  RunStandby(
+      {.mandate = &kKeeper, .make_runnables = [&](const Component&) -> absl::StatusOr<Runnables> {
+         return Runnables{{.name = "everywhere",
+                           .needs_leader = false,
+                           .run =
+                               [&](const CallContext& context) {
+                                 Latch stopped;
+                                 const std::stop_callback on_stop(context.stop,
+                                                                  [&] { stopped.Set(); });
+                                 everywhere.Set();
+                                 stopped.Wait();
+                                 return absl::OkStatus();
+                               }},
+                          {.name = "leader", .run = [&](const CallContext&) {
+                             if (!leads) too_early = true;
+                             on_the_leader.Set();
+                             return absl::OkStatus();
+                           }}};
+       }});
+  everywhere.Wait();
+  leads = true;
+  Lead();
+  on_the_leader.Wait();
+  EXPECT_FALSE(too_early);
+}
+
 }  // namespace
 }  // namespace mandate

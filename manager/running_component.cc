@@ -1,5 +1,6 @@
 #include "manager/running_component.h"
 
+#include <set>
 #include <utility>
 
 #include "manager/core/log_reason.h"
@@ -35,6 +36,7 @@ absl::StatusOr<std::unique_ptr<RunningComponent>> RunningComponent::Create(
   if (spec.make_controllers) {
     ASSIGN_OR_RETURN(running->controllers_, spec.make_controllers(running->component_));
   }
+  if (spec.make_runnables) RETURN_IF_ERROR(running->MakeRunnables(spec, options));
   Webhooks webhooks;
   if (spec.make_webhooks) {
     ASSIGN_OR_RETURN(webhooks, spec.make_webhooks(running->component_));
@@ -51,6 +53,27 @@ absl::StatusOr<std::unique_ptr<RunningComponent>> RunningComponent::Create(
                                    .log = running->log_});
   }
   return running;
+}
+
+absl::Status RunningComponent::MakeRunnables(const ComponentSpec& spec, const Options& options) {
+  ASSIGN_OR_RETURN(Runnables runnables, spec.make_runnables(component_));
+  std::set<std::string> names;
+  uint64_t seed = options.seed;
+  for (Runnable& runnable : runnables) {
+    if (!names.insert(runnable.name).second) {
+      return absl::InvalidArgumentError(
+          StrCat("component ", name(), " has two runnables with the name ", runnable.name));
+    }
+    ASSIGN_OR_RETURN(auto running, RunningRunnable::Create({.runnable = std::move(runnable),
+                                                            .component = std::string(name()),
+                                                            .loop = &options.client.loop(),
+                                                            .pool = &options.workers,
+                                                            .metrics = &options.metrics,
+                                                            .log = options.log,
+                                                            .seed = ++seed}));
+    runnables_.push_back(std::move(running));
+  }
+  return absl::OkStatus();
 }
 
 void RunningComponent::OnTokenStatus(const TokenStatus& status) {
@@ -97,10 +120,13 @@ void RunningComponent::OnPreflight(absl::Status result) {
 int RunningComponent::concurrency() const {
   int sum = webhooks_ == nullptr ? 0 : webhooks_->threads();
   for (const auto& controller : controllers_) sum += controller->max_concurrent_reconciles();
-  return sum;
+  return sum + static_cast<int>(runnables_.size());
 }
 
-void RunningComponent::WarmUpControllers() {
+void RunningComponent::StartOnEveryReplica() {
+  for (const auto& runnable : runnables_) {
+    if (!runnable->needs_leader()) runnable->Start();
+  }
   for (const auto& controller : controllers_) {
     if (controller->warms_up()) controller->WarmUp();
   }
@@ -112,21 +138,26 @@ void RunningComponent::StartControllers() {
     started_ = true;
   }
   for (const auto& controller : controllers_) controller->Start();
+  for (const auto& runnable : runnables_) {
+    if (runnable->needs_leader()) runnable->Start();
+  }
 }
 
 void RunningComponent::RequestStop() {
   for (const auto& controller : controllers_) controller->RequestStop();
+  for (const auto& runnable : runnables_) runnable->RequestStop();
 }
 
 absl::Status RunningComponent::StopControllers(absl::Time deadline) {
   absl::Status result;
-  for (const auto& controller : controllers_) {
-    const absl::Status status = controller->Stop(deadline);
-    // A controller that still runs is the most important error: the Lease is not released then.
+  const auto add = [&](const absl::Status& status) {
+    // Work that still runs is the most important error: the Lease is not released then.
     if (result.ok() || (absl::IsDeadlineExceeded(status) && !absl::IsDeadlineExceeded(result))) {
       result = status;
     }
-  }
+  };
+  for (const auto& controller : controllers_) add(controller->Stop(deadline));
+  for (const auto& runnable : runnables_) add(runnable->Stop(deadline));
   return result;
 }
 
@@ -143,6 +174,7 @@ absl::Status RunningComponent::Ready() const {
   for (const auto& controller : controllers_) {
     if (started || controller->warms_up()) RETURN_IF_ERROR(controller->Ready());
   }
+  for (const auto& runnable : runnables_) RETURN_IF_ERROR(runnable->Ready());
   return started && ready_ ? ready_() : absl::OkStatus();
 }
 

@@ -43,14 +43,14 @@ class RunningComponent {
     bool has_token = true;
   };
 
-  // Makes the controllers and the webhooks, starts nothing.
+  // Makes the controllers, the webhooks and the runnables, starts nothing.
   static absl::StatusOr<std::unique_ptr<RunningComponent>> Create(const ComponentSpec& spec,
                                                                   const Options& options);
 
   std::string_view name() const { return component_.name(); }
   RestClient& client() const { return component_.client; }
   const rbac::Mandate& mandate() const { return component_.mandate; }
-  // How many of its reconcilers and its webhooks' handlers may run at once.
+  // How many of its reconcilers, its webhooks' handlers and its runnables may run at once.
   int concurrency() const;
   const Controllers& controllers() const { return controllers_; }
   // Null if the component has no webhooks.
@@ -63,22 +63,26 @@ class RunningComponent {
   // any more, denied watches try again at once. Any thread.
   void OnPreflight(absl::Status result);
 
-  // Opens the watches of the controllers that ask for it (ControllerOptions::warm_up).
-  void WarmUpControllers();
+  // What happens on every replica: runnables that need no leader start, and the controllers that
+  // ask for it open their watches (ControllerOptions::warm_up).
+  void StartOnEveryReplica();
+  // The controllers, and the runnables that need a leader.
   void StartControllers();
-  // Takes no more work; does not wait.
+  // Takes no more work; does not wait. All that was started.
   void RequestStop();
   // kDeadlineExceeded if something still runs, otherwise the first error. An error does not prevent
   // the stop of the other controllers.
   absl::Status StopControllers(absl::Time deadline);
 
   // OK, or what is wrong and what to do about it: no token, missing grants, sources that cannot be
-  // watched, or ComponentSpec::ready. Controllers that were not started (on a standby) are ready,
-  // but those that warm up are so when their sources are synced;
-  // webhooks are ready when their demands are synced. Any thread.
+  // watched, a runnable that fails, or ComponentSpec::ready. Controllers that were not started (on
+  // a standby) are ready, but those that warm up are so when their sources are synced; webhooks are
+  // ready when their demands are synced. Any thread.
   absl::Status Ready() const;
 
  private:
+  absl::Status MakeRunnables(const ComponentSpec& spec, const Options& options);
+
   RunningComponent(std::unique_ptr<NamespacedView> view, Component component, Cache& cache,
                    Logger log, absl::Status token)
       : view_(std::move(view)),
@@ -92,6 +96,7 @@ class RunningComponent {
   Cache& cache_;
   const Logger log_;
   Controllers controllers_;
+  std::vector<std::unique_ptr<RunningRunnable>> runnables_;
   std::function<absl::Status()> ready_;  // ComponentSpec::ready
   std::unique_ptr<ComponentWebhooks> webhooks_;
   absl::StatusCode told_ = absl::StatusCode::kOk;  // of the token, in the log; loop thread only

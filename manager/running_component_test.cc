@@ -352,7 +352,7 @@ TEST_F(RunningComponentTest, AWarmStandbyIsReadyOnceItsSourcesAre) {
   Run(Options(), {"warm"}, [&](const CallContext&) { ++runs; });
   running_->OnTokenStatus(Token(true, absl::OkStatus()));
   running_->OnPreflight(absl::OkStatus());
-  running_->WarmUpControllers();
+  running_->StartOnEveryReplica();
   started_ = true;
   Settle();  // without the right to watch
   EXPECT_THAT(std::string(running_->Ready().message()), HasSubstr("widgets"));
@@ -370,7 +370,7 @@ TEST_F(RunningComponentTest, AWarmStandbyIsReadyOnceItsSourcesAre) {
 TEST_F(RunningComponentTest, OnlyControllersThatAskForItWarmUp) {
   server_.Grant("a");
   Run(Options(), {"cold"});
-  running_->WarmUpControllers();
+  running_->StartOnEveryReplica();
   Settle();
   EXPECT_EQ(server_.live_watches(), 0u);
 }
