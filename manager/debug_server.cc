@@ -1,6 +1,7 @@
 #include "manager/debug_server.h"
 
 #include <algorithm>
+#include <boost/asio/ip/address.hpp>
 #include <functional>
 #include <utility>
 
@@ -29,7 +30,22 @@ struct Asked {
   std::string component;  // empty: all
 };
 
+// Whether the client has asked for "localhost:6060", "127.0.0.1:6060" or such. A page of another
+// site can make a browser send requests to this address, but under the name of that site.
+bool IsLoopback(std::string_view host) {
+  std::string_view name = host.substr(0, host.find(':'));
+  if (host.starts_with('[')) name = host.substr(1, host.find(']') - 1);
+  if (name == "localhost") return true;
+  boost::system::error_code invalid;
+  return boost::asio::ip::make_address(std::string(name), invalid).is_loopback() && !invalid;
+}
+
 absl::StatusOr<Asked> Parse(const ServedRequest& request, size_t default_limit) {
+  if (!IsLoopback(request.host)) {
+    return absl::PermissionDeniedError(StrCat("the debug pages are not served under the name ",
+                                              request.host,
+                                              "; use http://localhost with the port"));
+  }
   Asked asked{.json = request.accept.find("application/json") != request.accept.npos,
               .limit = default_limit,
               .component = ""};
@@ -51,7 +67,9 @@ absl::StatusOr<Asked> Parse(const ServedRequest& request, size_t default_limit) 
 }
 
 ServedResponse Refuse(const absl::Status& why) {
-  return {.code = 400, .content_type = kText, .body = StrCat(AsStd(why.message()), "\n")};
+  return {.code = absl::IsPermissionDenied(why) ? 403 : 400,
+          .content_type = kText,
+          .body = StrCat(AsStd(why.message()), "\n")};
 }
 
 ServedResponse Page(const Asked& asked, const std::function<std::string()>& as_json,

@@ -49,7 +49,12 @@ class DebugServerTest : public testing::Test {
                                 .log = Logger(log_, loop_->clock())});
   }
   void Serve() { server_ = Must(Create("127.0.0.1:0")); }
-  HttpAnswer Get(const std::string& target) { return GetByHttp(server_->address(), target); }
+  HttpAnswer Get(const std::string& target, const std::string& host = "localhost:6060") {
+    BlockingClient client(server_->address());
+    client.Write("GET " + target + " HTTP/1.1\r\nHost: " + host + "\r\n\r\n");
+    const BlockingClient::Response response = client.Read();
+    return {response.result_int(), response.body()};
+  }
 
   Metrics metrics_;
   std::shared_ptr<LogCapture> log_ = std::make_shared<LogCapture>();
@@ -97,6 +102,23 @@ TEST_F(DebugServerTest, ChecksTheQuery) {
   EXPECT_THAT(Get("/debug/other").body, HasSubstr("/debug/queues\n/debug/watches\n"));
 }
 
+// A browser sends the name of the site whose page makes it ask.
+TEST_F(DebugServerTest, IsServedUnderTheNamesOfLoopback) {
+  Serve();
+  for (const std::string page : {"/debug/queues", "/debug/watches"}) {
+    for (const char* host :
+         {"localhost", "localhost:6060", "127.0.0.1:1", "127.1.2.3", "[::1]:2"}) {
+      EXPECT_EQ(Get(page, host).code, 200u) << host;
+    }
+    for (const char* host : {"evil.example", "evil.example:6060", "localhost.evil.example",
+                             "10.0.0.1", "[2001:db8::1]:6060", "[", "127.0.0.1.evil.example:80"}) {
+      const HttpAnswer answer = Get(page, host);
+      EXPECT_EQ(answer.code, 403u) << host;
+      EXPECT_THAT(answer.body, HasSubstr("use http://localhost")) << host;
+    }
+  }
+}
+
 TEST_F(DebugServerTest, TheClientChoosesTheFormat) {
   Serve();
   const struct {
@@ -108,14 +130,15 @@ TEST_F(DebugServerTest, TheClientChoosesTheFormat) {
   for (const auto& row : rows) {
     const std::string page = row.page;
     BlockingClient client(server_->address());
-    client.Write("GET " + page + " HTTP/1.1\r\nHost: x\r\nAccept: application/json\r\n\r\n");
+    client.Write("GET " + page +
+                 " HTTP/1.1\r\nHost: localhost\r\nAccept: application/json\r\n\r\n");
     const BlockingClient::Response json = client.Read();
     EXPECT_EQ(json.body(), row.empty);
     EXPECT_EQ(json["Content-Type"], "application/json");
     EXPECT_EQ(Get(page + "?format=json").body, row.empty);
     EXPECT_THAT(Get(page).body, StartsWith(row.title));
     client.Write("GET " + page +
-                 "?format=table HTTP/1.1\r\nHost: x\r\nAccept: application/json\r\n\r\n");
+                 "?format=table HTTP/1.1\r\nHost: localhost\r\nAccept: application/json\r\n\r\n");
     EXPECT_THAT(client.Read().body(), StartsWith(row.title));
   }
 }

@@ -187,7 +187,9 @@ class StreamConnection final : public HttpConnection {
   }
 
   ServedRequest Request() const {
-    ServedRequest request{.path = Path(), .accept = AsStd(parser_->get()[http::field::accept])};
+    ServedRequest request{.path = Path(),
+                          .accept = AsStd(parser_->get()[http::field::accept]),
+                          .host = AsStd(parser_->get()[http::field::host])};
     const std::string_view target = AsStd(parser_->get().target());
     const size_t question = target.find('?');
     if (question == std::string_view::npos) return request;

@@ -24,6 +24,7 @@ struct ServedRequest {
   std::map<std::string, std::string> query =
       {};                        // decoded; the values of a repeated key are joined by commas
   std::string_view accept = {};  // the header "Accept"; empty: none
+  std::string_view host = {};    // the header "Host"
 };
 
 struct ServedResponse {

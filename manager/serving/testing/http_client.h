@@ -26,7 +26,7 @@ inline HttpAnswer GetByHttp(const std::string& address, const std::string& targe
                   static_cast<uint16_t>(std::stoi(address.substr(colon + 1)))},
                  error);
   if (error) return {};
-  asio::write(socket, asio::buffer("GET " + target + " HTTP/1.1\r\nHost: x\r\n\r\n"));
+  asio::write(socket, asio::buffer("GET " + target + " HTTP/1.1\r\nHost: localhost\r\n\r\n"));
   boost::beast::flat_buffer buffer;
   boost::beast::http::response<boost::beast::http::string_body> response;
   boost::beast::http::read(socket, buffer, response);
