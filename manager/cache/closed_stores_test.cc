@@ -75,6 +75,16 @@ TEST(ClosedStoresTest, ForgetsTheFirstOfTooMany) {
   EXPECT_THAT(Overlapping(closed, *Known("", "", 1)), ElementsAre("a/@3", "c/@4"));
 }
 
+TEST(ClosedStoresTest, WhatWasSweptHasNoPlace) {
+  ClosedStores closed(2);
+  closed.Add(Known("a", "", 1));
+  closed.Add(Known("b", "", 2));
+  closed.Sweep(*Known("a", "", 1), [](const KnownStore&) { return false; });
+  EXPECT_EQ(closed.Add(Known("c", "", 3)), 0u);
+  EXPECT_EQ(closed.Add(Known("d", "", 4)), 1u);
+  EXPECT_THAT(Overlapping(closed, *Known("", "", 1)), ElementsAre("c/@3", "d/@4"));
+}
+
 TEST(ClosedStoresTest, SweepsOnlyWhatOverlaps) {
   ClosedStores closed(100);
   closed.Add(Known("a", "", 1));

@@ -53,5 +53,54 @@ TEST(KnownStore, OverlapsIfAnObjectCanBeInBoth) {
   }
 }
 
+// Until its own watch gets there, an older version is not brought back.
+TEST(KnownStore, WhatHasLeftStaysAwayUntilTheWatchGetsThere) {
+  KnownStore known = Known("a", "", "app=web");
+  EXPECT_FALSE(known.HasLeft(*Widget("a/x", 4)));
+  known.NoteLeft(*Widget("a/x", 5));
+  EXPECT_TRUE(known.HasLeft(*Widget("a/x", 4)));
+  EXPECT_FALSE(known.HasLeft(*Widget("a/x", 5))) << "this version itself may be back";
+  EXPECT_FALSE(known.HasLeft(*Widget("a/y", 4)));
+  known.MoveTo("4");
+  EXPECT_TRUE(known.HasLeft(*Widget("a/x", 4)));
+  known.MoveTo("5");
+  EXPECT_FALSE(known.HasLeft(*Widget("a/x", 4)));
+  EXPECT_TRUE(known.left.empty());
+}
+
+TEST(KnownStore, AStoreThatFollowsAnotherNotesNothing) {
+  KnownStore wider = Known("", ""), known = Known("a", "");
+  wider.MoveTo("7");
+  known.MoveTo("3");
+  known.followed = &wider;
+  known.NoteLeft(*Widget("a/x", 5));
+  EXPECT_TRUE(known.left.empty());
+  EXPECT_EQ(known.version(), "7");
+}
+
+TEST(KnownStore, WithoutObjectsItKnowsTheirVersions) {
+  KnownStore known = Known("a", "");
+  known.store->Put(Widget("a/x", 5));
+  known.NoteLeft(*Widget("a/z", 6));
+  known.MoveTo("5");
+  const std::shared_ptr<KnownStore> bare = known.WithoutObjects();
+  EXPECT_TRUE(bare->is_without_objects);
+  EXPECT_EQ(bare->store->size(), 0u);
+  EXPECT_EQ(bare->version(), "5");
+  EXPECT_TRUE(bare->HasLeft(*Widget("a/z", 5)));
+  EXPECT_TRUE(bare->Remembers(*Widget("a/x", 1)));
+  EXPECT_FALSE(bare->Remembers(*Widget("a/y", 1)));
+
+  bare->NotePut(*Widget("a/x", 4));
+  EXPECT_EQ(bare->versions.at({"a", "x"}), "5") << "an older one counts for nothing";
+  bare->NotePut(*Widget("a/x", 7));
+  EXPECT_EQ(bare->versions.at({"a", "x"}), "7");
+  bare->NoteRemoved(*Widget("a/x", 6));
+  EXPECT_TRUE(bare->Remembers(*Widget("a/x", 1))) << "it was created again since";
+  bare->NoteRemoved(*Widget("a/x", 8));
+  EXPECT_FALSE(bare->Remembers(*Widget("a/x", 1)));
+  bare->NoteRemoved(*Widget("a/x", 9));
+}
+
 }  // namespace
 }  // namespace mandate
