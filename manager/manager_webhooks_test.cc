@@ -190,6 +190,7 @@ TEST_F(ManagerWebhooksTest, ServeOnAStandby) {
   test_.log().Await("Became leader");
   const std::string holder = test_.Holder();
   ManagerOptions standby = test_.options;
+  ++standby.seed;  // another holder of the Lease
   const auto log = std::make_shared<AwaitedLog>();
   standby.log = Logger(log, Clock::Real());
   auto second = Manager::Create(standby, {{.mandate = &kKeeper, .make_webhooks = MakeWebhooks}});
