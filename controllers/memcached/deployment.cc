@@ -16,8 +16,6 @@ constexpr char kImage[] = "memcached:1.4.36-alpine";
 constexpr int kPort = 11211;
 constexpr int kUser = 1000;  // the image's default user is a name, which runAsNonRoot cannot check
 
-std::string LabelOf(const std::string& name) { return StrCat("memcached-", name); }
-
 void AddContainer(corev1::PodSpec& pod) {
   auto& container = *pod.add_containers();
   container.set_name(kName);
@@ -36,6 +34,8 @@ void AddContainer(corev1::PodSpec& pod) {
 }
 
 }  // namespace
+
+std::string LabelOf(const std::string& name) { return StrCat("memcached-", name); }
 
 absl::StatusOr<LabelSelector> SelectorOf(const std::string& name) {
   return LabelSelector::FromMap({{kLabel, LabelOf(name)}}, "metadata.name");

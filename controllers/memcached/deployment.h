@@ -13,6 +13,7 @@ namespace mandate::memcached {
 
 // The label of all objects that the operator makes for a Memcached: "memcached-NAME".
 inline constexpr char kLabel[] = "memcachedLabel";
+std::string LabelOf(const std::string& name);
 
 // Selects the Deployment and the Pods of the Memcached with this name. kInvalidArgument if the name
 // is too long for a label.

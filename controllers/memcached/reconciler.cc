@@ -195,8 +195,11 @@ absl::StatusOr<Snapshot> MemcachedReconciler::Read(const CallContext& context,
   } else if (!IsNotFound(deployment.status())) {
     return deployment.status();
   }
-  snapshot.pods =
-      ReadSynced<Pod>(*demands_, key.ns, [&] { return cache.List<Pod>(context, key.ns); });
+  // By the index, because anybody may have many large Pods in the namespace.
+  const std::string label = LabelOf(key.name);
+  snapshot.pods = ReadSynced<Pod>(*demands_, key.ns, [&] {
+    return cache.ListByIndex<Pod>(context, {kLabel, label, key.ns});
+  });
   if (!snapshot.pods.ok()) {
     if (absl::IsPermissionDenied(snapshot.pods.status())) return snapshot;
     return snapshot.pods.status();
@@ -237,6 +240,7 @@ absl::Status MemcachedReconciler::Report(const CallContext& context, Snapshot& s
 
 absl::StatusOr<std::unique_ptr<Controller>> MakeController(const Component& component) {
   ASSIGN_OR_RETURN(auto client, Client<kMemcached>::Create(component.client));
+  RETURN_IF_ERROR(component.cache().IndexField(KindOf<Pod>::value, kLabel, IndexByLabel(kLabel)));
   auto demands = std::make_shared<DemandSet>(component.controller_context);
   return ControllerBuilder<kMemcached>(component.controller_context)
       .For<Memcached>()
