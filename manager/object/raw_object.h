@@ -33,7 +33,7 @@ class RawObject {
   struct Packing {
     std::shared_ptr<const ByteDictionary> dictionary;
     uint32_t stored_size;
-    // LeadingMetadata() begins here in the bytes; the size is 0 if there is none.
+    // The offset of LeadingMetadata(), and its size, which is 0 if there is none.
     uint32_t metadata_at;
     uint32_t metadata_size;
   };
