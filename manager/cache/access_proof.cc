@@ -30,7 +30,7 @@ AccessProof::AccessProof(Config config, RestClient& client)
       random_(config.random),
       counts_(config.counts),
       probes_(config.probes),
-      flow_(std::move(config.flow)),
+      flows_(std::move(config.flows)),
       namespace_is_gone_(std::move(config.namespace_is_gone)),
       on_change_(std::move(config.on_change)),
       client_(client),
@@ -94,7 +94,11 @@ void AccessProof::CheckSoon() {
   if (probe_ != nullptr && probe_->IsWaitingHint()) return;
   const auto urgency =
       state_ == State::kProven ? ProbeBudget::Urgency::kRecheck : ProbeBudget::Urgency::kHint;
-  probe_ = probes_.Ask(client_.component(), flow_(), urgency, [this] { Check(); });
+  probe_ = probes_.Ask(client_.component(), flows_(), urgency, [this] { Check(); });
+}
+
+void AccessProof::UpdateFlows() {
+  if (probe_ != nullptr) probe_->Join(flows_());
 }
 
 void AccessProof::Check() {
@@ -203,7 +207,7 @@ void AccessProof::RetryLater() {
   next_check_.SetAfter(denied_backoff_.Next(random_), [this] {
     if (NamespaceIsGone()) return RetryLater();
     if (probe_ != nullptr && probe_->IsWaitingHint()) return;
-    probe_ = probes_.Ask(client_.component(), flow_(), ProbeBudget::Urgency::kPeriodic,
+    probe_ = probes_.Ask(client_.component(), flows_(), ProbeBudget::Urgency::kPeriodic,
                          [this] { Check(); });
   });
 }

@@ -6,6 +6,7 @@
 #include <memory>
 #include <optional>
 #include <random>
+#include <set>
 #include <stop_token>
 #include <string>
 #include <string_view>
@@ -62,8 +63,8 @@ class AccessProof : private WatchStream::Observer {
     std::mt19937_64& random;
     AccessMetrics& counts;
     ProbeBudget& probes;  // outlives the proof
-    // Whose turn a probe takes, as DemandSink::Flow().
-    std::function<std::string()> flow;
+    // Whose turns a probe may take, as DemandSink::Flows().
+    std::function<std::set<std::string>()> flows;
     // As in Reflector::Config.
     std::function<bool(std::string_view component)> namespace_is_gone = nullptr;
     // At each change of state or reason. Must not destroy the proof; may call its functions.
@@ -78,6 +79,8 @@ class AccessProof : private WatchStream::Observer {
   void Check();
   // The access may have changed: reviews when the budget allows, before the periodic probes.
   void CheckSoon();
+  // Config::flows has more than before.
+  void UpdateFlows();
   // The server has accepted a watch of this component.
   void NoteProven();
   // The server has denied one. No more requests are sent until Check() or RetryLater().
@@ -123,7 +126,7 @@ class AccessProof : private WatchStream::Observer {
   std::mt19937_64& random_;
   AccessMetrics& counts_;
   ProbeBudget& probes_;
-  const std::function<std::string()> flow_;
+  const std::function<std::set<std::string>()> flows_;
   const std::function<bool(std::string_view component)> namespace_is_gone_;
   const std::function<void()> on_change_;
   RestClient& client_;

@@ -14,7 +14,7 @@ class AccessProofHintsTest : public AccessProofFixture {};
 TEST_F(AccessProofHintsTest, AHintWaitsForTheBudget) {
   std::vector<std::unique_ptr<ProbeBudget::Ticket>> others;
   for (int i = 0; i < 20 + 5; ++i) {
-    others.push_back(probes_.Ask(client_.component(), "", ProbeBudget::Urgency::kHint, [] {}));
+    others.push_back(probes_.Ask(client_.component(), {}, ProbeBudget::Urgency::kHint, [] {}));
   }
   Make().CheckSoon();
   loop_.RunFor(absl::Seconds(0.9));

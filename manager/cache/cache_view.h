@@ -8,6 +8,7 @@
 #pragma once
 
 #include <memory>
+#include <set>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -98,9 +99,10 @@ class DemandSink {
   // when a try fails; the handle's status() has the latest reason. kSynced follows all events of
   // the initial list.
   virtual void OnState(const DemandStatus& status) = 0;
-  // The tenant for whom the demand is made, such as a namespace; empty: for all. While the demand
-  // is denied, the probes of tenants take turns (ProbeBudget).
-  virtual std::string Flow() const { return ""; }
+  // The tenants for whom the demand is made, such as namespaces; "": the component itself. While
+  // the demand is denied, the probes of tenants take turns, and this one has the first turn of any
+  // of these (ProbeBudget). DemandHandle::UpdateFlows() tells of a further one.
+  virtual std::set<std::string> Flows() const { return {""}; }
 };
 
 // Destroying it ends the demand; the last demand of a watch closes it. Any thread; no event is
@@ -115,6 +117,9 @@ class DemandHandle {
   // later events. States are always reported. The cache keeps the objects of the last events.
   virtual void Pause() = 0;
   virtual void Resume() = 0;
+
+  // The sink has more Flows() than before. Those that it has no longer count until the next probe.
+  virtual void UpdateFlows() = 0;
 };
 
 // For reads that must not wait, as in a map, or on the loop, where any other context is an error.

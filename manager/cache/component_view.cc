@@ -28,6 +28,7 @@ class ComponentView::Handle : public DemandHandle {
   DemandStatus status() const override { return feed_->status(); }
   void Pause() override { Change(DemandChange::kPause); }
   void Resume() override { Change(DemandChange::kResume); }
+  void UpdateFlows() override { Change(DemandChange::kFlows); }
 
  private:
   void Change(DemandChange change) {

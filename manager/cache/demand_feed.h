@@ -5,6 +5,7 @@
 #include <atomic>
 #include <memory>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -17,7 +18,7 @@
 namespace mandate {
 
 // A call of a demand's handle.
-enum class DemandChange { kLeave, kPause, kResume };
+enum class DemandChange { kLeave, kPause, kResume, kFlows };
 
 // A cursor over a store. Objects after the cursor have not been delivered yet: they are delivered
 // in slices, in the order of keys, one slice a turn of the loop. A change before the cursor is
@@ -48,7 +49,10 @@ class DemandFeed : public std::enable_shared_from_this<DemandFeed> {
   explicit DemandFeed(std::shared_ptr<DemandSink> sink) : sink_(std::move(sink)) {}
 
   bool has_sink() const { return sink_ != nullptr; }
-  std::string Flow() const { return sink_ == nullptr ? "" : sink_->Flow(); }
+  // Of its sink; the component's own flow if it has none.
+  std::set<std::string> Flows() const {
+    return sink_ == nullptr ? std::set<std::string>{""} : sink_->Flows();
+  }
 
   // Ends the delivery.
   void Close() { closed_ = true; }

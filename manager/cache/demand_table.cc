@@ -25,6 +25,7 @@ struct DemandTable::Stream {
   DemandSpec spec;
   absl::flat_hash_set<const Owner*> everything;  // without a selector
   LabelIndex<Selecting> selecting;
+  std::map<std::string, size_t> namespaces;  // of the owners; with the number of demands
 };
 
 struct DemandTable::Owner {
@@ -84,7 +85,11 @@ bool DemandTable::IsLinked(const Owner& owner, const Entry& entry) {
 
 void DemandTable::Link(const Owner& owner, const Entry& entry, Change& change) {
   Stream& stream = *entry.stream;
-  if (stream.IsEmpty()) change.opened.push_back(stream.spec);
+  const bool is_new = stream.IsEmpty();
+  if (is_new) change.opened.push_back(stream.spec);
+  if (++stream.namespaces[owner.name.key.ns] == 1 && !is_new) {
+    change.joined.push_back(stream.spec);
+  }
   ++demands_;
   Selector* selector = entry.selector;
   if (selector == nullptr) {
@@ -97,6 +102,8 @@ void DemandTable::Link(const Owner& owner, const Entry& entry, Change& change) {
 
 void DemandTable::Unlink(const Owner& owner, const Entry& entry, Change& change) {
   Stream& stream = *entry.stream;
+  const auto of = stream.namespaces.find(owner.name.key.ns);
+  if (--of->second == 0) stream.namespaces.erase(of);
   --demands_;
   Selector* selector = entry.selector;
   if (selector == nullptr) {
@@ -190,12 +197,12 @@ void DemandTable::ForEachOwner(const DemandSpec& stream, const Labels& labels,
   });
 }
 
-std::string DemandTable::NamespaceOfOwner(const DemandSpec& stream) const {
-  std::string ns;
-  ForEachOwner(stream, [&](const ObjectKey& owner) {
-    if (ns.empty() || owner.ns == stream.ns) ns = owner.ns;
-  });
-  return ns;
+std::set<std::string> DemandTable::NamespacesOfOwners(const DemandSpec& stream) const {
+  std::set<std::string> namespaces;
+  const auto at = streams_.find(stream);
+  if (at == streams_.end()) return namespaces;
+  for (const auto& [ns, demands] : at->second->namespaces) namespaces.insert(ns);
+  return namespaces;
 }
 
 bool DemandTable::HasSelectors(const DemandSpec& stream) const {

@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <map>
 #include <memory>
+#include <set>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -54,10 +55,10 @@ struct SelectedDemand {
 // labels, and those without an equality in their selector.
 class DemandTable {
  public:
-  // The streams that got their first demand, and those that lost their last one.
   struct Change {
-    std::vector<DemandSpec> opened;
-    std::vector<DemandSpec> closed;
+    std::vector<DemandSpec> opened;  // the streams that got their first demand
+    std::vector<DemandSpec> closed;  // those that lost their last one
+    std::vector<DemandSpec> joined;  // open ones whose NamespacesOfOwners() has grown
   };
   // The labels of an object.
   using Labels = std::map<std::string, std::string>;
@@ -82,9 +83,7 @@ class DemandTable {
                     absl::FunctionRef<void(const ObjectKey&)> found) const;
   void ForEachOwner(const DemandSpec& stream, const Labels& labels,
                     absl::FunctionRef<void(const ObjectKey&)> found) const;
-  // The namespace of one of the stream's owners; of one in the demanded namespace, if there is any,
-  // because others can demand the stream as well. Takes time in proportion to the owners.
-  std::string NamespaceOfOwner(const DemandSpec& stream) const;
+  std::set<std::string> NamespacesOfOwners(const DemandSpec& stream) const;
   // Whether a demand of the stream has a selector: otherwise the labels need not be read.
   bool HasSelectors(const DemandSpec& stream) const;
 

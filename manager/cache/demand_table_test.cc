@@ -49,16 +49,25 @@ class DemandTableTest : public testing::Test {
   DemandTable table_;
 };
 
-TEST_F(DemandTableTest, TheOwnerInTheDemandedNamespaceSpeaksForAStream) {
+TEST_F(DemandTableTest, AStreamHasTheNamespacesOfItsOwners) {
   const DemandOwner in_bar = {{"bar", "b"}, "1"};
-  EXPECT_EQ(table_.NamespaceOfOwner(kPodsOfFoo), "");
-  table_.Replace(in_bar, {{kPodsOfFoo, Selector("app=b")}, {kPods}});
-  EXPECT_EQ(table_.NamespaceOfOwner(kPodsOfFoo), "bar");
-  table_.Replace(Owner("a"), {{kPodsOfFoo}});
-  EXPECT_EQ(table_.NamespaceOfOwner(kPodsOfFoo), "foo");
-  EXPECT_EQ(table_.NamespaceOfOwner(kPods), "bar");
+  EXPECT_THAT(table_.NamespacesOfOwners(kPodsOfFoo), IsEmpty());
+  EXPECT_THAT(table_.Replace(in_bar, {{kPodsOfFoo, Selector("app=b")}, {kPods}}).joined, IsEmpty())
+      << "a stream that opens has its first namespace anyway";
+  EXPECT_THAT(table_.NamespacesOfOwners(kPodsOfFoo), ElementsAre("bar"));
+  EXPECT_THAT(table_.Replace(Owner("a"), {{kPodsOfFoo}}).joined, ElementsAre(kPodsOfFoo));
+  EXPECT_THAT(table_.Add(Owner("c"), {kPodsOfFoo}).joined, IsEmpty()) << "the same namespace";
+  EXPECT_THAT(table_.NamespacesOfOwners(kPodsOfFoo), ElementsAre("bar", "foo"));
+  EXPECT_THAT(table_.NamespacesOfOwners(kPods), ElementsAre("bar"));
+  // Another selector, the same namespace.
+  EXPECT_THAT(table_.Replace(in_bar, {{kPodsOfFoo}}).joined, IsEmpty());
+  EXPECT_THAT(table_.NamespacesOfOwners(kPodsOfFoo), ElementsAre("bar", "foo"));
   table_.Release(Owner("a").key);
-  EXPECT_EQ(table_.NamespaceOfOwner(kPodsOfFoo), "bar");
+  EXPECT_THAT(table_.NamespacesOfOwners(kPodsOfFoo), ElementsAre("bar", "foo"));
+  table_.Release(Owner("c").key);
+  EXPECT_THAT(table_.NamespacesOfOwners(kPodsOfFoo), ElementsAre("bar"));
+  EXPECT_THAT(table_.Replace(Owner("a"), {{kPodsOfFoo}}).joined, ElementsAre(kPodsOfFoo))
+      << "it comes back";
 }
 
 TEST_F(DemandTableTest, TheFirstDemandOpensAStreamAndTheLastOneClosesIt) {

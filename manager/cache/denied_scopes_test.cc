@@ -59,12 +59,40 @@ TEST_F(DeniedScopesTest, TenantsTakeTurns) {
   for (FakeRestClient* client : {&a_, &b_}) {
     const std::string component(client->component());
     std::vector<Demanded> demands = DemandAll(client == &a_ ? Add(a_) : Add(b_));
-    for (Demanded& demanded : demands) demanded.sink->SetFlow("one");
-    demands.back().sink->SetFlow("other");
+    for (Demanded& demanded : demands) demanded.sink->SetFlows({"one"});
+    demands.back().sink->SetFlows({"other"});
     loop_.RunFor(absl::Minutes(1));
     ASSERT_EQ(demands.back().state(), DemandState::kForbidden);
     server_.Grant(component, "foo");
     loop_.RunFor(absl::Seconds(5));
+    EXPECT_EQ(demands.back().state(), DemandState::kSynced) << component;
+  }
+}
+
+// The tenant with 29 denied scopes demands the other one's scope, too.
+TEST_F(DeniedScopesTest, WhoDemandsTheSameDelaysNobody) {
+  const Backoff::Options often = {
+      .initial = absl::Seconds(1), .factor = 1, .max = absl::Seconds(1), .jitter = 0};
+  options_.reflector.forbidden_backoff = options_.access.denied_backoff = often;
+  for (FakeRestClient* client : {&a_, &b_}) {
+    const std::string component(client->component());
+    CacheView& view = client == &a_ ? Add(a_) : Add(b_);
+    std::vector<Demanded> demands = DemandAll(view);
+    for (Demanded& demanded : demands) demanded.sink->SetFlows({"one"});
+    // All probes wait in the one flow now.
+    loop_.RunFor(absl::Minutes(1));
+    server_.Grant(component, "foo");
+    if (client == &a_) {
+      // Another owner of the same demand.
+      demands.back().sink->SetFlows({"one", "other"});
+      demands.back().handle->UpdateFlows();
+    } else {
+      // Another demand for the same scope.
+      auto sink = std::make_shared<RecordingSink>();
+      sink->SetFlows({"other"});
+      demands.push_back({sink, view.Demand({kWidget, "foo", ""}, sink)});
+    }
+    loop_.RunFor(absl::Seconds(3));
     EXPECT_EQ(demands.back().state(), DemandState::kSynced) << component;
   }
 }

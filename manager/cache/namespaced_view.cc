@@ -67,7 +67,7 @@ class PartSink : public DemandSink {
   void OnEvent(const ObjectEvent& event) override { joined_->sink().OnEvent(event); }
   void OnPurged(const Objects& objects) override { joined_->sink().OnPurged(objects); }
   void OnState(const DemandStatus& status) override { joined_->SetStatus(part_, status); }
-  std::string Flow() const override { return joined_->sink().Flow(); }
+  std::set<std::string> Flows() const override { return joined_->sink().Flows(); }
 
  private:
   const std::shared_ptr<Joined> joined_;
@@ -109,6 +109,9 @@ class NamespacedView::Handle : public DemandHandle {
   }
   void Resume() override {
     for (const auto& part : parts_) part->Resume();
+  }
+  void UpdateFlows() override {
+    for (const auto& part : parts_) part->UpdateFlows();
   }
 
  private:

@@ -186,13 +186,15 @@ TEST_F(NamespacedViewTest, ADemandWithoutASinkHasAState) {
   EXPECT_EQ(Keys(view_->ListRaw({}, kWidget, "")), "bar/x foo/a foo/b");
 }
 
-TEST_F(NamespacedViewTest, EachPartHasTheFlowOfTheDemand) {
+TEST_F(NamespacedViewTest, EachPartHasTheFlowsOfTheDemand) {
   FakeCacheView whole(loop_);
   NamespacedView view(whole, {"foo", "bar"});
-  sink_->SetFlow("tenant");
+  sink_->SetFlows({"tenant"});
   handle_ = view.Demand({kWidget, "", ""}, sink_);
-  EXPECT_EQ(whole.FlowOf({kWidget, "foo", ""}), "tenant");
-  EXPECT_EQ(whole.FlowOf({kWidget, "bar", ""}), "tenant");
+  EXPECT_THAT(whole.FlowsOf({kWidget, "foo", ""}), ElementsAre("tenant"));
+  EXPECT_THAT(whole.FlowsOf({kWidget, "bar", ""}), ElementsAre("tenant"));
+  handle_->UpdateFlows();
+  EXPECT_EQ(whole.flow_updates(), 2);
   handle_.reset();
 }
 

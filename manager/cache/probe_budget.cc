@@ -6,6 +6,11 @@
 
 namespace mandate {
 
+struct ProbeBudget::Probe {
+  std::function<void()> run;  // empty: it has run, or was withdrawn
+  Flows flows;                // in which it waits
+};
+
 // Probes that share a budget.
 struct ProbeBudget::Lane {
   Lane(TokenBucket::Options options, Loop& loop, Metrics& metrics, const Labels& labels)
@@ -17,15 +22,37 @@ struct ProbeBudget::Lane {
         waiting(metrics.Gauge("mandate_cache_probes_waiting",
                               "Such requests that wait for the component's budget", labels)) {}
 
-  // The next probe that was not withdrawn; null: none.
-  std::shared_ptr<std::function<void()>> Next() {
+  // A probe's place in one flow.
+  struct Place {
+    std::shared_ptr<Probe> probe;
+    bool is_first;  // one of the probe's places
+  };
+
+  void Push(const std::shared_ptr<Probe>& probe, const std::string& flow) {
+    const bool is_first = probe->flows.empty();
+    if (probe->flows.insert(flow).second) queue.Push(flow, {probe, is_first});
+  }
+
+  // The next probe that waits; null: none.
+  std::shared_ptr<Probe> Next() {
     while (auto next = queue.Pop()) {
-      if (**next != nullptr) return *std::move(next);
+      if (next->probe->run != nullptr) return std::move(next->probe);
     }
     return nullptr;
   }
 
-  FlowQueue<std::shared_ptr<std::function<void()>>> queue;
+  // Forgets the places of probes that are over, and counts those that wait.
+  void Tidy() {
+    size_t count = 0;
+    queue.EraseIf([&](const Place& place) {
+      if (place.probe->run == nullptr) return true;
+      if (place.is_first) ++count;
+      return false;
+    });
+    waiting.Set(static_cast<double>(count));
+  }
+
+  FlowQueue<Place> queue;
   TokenBucket tokens;
   LoopTimer timer;
   prometheus::Counter& probes;
@@ -70,15 +97,30 @@ ProbeBudget::Component& ProbeBudget::Find(std::string_view component) {
   return *components_.emplace(std::string(component), std::move(added)).first->second;
 }
 
-std::unique_ptr<ProbeBudget::Ticket> ProbeBudget::Ask(std::string_view component, std::string flow,
+ProbeBudget::Ticket::Ticket(std::shared_ptr<Probe> probe, Urgency urgency, Lane& lane)
+    : probe_(std::move(probe)), urgency_(urgency), lane_(lane) {}
+
+ProbeBudget::Ticket::~Ticket() { probe_->run = nullptr; }
+
+bool ProbeBudget::Ticket::IsWaitingHint() const {
+  return probe_->run != nullptr && urgency_ != Urgency::kPeriodic;
+}
+
+void ProbeBudget::Ticket::Join(const Flows& flows) {
+  if (probe_->run == nullptr) return;
+  for (const std::string& flow : flows) lane_.Push(probe_, flow);
+}
+
+std::unique_ptr<ProbeBudget::Ticket> ProbeBudget::Ask(std::string_view component, Flows flows,
                                                       Urgency urgency, std::function<void()> run) {
   Lane& lane = Find(component).For(urgency);
-  auto probe = std::make_shared<std::function<void()>>(std::move(run));
-  lane.queue.Push(std::move(flow), probe);
+  if (flows.empty()) flows.emplace();
+  auto probe = std::make_shared<Probe>(Probe{.run = std::move(run), .flows = {}});
+  for (const std::string& flow : flows) lane.Push(probe, flow);
   if (!lane.timer.IsSet()) {
     lane.timer.Set(loop_.clock().TimeNow(), [this, &lane] { Run(lane); });
   }
-  return std::make_unique<Ticket>(std::move(probe), urgency);
+  return std::make_unique<Ticket>(std::move(probe), urgency, lane);
 }
 
 void ProbeBudget::Run(Lane& lane) {
@@ -89,11 +131,10 @@ void ProbeBudget::Run(Lane& lane) {
     lane.tokens.Take(now);
     lane.probes.Increment();
     // The probe may destroy its ticket.
-    const auto run = std::exchange(*probe, nullptr);
+    const auto run = std::exchange(probe->run, nullptr);
     run();
   }
-  lane.queue.EraseIf([](const auto& waits) { return *waits == nullptr; });
-  lane.waiting.Set(static_cast<double>(lane.queue.size()));
+  lane.Tidy();
   if (lane.queue.size() == 0) return;
   lane.timer.SetAfter(lane.tokens.Wait(now), [this, &lane] { Run(lane); });
 }

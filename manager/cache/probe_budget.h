@@ -4,6 +4,7 @@
 #include <functional>
 #include <map>
 #include <memory>
+#include <set>
 #include <string>
 #include <string_view>
 
@@ -18,10 +19,12 @@ namespace mandate {
 // The probes of all components, each of which has a budget of its own. A probe is a request, or a
 // pair of access reviews, that the server has denied before, or that a hint suggests. A component
 // with a thousand denied scopes asks for each of them in turn, and no more often than its budget
-// allows. Flows take turns, too (DemandSink::Flow): the objects of one tenant cannot delay the
-// probes of another by more than one turn each. Probes that a hint suggests have a budget apart,
-// because most of them succeed. So have probes of access that a component has: what was revoked can
-// be read until its recheck, so it does not wait for denied scopes. Loop thread only.
+// allows. Flows take turns, too (DemandSink::Flows): the objects of one tenant cannot delay the
+// probes of another by more than one turn each. A probe for several flows waits in each, and the
+// first turn is its own: whoever else asks for the same does not delay it. Probes that a hint
+// suggests have a budget apart, because most of them succeed. So have probes of access that a
+// component has: what was revoked can be read until its recheck, so it does not wait for denied
+// scopes. Loop thread only.
 class ProbeBudget {
  public:
   struct Options {
@@ -31,23 +34,32 @@ class ProbeBudget {
     TokenBucket::Options rechecks = {.per_second = 50, .burst = 500};
   };
   enum class Urgency { kRecheck, kHint, kPeriodic };
+  using Flows = std::set<std::string>;
 
-  // A waiting probe. Its destructor withdraws it.
+ private:
+  struct Lane;
+  struct Component;
+  struct Probe;
+
+ public:
+  // A waiting probe. Its destructor withdraws it. The budget outlives it.
   class Ticket {
    public:
-    Ticket(std::shared_ptr<std::function<void()>> run, Urgency urgency)
-        : run_(std::move(run)), urgency_(urgency) {}
-    ~Ticket() { *run_ = nullptr; }
+    Ticket(std::shared_ptr<Probe> probe, Urgency urgency, Lane& lane);
+    ~Ticket();
     Ticket(const Ticket&) = delete;
     Ticket& operator=(const Ticket&) = delete;
 
     // Another hint for the same probe should keep this ticket, and with it the place in the queue:
     // otherwise frequent hints would keep the last probes from their turn.
-    bool IsWaitingHint() const { return *run_ != nullptr && urgency_ != Urgency::kPeriodic; }
+    bool IsWaitingHint() const;
+    // From now on it also waits in these flows.
+    void Join(const Flows& flows);
 
    private:
-    const std::shared_ptr<std::function<void()>> run_;  // shared with the queue; empty: over
+    const std::shared_ptr<Probe> probe_;  // shared with the queue
     const Urgency urgency_;
+    Lane& lane_;
   };
 
   // Counter and gauge, {identity,reason=recheck|hint|periodic}: mandate_cache_probes_total,
@@ -56,14 +68,11 @@ class ProbeBudget {
   ~ProbeBudget();
 
   // Calls `run` when it is the probe's turn; never inside this call, and not after the ticket is
-  // destroyed.
-  [[nodiscard]] std::unique_ptr<Ticket> Ask(std::string_view component, std::string flow,
+  // destroyed. Without a flow it waits in that of the component, "".
+  [[nodiscard]] std::unique_ptr<Ticket> Ask(std::string_view component, Flows flows,
                                             Urgency urgency, std::function<void()> run);
 
  private:
-  struct Lane;
-  struct Component;
-
   Component& Find(std::string_view component);
   void Run(Lane& lane);
 

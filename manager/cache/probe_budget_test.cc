@@ -18,8 +18,8 @@ class ProbeBudgetTest : public testing::Test {
  protected:
   std::unique_ptr<ProbeBudget::Ticket> Ask(const std::string& name, Urgency urgency,
                                            const std::string& component = "a",
-                                           const std::string& flow = "") {
-    return budget_.Ask(component, flow, urgency, [this, name] { ran_ += name; });
+                                           const ProbeBudget::Flows& flows = {}) {
+    return budget_.Ask(component, flows, urgency, [this, name] { ran_ += name; });
   }
   std::string Take() { return std::exchange(ran_, ""); }
   static Labels Of(const std::string& reason) { return {{"identity", "a"}, {"reason", reason}}; }
@@ -44,13 +44,51 @@ class ProbeBudgetTest : public testing::Test {
 
 TEST_F(ProbeBudgetTest, FlowsTakeTurns) {
   for (const Urgency urgency : {Urgency::kPeriodic, Urgency::kHint, Urgency::kRecheck}) {
-    for (int i = 0; i < 100; ++i) tickets_.push_back(Ask("x", urgency, "a", "one"));
-    tickets_.push_back(Ask("Y", urgency, "a", "other"));
+    for (int i = 0; i < 100; ++i) tickets_.push_back(Ask("x", urgency, "a", {"one"}));
+    tickets_.push_back(Ask("Y", urgency, "a", {"other"}));
     loop_.RunReady();
     EXPECT_EQ(Take().substr(0, 3), "xYx");
     tickets_.clear();
     loop_.RunFor(absl::Minutes(1));
   }
+}
+
+TEST_F(ProbeBudgetTest, AProbeTakesTheFirstTurnOfItsFlows) {
+  for (int i = 0; i < 100; ++i) tickets_.push_back(Ask("x", Urgency::kHint, "a", {"one"}));
+  tickets_.push_back(Ask("B", Urgency::kHint, "a", {"one", "other"}));
+  EXPECT_EQ(Waiting("hint"), 0) << "nothing has been counted yet";
+  loop_.RunReady();
+  EXPECT_EQ(Take(), "xBxx");
+  EXPECT_EQ(Waiting("hint"), 97) << "its second place is gone";
+}
+
+TEST_F(ProbeBudgetTest, AProbeInSeveralFlowsRunsAndCountsOnce) {
+  for (const char* name : {"1", "2", "3", "4", "5"}) {
+    tickets_.push_back(Ask(name, Urgency::kPeriodic, "a", {"p", "q", "r"}));
+  }
+  loop_.RunReady();
+  EXPECT_EQ(Take(), "123");
+  EXPECT_EQ(Waiting(), 2);
+  loop_.RunFor(absl::Minutes(1));
+  EXPECT_EQ(Take(), "45");
+  EXPECT_EQ(Total(), 5);
+  EXPECT_EQ(Waiting(), 0);
+}
+
+TEST_F(ProbeBudgetTest, AWaitingProbeJoinsFurtherFlows) {
+  for (int i = 0; i < 100; ++i) tickets_.push_back(Ask("x", Urgency::kPeriodic, "a", {"one"}));
+  tickets_.push_back(Ask("B", Urgency::kPeriodic, "a", {"one"}));
+  loop_.RunReady();
+  EXPECT_EQ(Take(), "xxx");
+  tickets_.back()->Join({"one", "other"});
+  loop_.RunFor(absl::Seconds(1.1));
+  EXPECT_EQ(Take(), "xB");
+  // It is over: it takes no turn of others any more.
+  tickets_.back()->Join({"third"});
+  tickets_.erase(tickets_.begin() + 4, tickets_.end() - 1);
+  loop_.RunFor(absl::Minutes(1));
+  EXPECT_EQ(Take(), "");
+  EXPECT_EQ(Total(), 5);
 }
 
 TEST_F(ProbeBudgetTest, ABurstAndThenTheRate) {
@@ -121,9 +159,9 @@ TEST_F(ProbeBudgetTest, AProbeMayDestroyItsTicketAndAskAgain) {
   int runs = 0;
   std::function<void()> probe = [&] {
     ticket.reset();
-    if (++runs < 5) ticket = budget_.Ask("a", "", Urgency::kPeriodic, probe);
+    if (++runs < 5) ticket = budget_.Ask("a", {}, Urgency::kPeriodic, probe);
   };
-  ticket = budget_.Ask("a", "", Urgency::kPeriodic, probe);
+  ticket = budget_.Ask("a", {}, Urgency::kPeriodic, probe);
   loop_.RunFor(absl::Seconds(10));
   EXPECT_EQ(runs, 5);
 }

@@ -26,7 +26,7 @@ Reflector::Reflector(Config config, RestClient& client, ReflectorTarget& store, 
       budget_(config.budget),
       account_(budget_, client.component()),
       probes_(config.probes),
-      flow_(std::move(config.flow)),
+      flows_(std::move(config.flows)),
       namespace_is_gone_(std::move(config.namespace_is_gone)),
       closer_(config.closer),
       status_{DemandState::kPending, absl::UnavailableError("the first list is not complete yet")},
@@ -317,8 +317,12 @@ void Reflector::WaitFor(absl::Duration delay, Next next, bool hinted) {
       return WaitFor(backoff_.WhileForbidden(), next_);
     }
     const auto urgency = hinted ? ProbeBudget::Urgency::kHint : ProbeBudget::Urgency::kPeriodic;
-    probe_ = probes_.Ask(client_->component(), flow_(), urgency, go_on);
+    probe_ = probes_.Ask(client_->component(), flows_(), urgency, go_on);
   });
+}
+
+void Reflector::UpdateFlows() {
+  if (probe_ != nullptr) probe_->Join(flows_());
 }
 
 void Reflector::AwaitAnswer(std::string_view verb) {

@@ -42,6 +42,7 @@
 #include <memory>
 #include <optional>
 #include <random>
+#include <set>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -104,8 +105,8 @@ class Reflector : private WatchStream::Observer {
     Metrics& metrics;
     WatchBudget& budget;  // outlives the reflector
     ProbeBudget& probes;  // outlives the reflector
-    // Whose turn a probe takes, as DemandSink::Flow().
-    std::function<std::string()> flow;
+    // Whose turns a probe may take, as DemandSink::Flows().
+    std::function<std::set<std::string>()> flows;
     // Whether this component knows that the namespace does not exist: then it is not asked for
     // denied access. Null: it is never known.
     std::function<bool(std::string_view component)> namespace_is_gone = nullptr;
@@ -134,6 +135,8 @@ class Reflector : private WatchStream::Observer {
   // The cause of an error may be gone: a reflector that waits because of 401, 403 or 404 tries
   // again.
   void RetryNow();
+  // Config::flows has more than before.
+  void UpdateFlows();
 
   // The store was emptied: the next pass begins without a version. Only while the status is
   // kForbidden.
@@ -206,7 +209,7 @@ class Reflector : private WatchStream::Observer {
   WatchBudget& budget_;
   WatchBudget::Account account_;
   ProbeBudget& probes_;
-  const std::function<std::string()> flow_;
+  const std::function<std::set<std::string>()> flows_;
   const std::function<bool(std::string_view component)> namespace_is_gone_;
   WatchCloser& closer_;
   std::unique_ptr<ProbeBudget::Ticket> probe_;  // kWaiting for the budget

@@ -48,7 +48,7 @@ TEST_F(ReflectorAccessTest, ADeniedStreamingListIsNotListed) {
 TEST_F(ReflectorAccessTest, ADeniedRequestWaitsForTheBudget) {
   std::vector<std::unique_ptr<ProbeBudget::Ticket>> others;
   for (int i = 0; i < 20 + 5 * 30; ++i) {
-    others.push_back(probes_.Ask(client_.component(), "", ProbeBudget::Urgency::kPeriodic, [] {}));
+    others.push_back(probes_.Ask(client_.component(), {}, ProbeBudget::Urgency::kPeriodic, [] {}));
   }
   StartWithList(403, StatusJson(403, "Forbidden"), /*times=*/5);
   client_.ForgetRequests();

@@ -78,7 +78,7 @@ void RunSeed(uint64_t seed, Totals& totals) {
                                         .metrics = metrics,
                                         .budget = budget,
                                         .probes = probes,
-                                        .flow = [] { return std::string(); },
+                                        .flows = [] { return ProbeBudget::Flows(); },
                                         .closer = closer,
                                         .log = {}},
                       first, store, told);

@@ -40,6 +40,7 @@ void SharedWatch::Join(WatchComponent& component, std::shared_ptr<ReadableScope>
   WatchMember* member = Find(component);
   if (member != nullptr) {
     member->Add(std::move(feed));
+    UpdateFlows(*member);
     // A member without demands cannot be the sponsor; now it can.
     Rebalance();
     AdaptFollowers();
@@ -61,7 +62,7 @@ void SharedWatch::Join(WatchComponent& component, std::shared_ptr<ReadableScope>
                 .random = config_.random,
                 .counts = component.counts,
                 .probes = config_.probes,
-                .flow = [slot] { return (*slot)->Flow(); },
+                .flows = [slot] { return (*slot)->Flows(); },
                 .namespace_is_gone = config_.namespace_is_gone,
                 .on_change = [this, slot] { OnProofChanged(**slot); }},
       .log = config_.log.With("watch", config_.spec.ToString())}));
@@ -88,7 +89,7 @@ void SharedWatch::Sponsor(WatchMember& member, const std::string& version) {
                         .metrics = config_.metrics,
                         .budget = config_.budget,
                         .probes = config_.probes,
-                        .flow = [this] { return sponsor_->Flow(); },
+                        .flows = [this] { return sponsor_->Flows(); },
                         .namespace_is_gone = config_.namespace_is_gone,
                         .closer = config_.closer,
                         .log = config_.log,
@@ -97,11 +98,17 @@ void SharedWatch::Sponsor(WatchMember& member, const std::string& version) {
   version.empty() ? reflector_->Start() : reflector_->StartFrom(version);
 }
 
+void SharedWatch::UpdateFlows(WatchMember& member) {
+  member.proof().UpdateFlows();
+  if (&member == sponsor_ && reflector_ != nullptr) reflector_->UpdateFlows();
+}
+
 void SharedWatch::Change(const WatchComponent& component, DemandFeed& feed, DemandChange change) {
   // A member stays at least until its last demand has left.
   WatchMember& member = *Find(component);
   if (change == DemandChange::kPause) return member.Pause(feed);
   if (change == DemandChange::kResume) return member.Resume(feed);
+  if (change == DemandChange::kFlows) return UpdateFlows(member);
   member.Remove(feed);
   if (member.HasDemands()) return;
   AdaptFollowers();

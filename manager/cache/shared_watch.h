@@ -103,6 +103,8 @@ class SharedWatch : private Reflector::Owner, private KindStore::Listener {
   // Ends the membership, unless it has demands again.
   void Retire(WatchMember& member);
   WatchMember* Find(const WatchComponent& component);
+  // Its demands have more flows than before: its waiting probes take these turns, too.
+  void UpdateFlows(WatchMember& member);
   // Replaces the sponsor, if it must be replaced and a member can replace it.
   void Rebalance();
   bool SponsorCannotWatch() const;

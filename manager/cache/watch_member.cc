@@ -59,11 +59,10 @@ void WatchMember::Remove(const DemandFeed& feed) {
   component_.counts.demands.Decrement(static_cast<double>(removed));
 }
 
-std::string WatchMember::Flow() const {
-  for (const auto& feed : feeds_) {
-    if (std::string flow = feed->Flow(); !flow.empty()) return flow;
-  }
-  return "";
+std::set<std::string> WatchMember::Flows() const {
+  std::set<std::string> flows;
+  for (const auto& feed : feeds_) flows.merge(feed->Flows());
+  return flows;
 }
 
 void WatchMember::Pause(DemandFeed& feed) {

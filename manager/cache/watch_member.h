@@ -79,8 +79,8 @@ class WatchMember {
   void Pause(DemandFeed& feed);
   void Resume(DemandFeed& feed);
   bool HasDemands() const { return !feeds_.empty(); }
-  // DemandSink::Flow() of its demands: the first one that has any.
-  std::string Flow() const;
+  // DemandSink::Flows() of all its demands.
+  std::set<std::string> Flows() const;
   // What the component sees, and since when.
   const DemandStatus& status() const { return status_; }
   absl::Time since() const { return since_; }

@@ -29,7 +29,7 @@ class WatchMemberTest : public testing::Test {
                                       .random = random_,
                                       .counts = component_.counts,
                                       .probes = probes_,
-                                      .flow = [] { return std::string(); },
+                                      .flows = [] { return ProbeBudget::Flows(); },
                                       .on_change = [] {}},
                             .log = Logger(log_, loop_.clock())});
   }

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <memory>
+#include <set>
 #include <string>
 #include <utility>
 
@@ -41,6 +42,7 @@ class DemandSet::Core : public std::enable_shared_from_this<Core> {
   // Applies `change`, which runs under the lock.
   void Apply(absl::FunctionRef<DemandTable::Change(DemandTable&)> change) {
     std::vector<std::pair<DemandSpec, std::shared_ptr<Watched>>> opened;
+    std::vector<std::shared_ptr<Watched>> joined;
     std::vector<std::shared_ptr<Watched>> closed;  // destroyed without the lock
     DemandTable::Change changed;
     {
@@ -51,8 +53,14 @@ class DemandSet::Core : public std::enable_shared_from_this<Core> {
         opened.emplace_back(spec, watched_[spec] = std::make_shared<Watched>());
       }
       for (const DemandSpec& spec : changed.closed) closed.push_back(Extract(spec));
+      for (const DemandSpec& spec : changed.joined) {
+        const auto& watched = watched_.at(spec);
+        watched->handle == nullptr ? void(watched->has_more_flows = true)
+                                   : joined.push_back(watched);
+      }
       UpdateGauges();
     }
+    for (const auto& watched : joined) watched->handle->UpdateFlows();
     // The cache may call a sink inside Demand().
     for (const auto& [spec, watched] : opened) Open(spec, watched);
     EndWaits(changed.closed);
@@ -95,9 +103,9 @@ class DemandSet::Core : public std::enable_shared_from_this<Core> {
     return watched->second->status;
   }
 
-  std::string FlowOf(const DemandSpec& spec) const {
+  std::set<std::string> FlowsOf(const DemandSpec& spec) const {
     MutexLock lock(mutex_);
-    return table_.NamespaceOfOwner(spec);
+    return table_.NamespacesOfOwners(spec);
   }
 
   absl::Status Await(const CallContext& context, const DemandSpec& spec) {
@@ -114,6 +122,7 @@ class DemandSet::Core : public std::enable_shared_from_this<Core> {
   // One open demand of the cache.
   struct Watched {
     std::unique_ptr<DemandHandle> handle;  // null until the cache has returned it
+    bool has_more_flows = false;           // since then; to be told when it has
     DemandStatus status;
     bool denied = false;  // since it was synced last, or since its begin
   };
@@ -133,9 +142,9 @@ class DemandSet::Core : public std::enable_shared_from_this<Core> {
         core->OnState(spec_, *watched, status);
       }
     }
-    std::string Flow() const override {
+    std::set<std::string> Flows() const override {
       const auto core = core_.lock();
-      return core == nullptr ? "" : core->FlowOf(spec_);
+      return core == nullptr ? std::set<std::string>() : core->FlowsOf(spec_);
     }
 
    private:
@@ -169,7 +178,9 @@ class DemandSet::Core : public std::enable_shared_from_this<Core> {
     MutexLock lock(mutex_);
     const auto current = watched_.find(spec);
     // Else another thread has released the demand meanwhile, and the handle ends it here.
-    if (current != watched_.end() && current->second == watched) watched->handle.swap(handle);
+    if (current == watched_.end() || current->second != watched) return;
+    watched->handle.swap(handle);
+    if (watched->has_more_flows) watched->handle->UpdateFlows();
   }
 
   // Ends the waits for demands that were released.

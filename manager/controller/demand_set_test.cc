@@ -83,12 +83,16 @@ TEST_F(DemandSetTest, AnOwnerIsReconciledWhenItsDemandIsSynced) {
 }
 
 // Probes of denied access take turns by it.
-TEST_F(DemandSetTest, TheFlowOfADemandIsItsOwnersNamespace) {
+TEST_F(DemandSetTest, TheFlowsOfADemandAreItsOwnersNamespaces) {
   StartWithDemands();
   demands_->Replace({{"tenant", "a"}, "1"}, {{RolesOf("foo")}});
-  EXPECT_EQ(cache_.FlowOf(RolesOf("foo")), "tenant");
+  EXPECT_THAT(cache_.FlowsOf(RolesOf("foo")), ElementsAre("tenant"));
+  EXPECT_EQ(cache_.flow_updates(), 0);
   demands_->Replace({{"foo", "b"}, "2"}, {{RolesOf("foo")}});
-  EXPECT_EQ(cache_.FlowOf(RolesOf("foo")), "foo");
+  EXPECT_THAT(cache_.FlowsOf(RolesOf("foo")), ElementsAre("foo", "tenant"));
+  EXPECT_EQ(cache_.flow_updates(), 1);
+  demands_->Replace({{"foo", "c"}, "3"}, {{RolesOf("foo")}});
+  EXPECT_EQ(cache_.flow_updates(), 1) << "the namespace has its turns already";
 }
 
 TEST_F(DemandSetTest, AnEventIsARequestForEachOwnerThatDemandsTheObject) {

@@ -43,16 +43,16 @@ class AccessProofFixture : public ::testing::Test {
   }
 
   AccessProof& Make() {
-    proof_ =
-        std::make_unique<AccessProof>(AccessProof::Config{.spec = {kPod, "foo", "bar"},
-                                                          .version = [this] { return version_; },
-                                                          .options = options_,
-                                                          .random = random_,
-                                                          .counts = counts_,
-                                                          .probes = probes_,
-                                                          .flow = [] { return std::string(); },
-                                                          .on_change = [this] { ++changes_; }},
-                                      client_);
+    proof_ = std::make_unique<AccessProof>(
+        AccessProof::Config{.spec = {kPod, "foo", "bar"},
+                            .version = [this] { return version_; },
+                            .options = options_,
+                            .random = random_,
+                            .counts = counts_,
+                            .probes = probes_,
+                            .flows = [] { return ProbeBudget::Flows(); },
+                            .on_change = [this] { ++changes_; }},
+        client_);
     return *proof_;
   }
   void CheckAndRun() {

@@ -1,5 +1,6 @@
 #include "manager/cache/testing/fake_cache_view.h"
 
+#include <atomic>
 #include <map>
 #include <utility>
 
@@ -69,6 +70,7 @@ class FakeCacheView::Registry : public WatchRegistry,
   void Change(WatchComponent&, const DemandSpec& spec, std::shared_ptr<DemandFeed> feed,
               DemandChange change) override {
     if (change == DemandChange::kPause && on_pause) on_pause();
+    if (change == DemandChange::kFlows) return void(++flow_updates);
     MutexLock lock(mutex_);
     if (change == DemandChange::kLeave) {
       std::erase_if(demands_, [&](const auto& demand) { return demand.first == feed; });
@@ -114,7 +116,7 @@ class FakeCacheView::Registry : public WatchRegistry,
     return specs;
   }
 
-  std::string FlowOf(const DemandSpec& spec) const {
+  std::set<std::string> FlowsOf(const DemandSpec& spec) const {
     std::shared_ptr<DemandFeed> found;
     {
       MutexLock lock(mutex_);
@@ -122,7 +124,7 @@ class FakeCacheView::Registry : public WatchRegistry,
         if (demanded == spec) found = feed;
       }
     }
-    return found == nullptr ? "" : found->Flow();
+    return found == nullptr ? std::set<std::string>() : found->Flows();
   }
 
   std::string NextVersion() { return StrCat(++version_); }
@@ -130,6 +132,7 @@ class FakeCacheView::Registry : public WatchRegistry,
   NoServer client;
   Metrics metrics;
   std::function<void()> on_pause;  // set before the first demand
+  std::atomic<int> flow_updates = 0;
 
  private:
   // The demands for the same.
@@ -229,6 +232,10 @@ void FakeCacheView::OnPause(std::function<void()> hook) { registry_->on_pause = 
 
 std::vector<DemandSpec> FakeCacheView::demands() const { return registry_->demands(); }
 
-std::string FakeCacheView::FlowOf(const DemandSpec& spec) const { return registry_->FlowOf(spec); }
+std::set<std::string> FakeCacheView::FlowsOf(const DemandSpec& spec) const {
+  return registry_->FlowsOf(spec);
+}
+
+int FakeCacheView::flow_updates() const { return registry_->flow_updates; }
 
 }  // namespace mandate

@@ -7,6 +7,7 @@
 
 #include <functional>
 #include <memory>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -48,8 +49,10 @@ class FakeCacheView : public ComponentView {
 
   // The demands that are held, in the order in which they were made.
   std::vector<DemandSpec> demands() const;
-  // DemandSink::Flow() of the last demand for exactly this.
-  std::string FlowOf(const DemandSpec& spec) const;
+  // DemandSink::Flows() of the last demand for exactly this.
+  std::set<std::string> FlowsOf(const DemandSpec& spec) const;
+  // How often a demand had more flows.
+  int flow_updates() const;
 
  private:
   class Registry;

@@ -3,6 +3,7 @@
 
 #include <functional>
 #include <map>
+#include <set>
 #include <string>
 #include <utility>
 #include <vector>
@@ -17,9 +18,9 @@ class RecordingSink : public DemandSink {
   void OnEvent(const ObjectEvent& event) override;
   void OnPurged(const std::vector<std::shared_ptr<const RawObject>>& objects) override;
   void OnState(const DemandStatus& status) override;
-  std::string Flow() const override { return flow_; }
+  std::set<std::string> Flows() const override { return flows_; }
 
-  void SetFlow(std::string flow) { flow_ = std::move(flow); }
+  void SetFlows(std::set<std::string> flows) { flows_ = std::move(flows); }
   // Runs after each call.
   void OnCall(std::function<void()> hook) { hook_ = std::move(hook); }
 
@@ -39,7 +40,7 @@ class RecordingSink : public DemandSink {
   std::map<ObjectKey, std::shared_ptr<const RawObject>> content_;
   DemandStatus status_;
   bool synced_ = false;
-  std::string flow_;
+  std::set<std::string> flows_ = {""};
   std::string log_;
   std::vector<std::string> violations_;
   std::function<void()> hook_;

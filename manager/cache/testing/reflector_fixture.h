@@ -54,7 +54,7 @@ class ReflectorFixture : public ::testing::Test, protected Reflector::Owner {
                                                       .metrics = metrics_,
                                                       .budget = budget_,
                                                       .probes = probes_,
-                                                      .flow = [] { return std::string(); },
+                                                      .flows = [] { return ProbeBudget::Flows(); },
                                                       .closer = closer_,
                                                       .log = {}},
                                     client_, store_, static_cast<Reflector::Owner&>(*this));
