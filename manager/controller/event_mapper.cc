@@ -19,7 +19,7 @@ bool IsResync(const ObjectEvent& event) {
 
 int PriorityOf(const ObjectEvent& event, bool is_reconciled) {
   if (event.initial || IsResync(event)) return kLowPriority;
-  return is_reconciled && event.type != ObjectEvent::Type::kAdd ? kHighPriority : kDefaultPriority;
+  return is_reconciled ? kHighPriority : kDefaultPriority;
 }
 
 }  // namespace

@@ -91,7 +91,7 @@ TEST_F(EventMapperTest, NewsGoBeforeInitialListsAndResyncs) {
   EXPECT_EQ(TakeQueued(), (Names{"update", "added", "deleted", "initial", "resync"}));
 }
 
-TEST_F(EventMapperTest, EditsOfTheReconciledObjectGoFirst) {
+TEST_F(EventMapperTest, ChangesOfTheReconciledObjectGoFirst) {
   Source reconciled = Of(kThing);
   reconciled.is_primary = true;
   Create({reconciled, Of(kOther)});
@@ -101,7 +101,7 @@ TEST_F(EventMapperTest, EditsOfTheReconciledObjectGoFirst) {
   (void)mapper_->OnEvent(0, Updated(Thing("edited", 7), Thing("edited", 8)));
   (void)mapper_->OnEvent(0, Deleted(Thing("deleted")));
   RunSlices();
-  EXPECT_EQ(TakeQueued(), (Names{"edited", "deleted", "other", "resync", "added"}))
+  EXPECT_EQ(TakeQueued(), (Names{"added", "edited", "deleted", "resync", "other"}))
       << "the fourth one is of a lower priority";
 }
 
@@ -150,7 +150,7 @@ TEST_F(EventMapperTest, AllPredicatesMustPass) {
 TEST_F(EventMapperTest, AnErrorOfAHandlerConcernsOneEvent) {
   Source roles{{KindOf<rbacv1::Role>::value, "", ""},
                EnqueueMapped<rbacv1::Role>([](const rbacv1::Role& role) {
-                 return std::vector<Request>{{{"", role.metadata().name()}}};
+                 return std::vector<Request>{{{"default", role.metadata().name()}}};
                }),
                {}};
   Create({Of(kThing,

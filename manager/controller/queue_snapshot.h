@@ -29,12 +29,12 @@ struct QueueSnapshot {
   size_t ready = 0;
   size_t delayed = 0;  // also those in progress that come again at a later time
   size_t failing = 0;  // of all these, those whose last attempt failed
-  // Since when the request that comes next has been ready: of each priority the first one counts,
-  // and of these the oldest. Infinite future: none is ready.
+  // Since when a request has been ready that comes next: of each priority and namespace the first
+  // one counts, and of these the oldest. Infinite future: none is ready.
   absl::Time oldest_ready = absl::InfiniteFuture();
-  // Those in progress, then the ready ones, each with the oldest first (of the ready ones, the
-  // highest priority before), then the delayed ones by the time when they are due. Not more than
-  // the caller asked for.
+  // Those in progress, the oldest first; then the ready ones, the highest priority first, in the
+  // order in which their namespaces take turns; then the delayed ones by the time when they are
+  // due. Not more than the caller asked for.
   std::vector<QueuedRequest> requests = {};
   bool omitted = false;  // there are more
 };

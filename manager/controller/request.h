@@ -25,8 +25,8 @@ struct Request {
 
 // Of the ready requests the one with the highest priority goes first.
 inline constexpr int kDefaultPriority = 0;
-// For edits and deletions of the reconciled object, which a user waits for: other objects' events
-// do not delay them.
+// For what happens to the reconciled object itself, which a user waits for: other objects' events
+// do not delay it.
 inline constexpr int kHighPriority = 100;
 // For initial lists and resyncs: new events go first.
 inline constexpr int kLowPriority = -100;

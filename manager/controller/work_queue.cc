@@ -21,10 +21,7 @@ WorkQueue::Options WithLimiter(WorkQueue::Options options) {
 
 WorkQueue::WorkQueue(Options options) : options_(WithLimiter(std::move(options))) {}
 
-WorkQueue::~WorkQueue() {
-  for (auto& [priority, level] : ready_) level.clear();
-  processing_.clear();
-}
+WorkQueue::~WorkQueue() { processing_.clear(); }
 
 bool WorkQueue::Add(const Request& request, AddOptions options, absl::Time now) {
   AdaptiveMutexLock lock(mutex_);
@@ -38,6 +35,8 @@ bool WorkQueue::Add(const Request& request, AddOptions options, absl::Time now) 
     it = items_.try_emplace(request).first;
     it->second.request_ = &it->first;
   }
+  // An item that became ready before `now` goes before one that becomes ready now.
+  Promote(now);
   const bool at_once = options.after <= absl::ZeroDuration();
   Enqueue(it->second, options.priority, at_once ? now : now + options.after, now);
   return true;
@@ -77,8 +76,7 @@ const WorkItem* WorkQueue::DoneAndGet(const WorkItem& item, const Outcome& outco
 WorkItem* WorkQueue::Next(absl::Time now) {
   Promote(now);
   if (ready_.empty()) return nullptr;
-  WorkItem& item = First();
-  RemoveFromReady(item);
+  WorkItem& item = TakeFirst();
   processing_.push_back(item);
   item.place_ = WorkItem::Place::kNowhere;
   item.processing_ = true;
@@ -89,16 +87,21 @@ WorkItem* WorkQueue::Next(absl::Time now) {
   return &item;
 }
 
-WorkItem& WorkQueue::First() {
+WorkItem& WorkQueue::TakeFirst() {
   auto level = ready_.begin();
   if (ready_.size() > 1 && ++choices_ % kLowersTurn == 0) {
     const size_t lower = choices_ / kLowersTurn % (ready_.size() - 1);
     std::advance(level, lower + 1);
   }
-  return level->second.front();
+  WorkItem& item = level->second.Pop();
+  if (level->second.empty()) ready_.erase(level);
+  --ready_count_;
+  return item;
 }
 
 void WorkQueue::Finish(WorkItem& item, const Outcome& outcome, absl::Time now) {
+  // As in Add().
+  Promote(now);
   counts_.worked.Observe(absl::ToUnixNanos(now) - item.started_);
   if (!shut_down_ && outcome.next == Outcome::Next::kRetry) {
     ++counts_.retries;
@@ -115,7 +118,7 @@ void WorkQueue::Finish(WorkItem& item, const Outcome& outcome, absl::Time now) {
   processing_.erase(processing_.iterator_to(item));
   if (item.place_ == WorkItem::Place::kReady) {
     ++ready_count_;
-    ready_[item.priority_].push_back(item);
+    ready_[item.priority_].Push(item);
   } else if (item.place_ == WorkItem::Place::kNowhere) {
     items_.erase(items_.find(item.request()));
   }
@@ -154,7 +157,6 @@ void WorkQueue::ShutDown() {
   AdaptiveMutexLock lock(mutex_);
   shut_down_ = true;
   waiting_.clear();
-  for (auto& [priority, level] : ready_) level.clear();
   ready_.clear();
   ready_count_ = 0;
   for (WorkItem& item : processing_) item.place_ = WorkItem::Place::kNowhere;
@@ -182,8 +184,6 @@ void WorkQueue::UpdateMetrics(QueueMetrics& metrics, absl::Time now) {
 }
 
 void WorkQueue::Enqueue(WorkItem& item, int priority, absl::Time ready_at, absl::Time now) {
-  // An item that became ready before `now` goes before one that becomes ready now.
-  Promote(now);
   switch (item.place_) {
     case WorkItem::Place::kReady:
       if (priority <= item.priority_) return;
@@ -191,7 +191,7 @@ void WorkQueue::Enqueue(WorkItem& item, int priority, absl::Time ready_at, absl:
       item.priority_ = priority;
       if (item.processing_) return;  // Finish() will queue it
       ++ready_count_;
-      ready_[priority].push_back(item);
+      ready_[priority].Push(item);
       return;
     case WorkItem::Place::kWaiting:
       item.priority_ = std::max(item.priority_, priority);
@@ -216,13 +216,13 @@ void WorkQueue::MakeReady(WorkItem& item, absl::Time since) {
   item.since_ = absl::ToUnixNanos(since);
   ++counts_.adds;
   if (item.processing_) return;  // Finish() will queue it
-  ready_[item.priority_].push_back(item);
+  ready_[item.priority_].Push(item);
   ++ready_count_;
 }
 
 void WorkQueue::RemoveFromReady(WorkItem& item) {
   const auto level = ready_.find(item.priority_);
-  level->second.erase(level->second.iterator_to(item));
+  level->second.Remove(item);
   if (level->second.empty()) ready_.erase(level);
   --ready_count_;
 }

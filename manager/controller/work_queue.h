@@ -13,55 +13,27 @@
 #include <functional>
 #include <map>
 #include <memory>
-#include <utility>
 
 #include "absl/container/btree_map.h"
 #include "absl/container/node_hash_map.h"
 #include "absl/time/time.h"
-#include "boost/intrusive/list.hpp"
 #include "manager/controller/queue_metrics.h"
 #include "manager/controller/queue_snapshot.h"
 #include "manager/controller/rate_limiter.h"
+#include "manager/controller/ready_level.h"
 #include "manager/controller/request.h"
+#include "manager/controller/work_item.h"
 #include "manager/core/adaptive_mutex.h"
 
 namespace mandate {
 
-// A request that WorkQueue::Get() handed out. It is valid until Done(). A worker may call its
-// public functions; all else belongs to the queue.
-class WorkItem {
- public:
-  const Request& request() const { return *request_; }
-  // The priority with which it was handed out; a requeue keeps it, unless the outcome has another.
-  int priority() const { return handed_priority_; }
-  // Attempts that failed since the last success.
-  int failures() const { return failures_; }
-
- private:
-  friend class WorkQueue;
-
-  enum class Place : uint8_t { kNowhere, kWaiting, kReady };
-  using Due = std::pair<absl::Time, uint64_t>;
-
-  const Request* request_ = nullptr;
-  boost::intrusive::list_member_hook<> hook_;  // in the ready or the processing list
-  Place place_ = Place::kNowhere;
-  bool processing_ = false;
-  int priority_ = 0;
-  int handed_priority_ = 0;
-  int failures_ = 0;
-  int64_t since_ = 0;                           // kReady: since when, in ns of absl::ToUnixNanos()
-  int64_t started_ = 0;                         // processing: since when
-  Due due_;                                     // kWaiting: its key among the waiting
-  absl::Time retry_at_ = absl::InfinitePast();  // after the last counted failure
-  absl::Time not_before_ = absl::InfinitePast();  // the earliest retry that the server allows
-};
-
 // A set of requests, each of which is handed out to one worker at a time: a request that is added
 // again while it is being processed is handed out again after Done(), once. Among the ready
-// requests the highest priority goes first, then the one that became ready first. But each fourth
-// time that several priorities are ready, one of the lower ones goes first, and these take turns:
-// a flood of urgent requests does not hold up the others without end. The queue wakes no worker:
+// requests the highest priority goes first. But each fourth time that several priorities are ready,
+// one of the lower ones goes first, and these take turns: a flood of urgent requests does not hold
+// up the others without end. Within a priority namespaces take turns, and of a namespace the
+// request goes first that became ready first: a tenant with many requests delays another by one of
+// them for each of the other's. The queue wakes no worker:
 // the caller of Add() decides whether a worker is needed (Len()), and calls Get() again at
 // NextReady().
 //
@@ -119,7 +91,8 @@ class WorkQueue {
   // The number of requests that are held: ready, waiting, or being processed.
   size_t Items() const;
 
-  // The counts, and `most` of the requests. Its time is that of copying these.
+  // The counts, and `most` of the requests. Its time is that of copying these, and of a look at
+  // each namespace with a ready one.
   QueueSnapshot Snapshot(size_t most, absl::Time now);
 
   // Drops the queued requests. From now on Add() does nothing and Get() returns nullptr.
@@ -130,11 +103,8 @@ class WorkQueue {
   void UpdateMetrics(QueueMetrics& metrics, absl::Time now);
 
  private:
-  using ItemList = boost::intrusive::list<
-      WorkItem, boost::intrusive::member_hook<WorkItem, boost::intrusive::list_member_hook<>,
-                                              &WorkItem::hook_>>;
   WorkItem* Next(absl::Time now) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
-  WorkItem& First() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  WorkItem& TakeFirst() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   void Finish(WorkItem& item, const Outcome& outcome, absl::Time now)
       ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   absl::Time RetryTime(WorkItem& item, absl::Duration after, absl::Time now)
@@ -151,13 +121,13 @@ class WorkQueue {
   mutable AdaptiveMutex mutex_;
   bool shut_down_ ABSL_GUARDED_BY(mutex_) = false;
   absl::node_hash_map<Request, WorkItem> items_ ABSL_GUARDED_BY(mutex_);  // those that are held
-  // By priority; no list is empty.
-  std::map<int, ItemList, std::greater<int>> ready_ ABSL_GUARDED_BY(mutex_);
+  // By priority; no level is empty.
+  std::map<int, ReadyLevel, std::greater<int>> ready_ ABSL_GUARDED_BY(mutex_);
   size_t ready_count_ ABSL_GUARDED_BY(mutex_) = 0;
   size_t failing_ ABSL_GUARDED_BY(mutex_) = 0;  // those with failures
   size_t choices_ ABSL_GUARDED_BY(mutex_) = 0;  // between several priorities
   absl::btree_map<WorkItem::Due, WorkItem*> waiting_ ABSL_GUARDED_BY(mutex_);
-  ItemList processing_ ABSL_GUARDED_BY(mutex_);
+  WorkItem::List processing_ ABSL_GUARDED_BY(mutex_);
   uint64_t sequence_ ABSL_GUARDED_BY(mutex_) = 0;
   QueueCounts counts_ ABSL_GUARDED_BY(mutex_);
 };

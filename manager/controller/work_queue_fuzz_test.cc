@@ -1,5 +1,5 @@
-// Random operations compared with a model of the pending request of each key; and many threads at
-// once.
+// Random operations compared with a model of the pending request of each key, and of the turns of
+// the namespaces; and many threads at once.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -10,9 +10,12 @@
 #include <set>
 #include <string>
 #include <thread>
+#include <tuple>
+#include <utility>
 #include <vector>
 
 #include "manager/controller/work_queue.h"
+#include "manager/core/strings.h"
 #include "manager/core/testing/seeds.h"
 
 namespace mandate {
@@ -35,21 +38,27 @@ class Fuzz {
   explicit Fuzz(uint64_t seed) : random_(seed) {}
 
   void Run() {
-    for (int step = 0; step < 3000; ++step) {
+    for (step_ = 0; step_ < 3000; ++step_) {
       Step();
+      NoteReady();
       if (testing::Test::HasFatalFailure()) return;
     }
     // No request was lost: all owed ones come out in the end.
     now_ += absl::Hours(1000);
+    NoteReady();
     if (Pick(4) == 0) return EndByShutDown();
-    while (!held_.empty()) Finish(Outcome::Next::kNothing);
-    for (Take(); !held_.empty(); Take()) Finish(Outcome::Next::kNothing);
-    for (const auto& [key, model] : models_) EXPECT_FALSE(model.owed) << key;
+    while (!held_.empty()) Next();
+    for (Take(); !held_.empty(); Take()) Next();
+    for (const auto& [key, model] : models_) EXPECT_FALSE(model.owed) << key.name;
     EXPECT_EQ(queue_.Items(), 0u);
   }
 
  private:
   uint64_t Pick(uint64_t n) { return random_() % n; }
+  // Half of the keys are in one namespace.
+  static ObjectKey Key(uint64_t n) {
+    return {n % 2 == 0 ? "large" : StrCat("ns-", n % 3), std::to_string(n)};
+  }
 
   void Step() {
     switch (Pick(11)) {
@@ -94,13 +103,13 @@ class Fuzz {
   }
 
   void Add(absl::Duration after) {
-    const std::string key = std::to_string(Pick(12));
+    const ObjectKey key = Key(Pick(12));
     const int priority = static_cast<int>(Pick(3)) * 10;
     const auto held = static_cast<size_t>(std::count_if(
         models_.begin(), models_.end(), [](const auto& entry) { return entry.second.held(); }));
     Model& model = models_[key];
     const bool fits = model.held() || held < kMaxItems;
-    ASSERT_EQ(queue_.Add({{"ns", key}}, {.priority = priority, .after = after}, now_), fits);
+    ASSERT_EQ(queue_.Add({key}, {.priority = priority, .after = after}, now_), fits);
     if (fits) Owe(model, now_ + after, priority);
   }
 
@@ -113,11 +122,17 @@ class Fuzz {
     }
   }
 
+  void Next() {
+    Finish(Outcome::Next::kNothing);
+    ++step_;
+    NoteReady();
+  }
+
   // ShutDown() drops the waiting items. A later Done() of an item that a worker holds has no
   // effect.
   void EndByShutDown() {
     queue_.ShutDown();
-    EXPECT_TRUE(queue_.Add({{"ns", "0"}}, {}, now_));
+    EXPECT_TRUE(queue_.Add({Key(0)}, {}, now_));
     EXPECT_EQ(queue_.Get(now_), nullptr);
     for (const WorkItem* item : held_) {
       queue_.Done(*item, {Outcome::Next::kRetry, absl::Seconds(1)}, now_);
@@ -130,7 +145,7 @@ class Fuzz {
     std::set<int, std::greater<>> priorities;
     size_t ready = 0;
     for (const auto& [key, model] : models_) {
-      if (model.processing || !model.owed || model.ready_at > now_) continue;
+      if (!IsReady(model)) continue;
       priorities.insert(model.priority);
       ++ready;
     }
@@ -138,7 +153,7 @@ class Fuzz {
     const WorkItem* item = queue_.Get(now_);
     ASSERT_EQ(item != nullptr, ready > 0);
     if (item == nullptr) return;
-    Model& model = models_[item->request().key.name];
+    Model& model = models_[item->request().key];
     ASSERT_FALSE(model.processing) << "handed out twice";
     ASSERT_TRUE(model.owed);
     ASSERT_LE(model.ready_at, now_);
@@ -150,16 +165,52 @@ class Fuzz {
     ASSERT_EQ(item->priority(), *expected);
     ASSERT_EQ(item->priority(), model.priority);
     ASSERT_EQ(item->failures(), model.failures);
+    CheckTurn(item->priority(), item->request().key);
     model.processing = true;
     model.owed = false;
     held_.push_back(item);
+  }
+
+  bool IsReady(const Model& model) const {
+    return !model.processing && model.owed && model.ready_at <= now_;
+  }
+
+  // Since which step each ready request, and each namespace with one, has waited for its turn.
+  void NoteReady() {
+    std::map<Place, int> requests, turns;
+    for (const auto& [key, model] : models_) {
+      if (!IsReady(model)) continue;
+      const auto keep = [&](std::map<Place, int>& now, const std::map<Place, int>& before,
+                            const Place& place) {
+        const auto known = before.find(place);
+        now[place] = known == before.end() ? step_ : known->second;
+      };
+      keep(requests, requests_, {model.priority, key.ns, key.name});
+      keep(turns, turns_, {model.priority, key.ns, ""});
+    }
+    requests_ = std::move(requests);
+    turns_ = std::move(turns);
+  }
+
+  void CheckTurn(int priority, const ObjectKey& key) {
+    int& turn = turns_.at({priority, key.ns, ""});
+    for (const auto& [place, since] : turns_) {
+      if (std::get<0>(place) == priority) {
+        ASSERT_GE(since, turn) << key.ns << " before " << std::get<1>(place);
+      }
+    }
+    for (const auto& [place, since] : requests_) {
+      if (std::get<0>(place) != priority || std::get<1>(place) != key.ns) continue;
+      ASSERT_GE(since, requests_.at({priority, key.ns, key.name})) << key.name;
+    }
+    turn = step_;
   }
 
   void Finish(Outcome::Next next) {
     const size_t index = Pick(held_.size());
     const WorkItem* item = held_[index];
     held_.erase(held_.begin() + static_cast<std::ptrdiff_t>(index));
-    Model& model = models_[item->request().key.name];
+    Model& model = models_[item->request().key];
     Outcome outcome = {next, {}};
     if (next == Outcome::Next::kRetry) {
       if (Pick(4) == 0) outcome.after = absl::Milliseconds(static_cast<int64_t>(Pick(100)));
@@ -184,14 +235,17 @@ class Fuzz {
     queue_.Done(*item, outcome, now_);
   }
 
-  static constexpr size_t kMaxItems = 10;  // of 12 keys
+  using Place = std::tuple<int, std::string, std::string>;  // priority, namespace, name
+  static constexpr size_t kMaxItems = 10;                   // of 12 keys
 
   std::mt19937_64 random_;
   absl::Time now_ = absl::FromUnixSeconds(1000);
   WorkQueue queue_{{.max_delay = absl::Hours(100), .max_items = kMaxItems}};
-  std::map<std::string, Model> models_;
+  std::map<ObjectKey, Model> models_;
   std::vector<const WorkItem*> held_;
   size_t choices_ = 0;  // of Take(), between several priorities
+  int step_ = 0;
+  std::map<Place, int> requests_, turns_;
 };
 
 TEST(WorkQueueFuzzTest, AgreesWithTheModel) {

@@ -30,12 +30,14 @@ QueueSnapshot WorkQueue::Snapshot(size_t most, absl::Time now) {
     snapshot.requests.back().again = item.place_ != WorkItem::Place::kNowhere;
   }
   for (const auto& [priority, level] : ready_) {
-    const absl::Time first = absl::FromUnixNanos(level.front().since_);
-    snapshot.oldest_ready = std::min(snapshot.oldest_ready, first);
-    for (const WorkItem& item : level) {
-      if (is_full()) break;
+    level.ForEachFirst([&](const WorkItem& item) {
+      snapshot.oldest_ready = std::min(snapshot.oldest_ready, absl::FromUnixNanos(item.since_));
+    });
+    level.ForEach([&](const WorkItem& item) {
+      if (is_full()) return false;
       add(item, State::kReady, absl::FromUnixNanos(item.since_));
-    }
+      return true;
+    });
   }
   for (const auto& [due, item] : waiting_) {
     if (is_full()) break;

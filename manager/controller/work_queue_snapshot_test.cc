@@ -65,6 +65,22 @@ TEST_F(WorkQueueSnapshotTest, ShowsWhereEachRequestIs) {
   EXPECT_EQ(Counts(), "1 5 1 1") << "it was added again";
 }
 
+TEST_F(WorkQueueSnapshotTest, ShowsReadyRequestsInTheOrderInWhichTheyCome) {
+  for (const char* name : {"l1", "l2", "l3", "l4"}) queue_.Add({{"large", name}}, {}, now_);
+  now_ += kMs;
+  queue_.Add({{"small", "s1"}}, {}, now_);
+  queue_.Add({{"small", "s2"}}, {}, now_);
+  queue_.Add({{"other", "o1"}}, {}, now_);
+  std::vector<std::string> shown;
+  for (const QueuedRequest& item : queue_.Snapshot(100, now_).requests) {
+    shown.push_back(item.request.key.name);
+  }
+  EXPECT_THAT(shown, ElementsAre("l1", "s1", "o1", "l2", "s2", "l3", "l4"));
+  EXPECT_EQ(queue_.Snapshot(3, now_).requests.size(), 3u);
+  EXPECT_EQ(queue_.Snapshot(0, now_).oldest_ready, now_ - kMs);
+  EXPECT_EQ(Drain(), shown);
+}
+
 TEST_F(WorkQueueSnapshotTest, HasNotMoreRequestsThanAskedFor) {
   AddAndGet("a");
   Add("b");
