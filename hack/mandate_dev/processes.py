@@ -11,7 +11,7 @@ import subprocess
 import sys
 from collections.abc import Callable, Mapping, Sequence
 from types import FrameType
-from typing import Any
+from typing import IO, Any
 
 Record = dict[str, Any]  # pid, start, boot, and other values of its owner
 _PR_SET_PDEATHSIG = 1
@@ -110,14 +110,17 @@ def interrupt_on_sigterm(*more: signal.Signals) -> None:
         signal.signal(number, interrupt)
 
 
-def show(command: str | Sequence[str], cwd: str, env: Mapping[str, str] | None = None) -> tuple[int, str]:
-    """Runs the command (a string: in a shell), and shows its output as it arrives. Returns (exit code, output)."""
+def show(command: str | Sequence[str], cwd: str, env: Mapping[str, str] | None = None,
+         out: IO[str] | None = None) -> tuple[int, str]:
+    """Runs the command (a string: in a shell), and shows its output as it arrives, or writes it to `out`. Returns (exit code,
+    output)."""
+    out = out or sys.stdout
     process = subprocess.Popen(command, cwd=cwd, shell=isinstance(command, str), text=True, errors="replace",
                                env={**os.environ, **(env or {})}, stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
     assert process.stdout is not None
     lines = []
     for line in process.stdout:
         lines.append(line)
-        sys.stdout.write(line)
-        sys.stdout.flush()
+        out.write(line)
+        out.flush()
     return process.wait(), "".join(lines)

@@ -19,9 +19,12 @@ import re
 import shlex
 import shutil
 import sys
+import tempfile
+import threading
 import time
 import xml.etree.ElementTree
 from collections.abc import Callable, Sequence
+from typing import IO
 
 from mandate_dev import bazel, junit, paths, processes
 from mandate_dev.paths import ROOT, cache
@@ -57,6 +60,8 @@ PROGRAMS = [
     "hack/examples_test",
     "hack/image_test",
 ]
+# Programs that run, one after the other, beside another one: they build, and it mostly waits.
+BESIDE = {"hack/e2e/run": ["hack/component_test", "hack/library_test", "hack/examples_test"]}
 # Exit code 0 counts as one passed.
 RULES = {
     "clang-format changes nothing": "git ls-files '*.h' '*.cc' | xargs clang-format --dry-run -Werror",
@@ -70,15 +75,16 @@ RULES = {
         r"':!manager/core/clock.cc' ':!cmd/program/program.cc' ':!controllers/*/main.cc'",
 }
 DEMOS = {"the demo": "hack/demo/demo", "the demo, with kills": "hack/demo/demo --kill"}
-Row = Callable[[str], list[junit.Outcome]]  # runs it, with a folder for its files
+Row = Callable[[str, IO[str]], list[junit.Outcome]]  # runs it, with a folder for its files, and a file for its output
+Results = dict[str, tuple[list[junit.Outcome], float]]  # (outcomes, seconds) by title
 
 
-def run(command: str | Sequence[str]) -> tuple[int, str]:
-    return processes.show(command, ROOT)
+def run(command: str | Sequence[str], out: IO[str]) -> tuple[int, str]:
+    return processes.show(command, ROOT, out=out)
 
 
-def run_bazel(flags: Sequence[str], folder: str) -> list[junit.Outcome]:
-    return bazel.test(run, flags, folder)
+def run_bazel(flags: Sequence[str], folder: str, out: IO[str]) -> list[junit.Outcome]:
+    return bazel.test(functools.partial(run, out=out), flags, folder)
 
 
 def program_results(code: int, path: str) -> list[junit.Outcome]:
@@ -92,11 +98,11 @@ def program_results(code: int, path: str) -> list[junit.Outcome]:
     return outcomes
 
 
-def run_program(command: str, folder: str) -> list[junit.Outcome]:
-    path = os.path.join(folder, "program.xml")
+def run_program(command: str, folder: str, out: IO[str]) -> list[junit.Outcome]:
+    path = os.path.join(folder, f"{command.replace('/', '_')}.xml")
     if os.path.exists(path):
         os.remove(path)
-    code, _ = run([*command.split(), "--junit", path])
+    code, _ = run([*command.split(), "--junit", path], out)
     return program_results(code, path)
 
 
@@ -108,8 +114,8 @@ def last_line_results(code: int, output: str) -> list[junit.Outcome]:
     return [junit.Outcome(f"{n + 1} of {passed}") for n in range(passed)] + [failure] * (failed or int(code != 0))
 
 
-def run_rule(name: str, command: str, _folder: str) -> list[junit.Outcome]:
-    code, output = run(command)
+def run_rule(name: str, command: str, _folder: str, out: IO[str]) -> list[junit.Outcome]:
+    code, output = run(command, out)
     return [junit.Outcome(name, text=output) if code == 0 else junit.Outcome(f"exit {code}", junit.FAILED, text=output)]
 
 
@@ -149,20 +155,66 @@ def parse(argv: Sequence[str]) -> argparse.Namespace:
     return options
 
 
-def run_all(rows: dict[str, Row], runs: int, folder: str) -> dict[str, tuple[list[junit.Outcome], float]]:
-    """Returns (outcomes, seconds) of each row of each run, by its title."""
-    results = {}
+def timed(row: Row, folder: str, out: IO[str]) -> tuple[list[junit.Outcome], float]:
+    start = time.monotonic()
+    outcomes = row(folder, out)
+    return outcomes, time.monotonic() - start
+
+
+class Lane:
+    """Rows that run in order, in a thread, with the output of each in a file of its own."""
+
+    def __init__(self, rows: dict[str, Row], folder: str) -> None:
+        self.rows, self.folder = rows, folder
+        self.results: Results = {}
+        self.outputs: dict[str, str] = {}
+        self.thread = threading.Thread(target=self.work)
+        self.thread.start()
+
+    def work(self) -> None:
+        for name, row in self.rows.items():
+            with tempfile.TemporaryFile("w+", dir=self.folder) as out:
+                try:
+                    self.results[name] = timed(row, self.folder, out)
+                except Exception as error:  # it would end with the thread, unseen
+                    self.results[name] = ([junit.Outcome("(see above)", junit.FAILED, text=str(error))], 0)
+                    out.write(f"{type(error).__name__}: {error}\n")
+                out.seek(0)
+                self.outputs[name] = out.read()
+
+
+def run_once(rows: dict[str, Row], folder: str) -> Results:
+    """Returns the results of the rows in their order. What runs beside a row is shown after it."""
+    results: Results = {}
+    beside = {name: [other for other in BESIDE.get(name, []) if other in rows] for name in rows}
+    later = {other for others in beside.values() for other in others}
+    for name, row in rows.items():
+        if name in later:
+            continue
+        print(f"\n==> {name}", flush=True)
+        if beside[name]:
+            print(f"beside it, and shown later: {', '.join(beside[name])}", flush=True)
+        lane = Lane({other: rows[other] for other in beside[name]}, folder)
+        results[name] = timed(row, folder, sys.stdout)
+        lane.thread.join()
+        for other, result in lane.results.items():
+            print(f"\n==> {other}, beside {name}\n{lane.outputs[other]}", end="", flush=True)
+            results[other] = result
+    return {name: results[name] for name in rows}
+
+
+def run_all(rows: dict[str, Row], runs: int, folder: str) -> Results:
+    """Returns the results of each row of each run."""
+    results: Results = {}
     for number in range(1, runs + 1):
-        for name, row in rows.items():
-            title = name + (f", run {number} of {runs}" if runs > 1 else "")
-            print(f"\n==> {title}", flush=True)
-            start = time.monotonic()
-            outcomes = row(folder)
-            results[title] = (outcomes, time.monotonic() - start)
+        if runs > 1:
+            print(f"\nRun {number} of {runs}", flush=True)
+        for name, result in run_once(rows, folder).items():
+            results[name + (f", run {number} of {runs}" if runs > 1 else "")] = result
     return results
 
 
-def summarize(results: dict[str, tuple[list[junit.Outcome], float]]) -> int:
+def summarize(results: Results) -> int:
     """Prints the table, the failures and the sum. Returns the number of failures."""
     rows = [(title, junit.count(outcomes, junit.PASSED), junit.count(outcomes, junit.FAILED), f"{seconds:.0f}")
             for title, (outcomes, seconds) in results.items()]

@@ -1,7 +1,12 @@
 """Tests how hack/test handles programs and flags."""
+import contextlib
+import functools
+import io
 import os
 import tempfile
+import threading
 import unittest
+from typing import IO
 
 from mandate_dev import junit, suite
 from mandate_dev.junit import FAILED, Outcome
@@ -38,6 +43,41 @@ class Suite(unittest.TestCase):
         programs = list(suite.rows_of(suite.parse(["--on-cluster"])))
         self.assertEqual(programs, suite.PROGRAMS)
         self.assertEqual(list(suite.rows_of(suite.parse(["--on-cluster", "hack/e2e/run"]))), ["hack/e2e/run"])
+
+    def test_rows_run_beside_another_one(self) -> None:
+        builder_runs = threading.Event()
+        done: list[str] = []
+
+        def waits(_folder: str, _out: IO[str]) -> list[Outcome]:
+            # It ends only if the other row runs at the same time.
+            return [Outcome("waited")] if builder_runs.wait(10) else [Outcome("alone", FAILED)]
+
+        def builds(name: str, _folder: str, out: IO[str]) -> list[Outcome]:
+            builder_runs.set()
+            done.append(name)
+            out.write(f"output of {name}\n")
+            if name == "hack/library_test":
+                raise OSError("no space left")
+            return [Outcome("built")]
+
+        others = suite.BESIDE["hack/e2e/run"]
+        rows: dict[str, suite.Row] = {"hack/docs_test": lambda *_: [Outcome("docs")], "hack/e2e/run": waits}
+        rows |= {name: functools.partial(builds, name) for name in others}
+        with contextlib.redirect_stdout(io.StringIO()) as shown, tempfile.TemporaryDirectory() as folder:
+            results = suite.run_once(rows, folder)
+        self.assertEqual(list(results), list(rows))
+        self.assertEqual(done, others, "one after the other, each once")
+        self.assertEqual([n for n, (outcomes, _) in results.items() if junit.count(outcomes, FAILED)], ["hack/library_test"])
+        text = shown.getvalue()
+        self.assertLess(text.index("==> hack/e2e/run"), text.index("==> hack/component_test, beside hack/e2e/run\noutput of"))
+        self.assertIn("OSError: no space left", text)
+
+    def test_a_row_runs_alone_where_its_neighbour_does_not_run(self) -> None:
+        rows: dict[str, suite.Row] = {name: lambda *_: [Outcome("a")] for name in suite.BESIDE["hack/e2e/run"]}
+        with contextlib.redirect_stdout(io.StringIO()) as shown:
+            results = suite.run_once(rows, "/none")
+        self.assertEqual(list(results), list(rows))
+        self.assertNotIn("beside", shown.getvalue())
 
     def test_a_last_line_counts_and_a_command_without_one_is_one(self) -> None:
         for code, output, wanted in ((1, "1 passed, 0 failed\n19 passed, 2 failed\n", (19, 2)), (0, "", (1, 0)), (3, "", (0, 1)),
