@@ -84,7 +84,7 @@ struct ManagerOptions {
   // and every watch wait for it.
   absl::Duration loop_block_warning_after = absl::Seconds(1);
   // The limit of the stored objects of all watches together (cache/cache.h), and so of one kind,
-  // too. By default a quarter of the container's memory.
+  // too; and of what one typed list decodes. By default a quarter of the container's memory.
   size_t max_watch_bytes = DefaultMaxWatchBytes(MemoryLimit());
   // Cache::Options::transform; null: objects are stored as the server sends them.
   std::function<std::shared_ptr<const RawObject>(const KindInfo&, std::shared_ptr<const RawObject>)>

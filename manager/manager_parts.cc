@@ -134,6 +134,7 @@ absl::Status Manager::Parts::BuildIdentities(const std::vector<ComponentSpec>& s
                                          .log = options.log,
                                          .seed = random(),
                                          .max_watch_bytes = options.max_watch_bytes,
+                                         .max_list_bytes = options.max_watch_bytes,
                                          .transform = options.transform,
                                          .reflector = reflector}));
   hints = std::make_unique<ComponentHints>(*cache);

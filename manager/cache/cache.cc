@@ -34,6 +34,7 @@ absl::Status Check(const Cache::Options& options) {
   status.Update(positive("max_own_writes", options.max_own_writes, 0));
   status.Update(positive("max_closed_scopes", options.max_closed_scopes, 0));
   status.Update(positive("max_watch_bytes", options.max_watch_bytes, 0u));
+  status.Update(positive("max_list_bytes", options.max_list_bytes, 0u));
   status.Update(positive("probes.per_second", options.probes.per_second, 0.0));
   status.Update(positive("probes.burst", options.probes.burst, 0));
   status.Update(positive("probes.hints.per_second", options.probes.hints.per_second, 0.0));
@@ -302,8 +303,9 @@ CacheView& Cache::AddComponent(RestClient& client, const rbac::Mandate& mandate)
           {{"identity", std::string(client.component())}}));
   registry_->AddComponent(std::string(client.component()));
   MutexLock lock(mutex_);
-  views_.push_back(std::make_unique<ComponentView>(ComponentView::Config{
-      client, mandate, registry_, options_.metrics, options_.own_write_wait}));
+  views_.push_back(std::make_unique<ComponentView>(
+      ComponentView::Config{client, mandate, registry_, options_.metrics, options_.own_write_wait,
+                            options_.max_list_bytes}));
   return *views_.back();
 }
 

@@ -92,6 +92,9 @@ AccessMetrics::AccessMetrics(Metrics& metrics, std::string_view identity)
           "mandate_cache_slices_total",
           "Turns of the event loop that delivered a part of a demand's pending objects",
           {{"identity", std::string(identity)}})),
+      refused_lists(metrics.Counter("mandate_cache_refused_lists_total",
+                                    "Typed lists that were too large to decode at once",
+                                    {{"identity", std::string(identity)}})),
       demands(metrics.Gauge("mandate_cache_demands", "Demands held",
                             {{"identity", std::string(identity)}})) {}
 

@@ -64,6 +64,8 @@ struct AccessMetrics {
   // mandate_cache_slices_total{identity}: turns of the loop that delivered a part of a demand's
   // pending objects.
   prometheus::Counter& slices;
+  // mandate_cache_refused_lists_total{identity}: too large to decode (Cache::Options).
+  prometheus::Counter& refused_lists;
   // mandate_cache_demands{identity}: held now.
   prometheus::Gauge& demands;
 };

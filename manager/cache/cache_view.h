@@ -7,6 +7,7 @@
 //   auto ns = view.Get<Namespace>(context, {"", "default"});
 #pragma once
 
+#include <cstddef>
 #include <memory>
 #include <set>
 #include <string>
@@ -195,8 +196,15 @@ class CacheView {
     return IndexField(KindOf<T>::value, field, IndexBy<T>(std::move(values)));
   }
 
+  // kResourceExhausted if a read may not decode so many bytes at once: decoded copies take more
+  // memory than the cache, which holds large objects compressed.
+  virtual absl::Status CheckListSize(const KindInfo& kind, size_t objects, size_t bytes) const {
+    static_cast<void>(kind), static_cast<void>(objects), static_cast<void>(bytes);
+    return absl::OkStatus();
+  }
+
   // Decoded copies. An object that T cannot hold is an error that names it, as in the other typed
-  // reads.
+  // reads. Lists are kResourceExhausted if CheckListSize() says so.
   template <Readable T>
   absl::StatusOr<T> Get(const CallContext& context, const ObjectKey& key) const {
     auto raw = GetRaw(context, KindOf<T>::value, key);
@@ -238,9 +246,13 @@ class CacheView {
   }
 
   template <Readable T>
-  static absl::StatusOr<std::vector<T>> DecodeAll(
-      absl::StatusOr<std::vector<std::shared_ptr<const RawObject>>> raw) {
+  absl::StatusOr<std::vector<T>> DecodeAll(
+      absl::StatusOr<std::vector<std::shared_ptr<const RawObject>>> raw) const {
     if (!raw.ok()) return std::move(raw).status();
+    size_t bytes = 0;
+    for (const auto& object : *raw) bytes += object->size();
+    absl::Status fits = CheckListSize(KindOf<T>::value, raw->size(), bytes);
+    if (!fits.ok()) return fits;
     std::vector<T> result;
     result.reserve(raw->size());
     for (const auto& object : *raw) {

@@ -2,7 +2,11 @@
 
 #include <gtest/gtest.h>
 
+#include <string>
+#include <vector>
+
 #include "manager/cache/testing/fake_cache_view.h"
+#include "manager/core/strings.h"
 #include "manager/core/testing/simulated_loop.h"
 #include "manager/object/kinds/rbac_v1.h"
 
@@ -39,6 +43,46 @@ TEST(CacheViewTest, ATypedReadNamesAnObjectThatItsTypeCannotHold) {
       "number";
   EXPECT_EQ(view.Get<rbacv1::Role>({}, {"a", "x"}).status(), absl::InvalidArgumentError(kError));
   EXPECT_EQ(view.List<rbacv1::Role>({}).status(), absl::InvalidArgumentError(kError));
+}
+
+// A view with a limit of its own.
+class LimitedView : public FakeCacheView {
+ public:
+  using FakeCacheView::FakeCacheView;
+  absl::Status CheckListSize(const KindInfo& kind, size_t objects, size_t bytes) const override {
+    if (bytes <= limit) return absl::OkStatus();
+    return absl::ResourceExhaustedError(StrCat(objects, " ", kind.plural, ": ", bytes));
+  }
+
+  size_t limit = 0;
+};
+
+TEST(CacheViewTest, ATypedListDecodesNoMoreThanItMay) {
+  SimulatedLoop loop;
+  LimitedView view(loop);
+  const KindInfo kind = KindOf<rbacv1::Role>::value;
+  ASSERT_TRUE(view.IndexField<rbacv1::Role>(
+                      "all", [](const rbacv1::Role&) { return std::vector<std::string>{"x"}; })
+                  .ok());
+  const auto demand = view.Demand({kind, "", ""}, nullptr);
+  loop.RunReady();
+  size_t bytes = 0;
+  for (const char* name : {"x", "y", "z"}) {
+    rbacv1::Role role;
+    role.mutable_metadata()->set_namespace_("a");
+    role.mutable_metadata()->set_name(name);
+    view.Put(role);
+    bytes += (*view.GetRaw({}, kind, {"a", name}))->size();
+  }
+  view.limit = bytes;
+  EXPECT_EQ(view.List<rbacv1::Role>({})->size(), 3u);
+  view.limit = bytes - 1;
+  const absl::Status refused = absl::ResourceExhaustedError(StrCat("3 roles: ", bytes));
+  EXPECT_EQ(view.List<rbacv1::Role>({}).status(), refused);
+  EXPECT_EQ(view.List<rbacv1::Role>({}, "a", LabelSelector()).status(), refused);
+  EXPECT_EQ(view.ListByIndex<rbacv1::Role>({}, {"all", "x"}).status(), refused);
+  EXPECT_TRUE(view.Get<rbacv1::Role>({}, {"a", "x"}).ok());
+  EXPECT_EQ(view.ListRaw({}, kind, "")->size(), 3u) << "nothing is decoded";
 }
 
 }  // namespace

@@ -294,4 +294,15 @@ std::vector<ObjectPtr> ComponentView::ListLastKnownByIndex(const KindInfo& kind,
   return {};
 }
 
+absl::Status ComponentView::CheckListSize(const KindInfo& kind, size_t objects,
+                                          size_t bytes) const {
+  if (bytes <= config_.max_list_bytes) return absl::OkStatus();
+  component_->counts.refused_lists.Increment();
+  return absl::ResourceExhaustedError(
+      StrCat("a list of ", objects, " ", ResourceName(kind), " would decode ", bytes,
+             " bytes at once, more than max_list_bytes (", config_.max_list_bytes,
+             "): list fewer of them (by an index, a selector or a namespace), decode them one at a "
+             "time (ListRaw), or raise --max-watch-size"));
+}
+
 }  // namespace mandate

@@ -34,6 +34,7 @@ class ComponentView : public CacheView {
     std::weak_ptr<WatchRegistry> registry;
     Metrics& metrics;
     absl::Duration own_write_wait;  // Cache::Options
+    size_t max_list_bytes;          // the same
   };
 
   explicit ComponentView(Config config);
@@ -49,6 +50,8 @@ class ComponentView : public CacheView {
       const LabelSelector& selector) const override;
   std::vector<ObjectPtr> ListLastKnown(const KindInfo& kind, std::string_view ns) const override;
   ObjectPtr GetLastKnown(const KindInfo& kind, const ObjectKey& key) const override;
+
+  absl::Status CheckListSize(const KindInfo& kind, size_t objects, size_t bytes) const override;
 
   using CacheView::IndexField;
   absl::Status IndexField(const KindInfo& kind, std::string_view field, IndexFunc extract) override;

@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 
 #include "manager/cache/cache.h"
+#include "manager/cache/namespaced_view.h"
 #include "manager/cache/testing/cache_fixture.h"
 #include "manager/core/strings.h"
 #include "manager/core/testing/log_capture.h"
@@ -181,6 +182,24 @@ TEST_P(DemandStatusByListTest, AComponentOverItsByteLimitFailsAndOthersGoOn) {
   server_.Delete("baz/1");
   Settle();
   EXPECT_EQ(Gauge("mandate_cache_budget_used_bytes", {{"identity", "a"}}), 0);
+}
+
+TEST_F(DemandStatusTest, AListBeyondItsLimitIsRefused) {
+  options_.max_list_bytes = 100;
+  CacheView& view = AddGranted(a_);
+  NamespacedView restricted(view, {"foo"});
+  for (const CacheView* of :
+       {static_cast<const CacheView*>(&view), static_cast<const CacheView*>(&restricted)}) {
+    EXPECT_TRUE(of->CheckListSize(kWidget, 3, 100).ok());
+    const absl::Status why = of->CheckListSize(kWidget, 3, 101);
+    EXPECT_EQ(why.code(), absl::StatusCode::kResourceExhausted);
+    EXPECT_NE(why.message().find("a list of 3 widgets.example.com would decode 101 bytes at once, "
+                                 "more than max_list_bytes (100)"),
+              std::string::npos)
+        << why;
+  }
+  EXPECT_EQ(metrics_.Counter("mandate_cache_refused_lists_total", "", {{"identity", "a"}}).Value(),
+            2);
 }
 
 // The component can read a revoked scope until a review denies it. So this review is sent before

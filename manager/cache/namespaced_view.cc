@@ -211,6 +211,11 @@ ObjectPtr NamespacedView::GetLastKnown(const KindInfo& kind, const ObjectKey& ke
   return inner_.GetLastKnown(kind, key);
 }
 
+absl::Status NamespacedView::CheckListSize(const KindInfo& kind, size_t objects,
+                                           size_t bytes) const {
+  return inner_.CheckListSize(kind, objects, bytes);
+}
+
 absl::Status NamespacedView::IndexField(const KindInfo& kind, std::string_view field,
                                         IndexFunc extract) {
   return inner_.IndexField(kind, field, std::move(extract));

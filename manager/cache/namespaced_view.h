@@ -50,6 +50,7 @@ class NamespacedView : public CacheView {
   absl::Status IndexField(const KindInfo& kind, std::string_view field, IndexFunc extract) override;
   absl::StatusOr<std::vector<std::shared_ptr<const RawObject>>> ListRawByIndex(
       const CallContext& context, const KindInfo& kind, const IndexQuery& query) const override;
+  absl::Status CheckListSize(const KindInfo& kind, size_t objects, size_t bytes) const override;
   std::vector<std::shared_ptr<const RawObject>> ListLastKnownByIndex(
       const KindInfo& kind, const IndexQuery& query) const override;
 

@@ -1,6 +1,7 @@
 #include "manager/cache/testing/fake_cache_view.h"
 
 #include <atomic>
+#include <limits>
 #include <map>
 #include <utility>
 
@@ -198,7 +199,8 @@ FakeCacheView::FakeCacheView(std::shared_ptr<Registry> registry)
                      .mandate = kEverything,
                      .registry = registry,
                      .metrics = registry->metrics,
-                     .own_write_wait = absl::ZeroDuration()}),
+                     .own_write_wait = absl::ZeroDuration(),
+                     .max_list_bytes = std::numeric_limits<size_t>::max()}),
       registry_(std::move(registry)) {}
 
 FakeCacheView::~FakeCacheView() = default;
