@@ -1,6 +1,7 @@
 """Tests the API reference."""
 import os
 import shutil
+import subprocess
 import unittest
 
 from mandate_dev import paths, reference
@@ -13,6 +14,20 @@ class Reference(unittest.TestCase):
         self.assertIn("manager/controller/demand_set.h", headers)
         self.assertIn("testing/environment/environment.h", headers)
         self.assertEqual(len(headers), len(set(headers)))
+
+    def test_examples_and_new_components_include_only_public_headers(self) -> None:
+        public = set(reference.public_headers())
+        found = subprocess.run(["git", "grep", "-noE", '#include "(manager|controllers|cmd|testing)/[^"@]+"', "--", "examples",
+                                "hack/component_templates"], cwd=paths.ROOT, check=True, text=True, stdout=subprocess.PIPE).stdout
+        self.assertIn("manager/client/client.h", found)
+        for line in found.splitlines():
+            file, number, include = line.split(":", 2)
+            header = include.split('"')[1]
+            # Tests use what may change: folders named testing.
+            is_test = "_test.cc" in file or "/testing" in file
+            if "/kinds/" in header or (is_test and "testing" in header.split("/")):
+                continue
+            self.assertIn(header, public, f"{file}:{number}: docs/versioning.md does not list it")
 
     def test_the_first_page_has_a_sentence_for_each(self) -> None:
         page = reference.main_page(reference.public_headers())
