@@ -6,6 +6,7 @@ figure divided by ours. CPU seconds are user and system time of the measured pro
 """
 import argparse
 import dataclasses
+import functools
 import json
 import os
 import platform
@@ -15,7 +16,7 @@ import subprocess
 import sys
 import threading
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from mandate_dev import go
@@ -133,6 +134,19 @@ def show(metric: Any, value: Any) -> str:
     return f"{text} {unit}".strip()
 
 
+def measure_one(task: Any, binaries: Any, server: Any, quick: Any, name: str) -> Any:
+    return measure(task, name, binaries[name], server, quick)
+
+
+def in_turn(names: Sequence[str], runs: int, one: Callable[[str], Any]) -> dict[str, list[Any]]:
+    """Runs `one` for each name, `runs` times. They change places in each round, so that neither has the warmer machine."""
+    measured: dict[str, list[Any]] = {name: [] for name in names}
+    for n in range(runs):
+        for name in names if n % 2 == 0 else reversed(names):
+            measured[name].append(one(name))
+    return measured
+
+
 def medians(runs: Any) -> dict[str, Any]:
     return {m: statistics.median(r[m] for r in runs if m in r) for m in runs[0]}
 
@@ -169,7 +183,8 @@ def table(results: Any, quick: Any) -> None:
         ours = by_key.get((task.id, task.what, task.content, tasks.OURS)) or by_key.get(
             (task.id, next((t.what for t in tasks.TASKS if t.id == task.id), ""), task.content, tasks.OURS))
         main = next(m for m in task.figures if m in figures)
-        ratio = f"{figures[main] / ours[main]:.1f}" if ours and peer != tasks.OURS and ours.get(main) else ""
+        digits = 2 if peer == tasks.BEFORE else 1
+        ratio = f"{figures[main] / ours[main]:.{digits}f}" if ours and peer != tasks.OURS and ours.get(main) else ""
         base = by_key.get((task.id, task.relative_to, task.content, peer))
         go = by_key.get((task.id, task.what, task.content, tasks.GO))
         reached = verdict(task, figures, base, go) if peer == tasks.OURS and not quick and (
@@ -210,6 +225,8 @@ def main(argv: Sequence[str]) -> int:
     parser.add_argument("--ours", action="store_true",
                         help="measure only this project; the tool chains of the peers are not needed (without the flag, a peer "
                         "that cannot be built is skipped)")
+    parser.add_argument("--before", metavar="PROGRAM",
+                        help="measure this program in turn with ours: //hack/bench/ours:bench of another commit (not B11, B13, B15)")
     parser.add_argument("--runs", type=int, metavar="N", help="how often each task runs (default: 3; 1 with --quick)")
     parser.add_argument("--json", metavar="FILE", default=os.path.join(peers.CACHE, "results.json"),
                         help="write all figures of all runs to this file (default: %(default)s)")
@@ -220,6 +237,10 @@ def main(argv: Sequence[str]) -> int:
     if unknown:
         print(f"hack/bench/run: {unknown[0]!r} must be one of {', '.join(known)}", file=sys.stderr)
         return 2
+    if args.before and not os.access(args.before, os.X_OK):
+        print(f"hack/bench/run: --before: {args.before} is not a program: build //hack/bench/ours:bench with --config=release "
+              "in a worktree of the commit", file=sys.stderr)
+        return 2
     chosen = [t.sized(args.quick) for t in tasks.TASKS if not args.tasks or set(t.id.split("/")) & set(args.tasks)]
     goals = scoped.ID in args.tasks or not args.tasks
     if args.pods:
@@ -229,6 +250,9 @@ def main(argv: Sequence[str]) -> int:
     print("==> building the server", flush=True)
     fakeapi = peers.fakeapi()
     binaries = build((tasks.OURS,) if args.ours or not chosen else [p for p in tasks.ALL if any(p in t.peers for t in chosen)])
+
+    if args.before:
+        binaries[tasks.BEFORE] = {"": os.path.abspath(args.before)}
 
     results, server, failures = [], None, 0
     reached: dict[str, Any] = {}
@@ -248,10 +272,13 @@ def main(argv: Sequence[str]) -> int:
             for peer in task.peers:
                 if peer not in binaries:
                     continue
-                print(f"==> {task.id} {task.what} {task.content} {peer}".replace("  ", " "), flush=True)
+                names = [peer]
+                if peer == tasks.OURS and tasks.BEFORE in binaries and task.program not in peers.SINGLE:
+                    names.append(tasks.BEFORE)
+                print(f"==> {task.id} {task.what} {task.content} {', '.join(names)}".replace("  ", " "), flush=True)
                 try:
-                    results.append((task, peer, [measure(task, peer, binaries[peer], server, args.quick)
-                                                 for _ in range(runs)]))
+                    measured = in_turn(names, runs, functools.partial(measure_one, task, binaries, server, args.quick))
+                    results += [(task, name, measured[name]) for name in names]
                 except (RuntimeError, OSError, ValueError) as error:
                     failures += 1
                     print(f"    failed: {error}", flush=True)

@@ -4,6 +4,7 @@ from typing import Any
 
 OURS, GO, RUST = "ours", "controller-runtime", "kube-rs"
 ALL = (OURS, GO, RUST)
+BEFORE = "before"  # our program of another commit
 
 
 @dataclasses.dataclass(frozen=True)

@@ -1,12 +1,32 @@
-"""Tests the verdicts of hack/bench."""
+"""Tests the verdicts of hack/bench, and the order of its runs."""
+import contextlib
+import io
 import unittest
 
-from mandate_dev.bench.command import verdict
+from mandate_dev.bench.command import in_turn, main, verdict
 from mandate_dev.bench.tasks import Task
 
 REVIEWS = Task("B13", "reviews", "webhook", {"cpu per review": None, "p99": 5000}, shares={"cpu per review": 0.2})
 PACKED = Task("B14", "Pods", "pods", {"resident to wire": 0.35, "cpu": 1.5}, relative_to="uncompressed", relative=("cpu",))
 RATE = Task("B2", "reconciles", "reconciles", {"items per second": 100}, at_least=("items per second",))
+
+
+class Before(unittest.TestCase):
+    def test_two_programs_change_places_in_each_round(self) -> None:
+        ran: list[str] = []
+
+        def one(name: str) -> int:
+            ran.append(name)
+            return len(ran)
+
+        self.assertEqual(in_turn(["ours", "before"], 3, one), {"ours": [1, 4, 5], "before": [2, 3, 6]})
+        self.assertEqual(ran, ["ours", "before", "before", "ours", "ours", "before"])
+
+    def test_a_program_that_is_not_there_is_named_before_anything_is_built(self) -> None:
+        with contextlib.redirect_stderr(io.StringIO()) as said, contextlib.redirect_stdout(io.StringIO()) as shown:
+            self.assertEqual(main(["--before", "/none/bench", "B5"]), 2)
+        self.assertIn("--before: /none/bench is not a program", said.getvalue())
+        self.assertEqual(shown.getvalue(), "")
 
 
 class Verdict(unittest.TestCase):

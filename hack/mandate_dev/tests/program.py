@@ -13,7 +13,7 @@ from mandate_dev.tests import run as run_tests
 from mandate_dev.tests import runner as runner_tests
 
 CASES = [paths.Paths, report.Reports, junit.JUnit, runner_tests.Running, runner_tests.Choosing, runner_tests.Sharing, bazel.Events,
-         bench.Verdict, bench_pods.Page, bench_pods.Templates, bench_pods.Nodes, bench_pods.Waves, bench_scoped.Goals,
+         bench.Before, bench.Verdict, bench_pods.Page, bench_pods.Templates, bench_pods.Nodes, bench_pods.Waves, bench_scoped.Goals,
          suite.Suite, docs.Docs, processes.Processes, world.WorldFile, webhook_random.WebhookRandom,
          webhooks.Install, run_tests.Flags, audit_log.AuditLog, scoped.Scoped, volumes.Volumes,
          scoped_model.Watches, scoped_model.Protocol, scoped_model.Cut, reference.Reference]
