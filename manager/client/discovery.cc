@@ -45,8 +45,13 @@ absl::StatusOr<DiscoveredResources> ParseDiscovery(std::string_view body) {
         // An entry with missing fields is treated as not served.
         if (plural.empty() || (scope != "Cluster" && scope != "Namespaced")) continue;
         // The first version is the preferred one; only that one counts.
-        found.scopes.try_emplace({name, plural},
-                                 scope == "Cluster" ? Scope::kCluster : Scope::kNamespaced);
+        const Scope of = scope == "Cluster" ? Scope::kCluster : Scope::kNamespaced;
+        found.scopes.try_emplace({name, plural}, of);
+        const Json::Value* response = FindMember(resource, "responseKind");
+        const std::string kind = response == nullptr ? "" : Text(*response, "kind");
+        const std::string served = Text(version, "version");
+        if (kind.empty() || served.empty()) continue;
+        found.kinds[{name, kind}].push_back({name, served, kind, plural, of});
       }
     }
   }
@@ -62,20 +67,35 @@ absl::StatusOr<Scope> Discovery::Known(const ResourceName& name) const {
   MutexLock lock(mutex_);
   const auto found = known_.scopes.find(name);
   if (found != known_.scopes.end()) return found->second;
-  const auto& [group, resource] = name;
+  const std::string what = StrCat(name.second, " of group \"", name.first, "\"");
+  return WhyUnknown(name.first, what, StrCat("whether ", what, " are namespaced"));
+}
+
+absl::StatusOr<DynamicKind> Discovery::KnownKind(const KindName& name,
+                                                 std::string_view version) const {
+  MutexLock lock(mutex_);
+  const auto found = known_.kinds.find(name);
+  if (found != known_.kinds.end()) {
+    for (const DynamicKind& served : found->second) {
+      if (version.empty() || served.version == version) return served;
+    }
+  }
+  const std::string what = StrCat("kind ", name.second, " of group \"", name.first, "\"",
+                                  version.empty() ? "" : " in version ", version);
+  return WhyUnknown(name.first, what, StrCat("the resource of ", what));
+}
+
+absl::Status Discovery::WhyUnknown(std::string_view group, std::string_view what,
+                                   std::string_view question) const {
   if (!last_answer_.ok()) {
-    return absl::UnavailableError(StrCat("cannot determine whether ", resource, " of group \"",
-                                         group,
-                                         "\" are namespaced: ", AsStd(last_answer_.message())));
+    return absl::UnavailableError(
+        StrCat("cannot determine ", question, ": ", AsStd(last_answer_.message())));
   }
-  if (known_.incomplete.contains(group)) {
-    return absl::UnavailableError(StrCat("cannot determine whether ", resource, " of group \"",
-                                         group,
-                                         "\" are namespaced: the server has no fresh "
-                                         "list of the group's resources"));
+  if (known_.incomplete.contains(std::string(group))) {
+    return absl::UnavailableError(StrCat(
+        "cannot determine ", question, ": the server has no fresh list of the group's resources"));
   }
-  return absl::NotFoundError(
-      StrCat("the server does not serve ", resource, " of group \"", group, "\""));
+  return absl::NotFoundError(StrCat("the server does not serve ", what));
 }
 
 bool Discovery::TakeTurn() {
@@ -100,28 +120,42 @@ absl::StatusOr<DiscoveredResources> Discovery::Fetch(const CallContext& context)
   ASSIGN_OR_RETURN(DiscoveredResources core, FetchFrom(context, "/api"));
   ASSIGN_OR_RETURN(DiscoveredResources groups, FetchFrom(context, "/apis"));
   core.scopes.merge(groups.scopes);
+  core.kinds.merge(groups.kinds);
   core.incomplete.merge(groups.incomplete);
   return core;
+}
+
+void Discovery::Refresh(const CallContext& context) {
+  absl::StatusOr<DiscoveredResources> fetched = Fetch(context);
+  MutexLock lock(mutex_);
+  // After a failure the known resources stay; the next caller whose turn it is asks again.
+  last_answer_ = fetched.status();
+  if (!fetched.ok()) return;
+  for (const auto& [old, scope] : known_.scopes) {
+    if (fetched->incomplete.contains(old.first)) fetched->scopes.try_emplace(old, scope);
+  }
+  for (const auto& [old, served] : known_.kinds) {
+    if (fetched->incomplete.contains(old.first)) fetched->kinds.try_emplace(old, served);
+  }
+  known_ = *std::move(fetched);
 }
 
 absl::StatusOr<Scope> Discovery::ScopeOf(const CallContext& context, std::string_view group,
                                          std::string_view resource) {
   const ResourceName name{std::string(group), std::string(resource)};
-  const absl::StatusOr<Scope> known = Known(name);
+  absl::StatusOr<Scope> known = Known(name);
   if (known.ok() || !TakeTurn()) return known;
-  absl::StatusOr<DiscoveredResources> fetched = Fetch(context);
-  {
-    MutexLock lock(mutex_);
-    // After a failure the known resources stay; the next caller whose turn it is asks again.
-    last_answer_ = fetched.status();
-    if (fetched.ok()) {
-      for (const auto& [old, scope] : known_.scopes) {
-        if (fetched->incomplete.contains(old.first)) fetched->scopes.try_emplace(old, scope);
-      }
-      known_ = *std::move(fetched);
-    }
-  }
+  Refresh(context);
   return Known(name);
+}
+
+absl::StatusOr<DynamicKind> Discovery::Find(const CallContext& context, std::string_view group,
+                                            std::string_view kind, std::string_view version) {
+  const KindName name{std::string(group), std::string(kind)};
+  absl::StatusOr<DynamicKind> known = KnownKind(name, version);
+  if (known.ok() || !TakeTurn()) return known;
+  Refresh(context);
+  return KnownKind(name, version);
 }
 
 }  // namespace mandate

@@ -1,4 +1,4 @@
-// The resources that a cluster serves, and whether they are namespaced.
+// The resources that a cluster serves: whether they are namespaced, and of which kind they are.
 #pragma once
 
 #include <map>
@@ -6,6 +6,7 @@
 #include <string>
 #include <string_view>
 #include <utility>
+#include <vector>
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
@@ -13,6 +14,7 @@
 #include "manager/client/rest_client.h"
 #include "manager/core/call_context.h"
 #include "manager/core/mutex.h"
+#include "manager/object/dynamic_kind.h"
 #include "manager/object/kind.h"
 
 namespace mandate {
@@ -21,8 +23,13 @@ namespace mandate {
 using ResourceName = std::pair<std::string, std::string>;
 using ResourceScopes = std::map<ResourceName, Scope>;
 
+// Group ("" is core) and kind; the versions in the order in which the server prefers them.
+using KindName = std::pair<std::string, std::string>;
+using ResourceKinds = std::map<KindName, std::vector<DynamicKind>>;
+
 struct DiscoveredResources {
   ResourceScopes scopes;
+  ResourceKinds kinds;
   // Groups that have a stale version, or one without resources, for example while the server of an
   // APIService is down. What else such a group serves is unknown.
   std::set<std::string> incomplete;
@@ -43,10 +50,24 @@ class Discovery {
   absl::StatusOr<Scope> ScopeOf(const CallContext& context, std::string_view group,
                                 std::string_view resource);
 
+  // The resource of a kind, as controller-runtime's RESTMapper finds it, in this version; `version`
+  // empty: in the one that the server prefers. Errors and threads are those of ScopeOf().
+  //
+  //   ASSIGN_OR_RETURN(const DynamicKind widget, discovery.Find(context, "example.com", "Widget"));
+  //   unstructured.Get(context, widget.info(), key);
+  absl::StatusOr<DynamicKind> Find(const CallContext& context, std::string_view group,
+                                   std::string_view kind, std::string_view version = "");
+
   absl::Duration min_interval() const { return min_interval_; }
 
  private:
   absl::StatusOr<Scope> Known(const ResourceName& name) const;
+  absl::StatusOr<DynamicKind> KnownKind(const KindName& name, std::string_view version) const;
+  // Why `what` of the group is not known; `question` is what cannot be answered.
+  absl::Status WhyUnknown(std::string_view group, std::string_view what,
+                          std::string_view question) const ABSL_SHARED_LOCKS_REQUIRED(mutex_);
+  // Asks the server for everything.
+  void Refresh(const CallContext& context);
   // Whether it is this caller's turn to ask.
   bool TakeTurn();
   absl::StatusOr<DiscoveredResources> Fetch(const CallContext& context);

@@ -145,6 +145,54 @@ TEST_F(DiscoveryTest, AsksOnceForKnownResources) {
   EXPECT_EQ(Sent(), 0u);
 }
 
+constexpr char kKinds[] = R"({"kind": "APIGroupDiscoveryList", "items": [
+  {"metadata": {"name": "example.com"}, "versions": [
+    {"version": "v2", "resources": [
+      {"resource": "widgets", "scope": "Cluster", "responseKind": {"kind": "Widget"}},
+      {"resource": "nameless", "scope": "Cluster", "responseKind": {}}]},
+    {"version": "v1", "resources": [
+      {"resource": "widgets", "scope": "Namespaced", "responseKind": {"kind": "Widget"}},
+      {"resource": "geese", "scope": "Namespaced", "responseKind": {"kind": "Goose"}}]}]}]})";
+
+TEST_F(DiscoveryTest, FindsTheResourceOfAKind) {
+  groups_ = kKinds;
+  EXPECT_EQ(*discovery_.Find({}, "example.com", "Goose"),
+            (DynamicKind{"example.com", "v1", "Goose", "geese", Scope::kNamespaced}));
+  EXPECT_EQ(Sent(), 2u);
+  EXPECT_EQ(*discovery_.Find({}, "example.com", "Widget"),
+            (DynamicKind{"example.com", "v2", "Widget", "widgets", Scope::kCluster}))
+      << "the server prefers it";
+  EXPECT_EQ(discovery_.Find({}, "example.com", "Widget", "v1")->scope, Scope::kNamespaced);
+  EXPECT_EQ(discovery_.Find({}, "", "Pod")->info().plural, "pods");
+  EXPECT_EQ(Ask("example.com", "geese"), kNamespaced);
+  EXPECT_EQ(discovery_.Find({}, "example.com", "Goose", "v2").status(),
+            absl::NotFoundError(
+                R"(the server does not serve kind Goose of group "example.com" in version v2)"));
+  EXPECT_EQ(discovery_.Find({}, "", "Widget").status(),
+            absl::NotFoundError(R"(the server does not serve kind Widget of group "")"));
+  EXPECT_TRUE(absl::IsNotFound(discovery_.Find({}, "example.com", "").status()));
+  EXPECT_EQ(Sent(), 0u) << "it has just asked";
+}
+
+TEST_F(DiscoveryTest, AKindIsAskedForAgainAfterItsInterval) {
+  EXPECT_TRUE(absl::IsNotFound(discovery_.Find({}, "example.com", "Goose").status()));
+  groups_ = kKinds;
+  loop_.RunFor(absl::Seconds(30));
+  EXPECT_TRUE(discovery_.Find({}, "example.com", "Goose").ok());
+  // The server of the group is down: what it served is kept, and all else is unknown.
+  groups_ = R"({"kind": "APIGroupDiscoveryList", "items": [{"metadata": {"name": "example.com"},
+                "versions": [{"version": "v1", "freshness": "Stale"}]}]})";
+  loop_.RunFor(absl::Seconds(30));
+  EXPECT_EQ(discovery_.Find({}, "example.com", "Duck").status(),
+            absl::UnavailableError(
+                R"(cannot determine the resource of kind Duck of group "example.com": the server )"
+                "has no fresh list of the group's resources"));
+  EXPECT_TRUE(discovery_.Find({}, "example.com", "Goose").ok());
+  groups_code_ = 503;
+  loop_.RunFor(absl::Seconds(30));
+  EXPECT_TRUE(absl::IsUnavailable(discovery_.Find({}, "other.com", "Duck").status()));
+}
+
 TEST_F(DiscoveryTest, GroupAndResourceBelongTogether) {
   EXPECT_EQ(Ask("", "deployments"), kNotServed);
   EXPECT_EQ(Ask("apps", "pods"), kNotServed);

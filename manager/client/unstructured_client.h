@@ -16,24 +16,11 @@
 #include "absl/status/statusor.h"
 #include "manager/client/object_client.h"
 #include "manager/core/call_context.h"
+#include "manager/object/dynamic_kind.h"
 #include "manager/object/json.h"
 #include "manager/object/kind.h"
 
 namespace mandate {
-
-// A kind whose names are not literals.
-struct DynamicKind {
-  std::string group;  // "" is core
-  std::string version;
-  std::string kind;
-  std::string plural;
-  Scope scope = Scope::kNamespaced;
-
-  // Valid as long as this is, unchanged.
-  KindInfo info() const {
-    return {.group = group, .version = version, .kind = kind, .plural = plural, .scope = scope};
-  }
-};
 
 struct UnstructuredList {
   std::string resource_version;

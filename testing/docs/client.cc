@@ -3,6 +3,7 @@
 
 #include <string>
 
+#include "manager/client/discovery.h"
 #include "manager/client/unstructured_client.h"
 #include "manager/component.h"
 #include "manager/core/status_macros.h"
@@ -49,6 +50,12 @@ struct Reader {
 
   absl::Status Unstructured(const Component& component) {
 #include "testing/docs/client_7.inc"
+    return absl::OkStatus();
+  }
+
+  absl::Status FindKind(const Component& component) {
+    UnstructuredClient client(component.client);
+#include "testing/docs/client_8.inc"
     return absl::OkStatus();
   }
 
