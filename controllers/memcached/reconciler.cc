@@ -124,6 +124,8 @@ absl::StatusOr<Result> MemcachedReconciler::TearDown(const CallContext& context,
     const std::string& uid = memcached.metadata().uid();
     is_new = std::exchange(deleted_[KeyOf(memcached)], uid) != uid;
   }
+  // It writes nothing any more: it takes no try from others.
+  denied_writes_.Remove(KeyOf(memcached));
   // The finalizers of others may keep it for a while, with changes.
   if (is_new) log.Info("Memcached is being deleted");
   Release(KeyOf(memcached), log);

@@ -293,29 +293,6 @@ TEST_F(ReconcilerTest, AWriteThatGoesOnFailingIsTriedAgain) {
   EXPECT_EQ(cluster_.State("allowed-one"), Success("allowed-one"));
 }
 
-TEST_F(ReconcilerTest, DeletedMemcachedsDoNotDelayTheTriesOfOthers) {
-  constexpr char kCollection[] =
-      "/apis/cache.example.com/v1alpha1/namespaces/allowed-one/memcacheds";
-  cluster_.TakeVerb("create");
-  for (int i = 0; i < 100; ++i) {
-    ASSERT_EQ(cluster_.Send(
-                  "POST", kCollection,
-                  StrCat(R"({"apiVersion":"cache.example.com/v1alpha1","kind":)",
-                         R"("Memcached","metadata":{"name":"m)", i, R"("},"spec":{"size":1}})")),
-              201);
-  }
-  cluster_.Settle();
-  for (int i = 0; i < 100; ++i) {
-    ASSERT_EQ(cluster_.Send("DELETE", StrCat(kCollection, "/m", i), ""), 200);
-  }
-  cluster_.Settle();
-  CreateIn("allowed-one");
-  EXPECT_THAT(cluster_.State("allowed-one"), HasSubstr("Failed: Not permitted to create"));
-  cluster_.TakeVerb("");
-  cluster_.RunFor(absl::Seconds(8));
-  EXPECT_EQ(cluster_.State("allowed-one"), Success("allowed-one"));
-}
-
 // The name may belong to another Memcached when the status is written.
 TEST_F(ReconcilerTest, TheStatusIsThatOfTheObjectThatWasRead) {
   CreateIn("allowed-one");

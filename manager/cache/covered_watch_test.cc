@@ -246,5 +246,44 @@ TEST_F(CoveredWatchTest, TheCacheMayEndWithCoveredWatches) {
   EXPECT_EQ(server_.live_watches(), 0u);
 }
 
+// The time beside the first one does not count.
+TEST_F(CoveredWatchTest, AWiderWatchThatComesAgainWaitsAsTheFirst) {
+  CacheView& view = AddGranted(a_);
+  Demanded foo = DemandAndSettle(view, "foo");
+  Demanded all = DemandAndSettle(view);
+  loop_.RunFor(options_.close_covered_watch_after / 2);
+  Leave(all);
+  Demanded again = DemandAndSettle(view, "foo");
+  all = DemandAndSettle(view);
+  loop_.RunFor(options_.close_covered_watch_after / 2);
+  EXPECT_EQ(server_.live_watches(), 2u);
+  Linger();
+  EXPECT_EQ(server_.live_watches(), 1u);
+}
+
+// Neither the silence of members nor how long each of them may wait.
+TEST_F(CoveredWatchTest, TheFailuresBeforeItWasCoveredDoNotCount) {
+  CacheView& view_a = AddGranted(a_);
+  CacheView& view_b = AddGranted(b_);
+  Demanded foo_a = DemandAndSettle(view_a, "foo"), foo_b = DemandAndSettle(view_b, "foo");
+  for (FakeRestClient* client : {&a_, &b_}) client->OnWatch(nullptr);
+  a_.watches().back()->Close();
+  loop_.RunFor(absl::Seconds(25));  // both have waited in vain: the next silence may last 40 s
+  for (FakeRestClient* client : {&a_, &b_}) server_.Serve(*client);
+  Demanded all_a = DemandAndSettle(view_a), all_b = DemandAndSettle(view_b);
+  Linger();
+  ASSERT_EQ(Covered(), 1);
+  // Now foo has a watch of its own again, whose sponsor gets no answer.
+  a_.OnWatch(nullptr);
+  b_.OnWatch(nullptr);
+  a_.ForgetRequests();
+  b_.ForgetRequests();
+  all_a.handle.reset();
+  all_b.handle.reset();
+  loop_.RunFor(absl::Seconds(13));
+  EXPECT_EQ(a_.Count("namespaces/foo/widgets"), 1u);
+  EXPECT_EQ(b_.Count("namespaces/foo/widgets"), 1u);
+}
+
 }  // namespace
 }  // namespace mandate

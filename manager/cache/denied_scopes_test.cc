@@ -109,5 +109,29 @@ TEST_F(DeniedScopesTest, AHintThatWaitsStaysFirst) {
   EXPECT_EQ(of_b.back().state(), DemandState::kSynced);
 }
 
+TEST_F(DeniedScopesTest, TheSponsorsRecheckTakesTheTurnsOfAnotherOwner) {
+  options_.probes.rechecks = {.per_second = 1, .burst = 1};
+  for (int i = 0; i < 30; ++i) server_.Put(StrCat("bar/n", i));
+  CacheView& view = AddGranted(a_);
+  std::vector<Demanded> demands;
+  for (int i = 0; i < 30; ++i) {
+    demands.push_back(Demand(view, "bar", StrCat("n", i)));
+    demands.back().sink->SetFlows({"one"});
+  }
+  loop_.RunFor(absl::Minutes(1));
+  server_.Revoke("a");
+  cache_->RecheckAccess("a");
+  loop_.RunReady();
+  Demanded* last = nullptr;
+  for (Demanded& one : demands) {
+    if (one.state() == DemandState::kSynced) last = &one;
+  }
+  ASSERT_NE(last, nullptr);
+  last->sink->SetFlows({"one", "other"});
+  last->handle->UpdateFlows();
+  loop_.RunFor(absl::Seconds(4));
+  EXPECT_EQ(last->state(), DemandState::kForbidden);
+}
+
 }  // namespace
 }  // namespace mandate

@@ -374,5 +374,26 @@ TEST_F(HandoverTest, ToAMemberWithAProof) {
   EXPECT_EQ(of_b_.state(), DemandState::kSynced);
 }
 
+TEST_F(HandoverTest, ToAMemberThatIsStillDemanded) {
+  options_.close_unused_watch_after = absl::Minutes(4);
+  CreateAndAdd();
+  view_c_ = &Add(c_);
+  server_.Grant("a");
+  server_.Grant("c");
+  of_a_ = DemandAndSettle(*view_a_);
+  server_.faults().refuse_review = 1;
+  of_b_ = DemandAndSettle(*view_b_);
+  loop_.RunFor(absl::Minutes(1));
+  Leave(of_a_);
+  loop_.RunFor(absl::Minutes(3));
+  of_c_ = DemandAndSettle(*view_c_);
+  Leave(of_b_);
+  EXPECT_EQ(b_.watches().size(), 0u);
+  loop_.RunFor(absl::Minutes(1));  // a's membership ends; b's goes on
+  EXPECT_EQ(b_.watches().size(), 0u);
+  EXPECT_EQ(c_.watches().size(), 1u);
+  EXPECT_EQ(of_c_.state(), DemandState::kSynced);
+}
+
 }  // namespace
 }  // namespace mandate

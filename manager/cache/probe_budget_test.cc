@@ -173,5 +173,13 @@ TEST_F(ProbeBudgetTest, EachComponentHasItsOwnBudget) {
   EXPECT_EQ(Take(), "xxxxb");
 }
 
+TEST_F(ProbeBudgetTest, AQueueThatRunsEmptyCostsNothing) {
+  for (const char* name : {"1", "2", "3"}) {
+    tickets_.push_back(Ask(name, Urgency::kPeriodic));
+    loop_.RunReady();
+  }
+  EXPECT_EQ(Take(), "123") << "a burst of 3, one after the other";
+}
+
 }  // namespace
 }  // namespace mandate

@@ -92,6 +92,7 @@ void SharedWatch::Follow(SharedWatch& wider) {
     sponsor_ = nullptr;
     failures_ = unanswered_periods_ = 0;
     periods_allowed_ = 1;
+    for (const auto& member : members_) member->SetHadNoResponse(false);
     live_since_ = absl::InfiniteFuture();
     ready_for_.clear();
     keeper_ = &wider;

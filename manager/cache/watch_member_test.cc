@@ -4,9 +4,11 @@
 
 #include <memory>
 #include <random>
+#include <set>
 #include <string>
 #include <vector>
 
+#include "manager/cache/testing/recording_sink.h"
 #include "manager/cache/testing/watch_json.h"
 #include "manager/client/testing/fake_rest_client.h"
 #include "manager/core/testing/log_capture.h"
@@ -71,6 +73,17 @@ TEST_F(WatchMemberTest, AReasonIsLoggedOnceWhileAStateLasts) {
     see(DemandState::kKindAbsent, absl::NotFoundError("404"));
     EXPECT_EQ(log_->Count("404"), outage);
   }
+}
+
+TEST_F(WatchMemberTest, ItsFlowsAreThoseOfAllItsDemands) {
+  const auto member = Join();
+  std::vector<std::shared_ptr<RecordingSink>> sinks;
+  for (const char* flow : {"one", "other"}) {
+    sinks.push_back(std::make_shared<RecordingSink>());
+    sinks.back()->SetFlows({flow});
+    member->Add(std::make_shared<DemandFeed>(sinks.back()));
+  }
+  EXPECT_EQ(member->Flows(), (std::set<std::string>{"one", "other"}));
 }
 
 }  // namespace

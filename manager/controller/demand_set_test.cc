@@ -95,6 +95,14 @@ TEST_F(DemandSetTest, TheFlowsOfADemandAreItsOwnersNamespaces) {
   EXPECT_EQ(cache_.flow_updates(), 1) << "the namespace has its turns already";
 }
 
+TEST_F(DemandSetTest, AnOwnerThatJoinsWhileTheDemandOpensIsTold) {
+  StartWithDemands();
+  cache_.OnDemand([&] { demands_->Replace({{"foo", "b"}, "2"}, {{RolesOf("foo")}}); });
+  demands_->Replace({{"tenant", "a"}, "1"}, {{RolesOf("foo")}});
+  EXPECT_THAT(cache_.FlowsOf(RolesOf("foo")), ElementsAre("foo", "tenant"));
+  EXPECT_EQ(cache_.flow_updates(), 1);
+}
+
 TEST_F(DemandSetTest, AnEventIsARequestForEachOwnerThatDemandsTheObject) {
   StartWithDemands();
   demands_->Replace(Owner("all"), {{RolesOf("foo")}});

@@ -124,5 +124,17 @@ TEST_F(WorkQueueSnapshotTest, AShutDownLeavesWhatIsInProgress) {
   EXPECT_EQ(Counts(), "0 0 0 0");
 }
 
+TEST_F(WorkQueueSnapshotTest, TheOldestReadyRequestIsInAnyNamespace) {
+  queue_.Add({{"a", "1"}}, {}, now_);
+  queue_.Add({{"b", "1"}}, {}, now_);
+  queue_.Add({{"b", "2"}}, {}, now_);
+  now_ += kMs;
+  queue_.Add({{"a", "2"}}, {}, now_);
+  Done(*Get());
+  Done(*Get());
+  EXPECT_EQ(queue_.Snapshot(1, now_).requests.front().request.key.ns, "a");
+  EXPECT_EQ(queue_.Snapshot(0, now_).oldest_ready, now_ - kMs) << "b's, whose turn is later";
+}
+
 }  // namespace
 }  // namespace mandate

@@ -58,6 +58,7 @@ class FakeCacheView::Registry : public WatchRegistry,
 
   void Join(WatchComponent& component, std::shared_ptr<ReadableScope> scope,
             std::shared_ptr<DemandFeed> feed) override {
+    if (on_demand) std::exchange(on_demand, nullptr)();
     MutexLock lock(mutex_);
     demands_.emplace_back(feed, scope->spec());
     client.loop().Post([self = shared_from_this(), scope, feed, &slices = component.counts.slices] {
@@ -132,7 +133,8 @@ class FakeCacheView::Registry : public WatchRegistry,
 
   NoServer client;
   Metrics metrics;
-  std::function<void()> on_pause;  // set before the first demand
+  std::function<void()> on_demand;  // runs once
+  std::function<void()> on_pause;   // set before the first demand
   std::atomic<int> flow_updates = 0;
 
  private:
@@ -230,6 +232,7 @@ void FakeCacheView::SetState(const DemandSpec& spec, DemandState state, absl::St
                        {state, reason, !reason.ok()});
 }
 
+void FakeCacheView::OnDemand(std::function<void()> hook) { registry_->on_demand = std::move(hook); }
 void FakeCacheView::OnPause(std::function<void()> hook) { registry_->on_pause = std::move(hook); }
 
 std::vector<DemandSpec> FakeCacheView::demands() const { return registry_->demands(); }

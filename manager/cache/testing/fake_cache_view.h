@@ -44,7 +44,8 @@ class FakeCacheView : public ComponentView {
   // Sets the state of the demands for exactly this.
   void SetState(const DemandSpec& spec, DemandState state, absl::Status reason = absl::OkStatus());
 
-  // `hook` runs at the beginning of each pause of a demand.
+  // `hook` runs within the next Demand(), before it returns; at the beginning of each pause.
+  void OnDemand(std::function<void()> hook);
   void OnPause(std::function<void()> hook);
 
   // The demands that are held, in the order in which they were made.
