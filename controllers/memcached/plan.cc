@@ -95,7 +95,7 @@ v1alpha1::MemcachedStatus MakeStatus(const Snapshot& snapshot,
     state.set_message(StrCat(problem->what, ": ", problem->why));
     return status;
   }
-  for (const corev1::Pod& pod : *snapshot.pods) status.add_nodes(pod.metadata().name());
+  for (const PodMetadata& pod : *snapshot.pods) status.add_nodes(pod.metadata().name());
   std::sort(status.mutable_nodes()->begin(), status.mutable_nodes()->end());
   state.set_status(kSucceeded);
   state.set_message(

@@ -10,11 +10,16 @@
 #include "controllers/memcached/kind.h"
 #include "manager/object/kinds/apps_v1.h"
 #include "manager/object/kinds/core_v1.h"
+#include "manager/object/metadata.h"
 
 namespace mandate::memcached {
 
 inline constexpr char kSucceeded[] = "Succeeded";
 inline constexpr char kFailed[] = "Failed";
+
+// Only names and labels of Pods are needed. Their spec is their tenants': 1 MB of it can be 30 MB
+// when it is decoded.
+using PodMetadata = Metadata<corev1::Pod>;
 
 struct Snapshot {
   v1alpha1::Memcached memcached;
@@ -22,7 +27,7 @@ struct Snapshot {
   // kPermissionDenied: the component may not read Deployments there.
   absl::StatusOr<std::optional<appsv1::Deployment>> deployment = std::nullopt;
   // The Pods of SelectorOf(name); the same error.
-  absl::StatusOr<std::vector<corev1::Pod>> pods = std::vector<corev1::Pod>();
+  absl::StatusOr<std::vector<PodMetadata>> pods = std::vector<PodMetadata>();
 };
 
 // The reason for the status Failed. The message of the status is "WHAT: WHY".

@@ -15,7 +15,6 @@ namespace mandate::memcached {
 namespace {
 
 using appsv1::Deployment;
-using corev1::Pod;
 using v1alpha1::Memcached;
 
 // The delay while a foreign Deployment has the name: its events are not the Memcached's, because
@@ -141,7 +140,8 @@ void MemcachedReconciler::DemandFor(const Memcached& memcached, const Logger& lo
   const std::vector<SelectedDemand> demands = {
       mandate::DemandFor<kMemcached, Deployment>(InNamespace{ns},
                                                  selector.value_or(LabelSelector())),
-      mandate::DemandFor<kMemcached, Pod>(InNamespace{ns}, selector.value_or(LabelSelector()))};
+      mandate::DemandFor<kMemcached, PodMetadata>(InNamespace{ns},
+                                                  selector.value_or(LabelSelector()))};
   bool is_new = false;
   {
     MutexLock lock(mutex_);
@@ -197,17 +197,18 @@ absl::StatusOr<Snapshot> MemcachedReconciler::Read(const CallContext& context,
   } else if (!IsNotFound(deployment.status())) {
     return deployment.status();
   }
-  // By the index, because anybody may have many large Pods in the namespace.
+  // By the index, and the metadata alone, because anybody may have many large Pods in the
+  // namespace.
   const std::string label = LabelOf(key.name);
-  snapshot.pods = ReadSynced<Pod>(*demands_, key.ns, [&] {
-    return cache.ListByIndex<Pod>(context, {kLabel, label, key.ns});
+  snapshot.pods = ReadSynced<PodMetadata>(*demands_, key.ns, [&] {
+    return cache.ListByIndex<PodMetadata>(context, {kLabel, label, key.ns});
   });
   if (!snapshot.pods.ok()) {
     if (absl::IsPermissionDenied(snapshot.pods.status())) return snapshot;
     return snapshot.pods.status();
   }
   const auto selector = SelectorOf(key.name);
-  std::erase_if(*snapshot.pods, [&](const Pod& pod) {
+  std::erase_if(*snapshot.pods, [&](const PodMetadata& pod) {
     return !selector.ok() || !selector->Matches(pod.metadata().labels());
   });
   return snapshot;
@@ -242,7 +243,8 @@ absl::Status MemcachedReconciler::Report(const CallContext& context, Snapshot& s
 
 absl::StatusOr<std::unique_ptr<Controller>> MakeController(const Component& component) {
   ASSIGN_OR_RETURN(auto client, Client<kMemcached>::Create(component.client));
-  RETURN_IF_ERROR(component.cache().IndexField(KindOf<Pod>::value, kLabel, IndexByLabel(kLabel)));
+  RETURN_IF_ERROR(
+      component.cache().IndexField(KindOf<PodMetadata>::value, kLabel, IndexByLabel(kLabel)));
   auto demands = std::make_shared<DemandSet>(component.controller_context);
   return ControllerBuilder<kMemcached>(component.controller_context)
       .For<Memcached>()

@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "controllers/memcached/kind.h"
-#include "manager/object/kinds/core_v1.h"
+#include "controllers/memcached/plan.h"
 
 namespace mandate::memcached {
 
@@ -18,8 +18,8 @@ inline v1alpha1::Memcached Sample(int size = 1) {
   return memcached;
 }
 
-inline std::vector<corev1::Pod> Pods(const std::vector<std::string>& names) {
-  std::vector<corev1::Pod> pods;
+inline std::vector<PodMetadata> Pods(const std::vector<std::string>& names) {
+  std::vector<PodMetadata> pods;
   for (const std::string& name : names) {
     pods.emplace_back().mutable_metadata()->set_name(name);
   }
