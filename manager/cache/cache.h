@@ -70,8 +70,9 @@ class Cache {
     // One half is divided equally among the components; the other half is for any of them. A watch
     // that exceeds its limit cannot be read (kResourceExhausted).
     size_t max_watch_bytes = size_t{1} << 30;
-    // The most that one typed list decodes, in bytes as the server sent them; a larger one is
-    // kResourceExhausted. The objects are held compressed, their decoded copies are not.
+    // The most that one typed list returns: in bytes as the server sent them, and, above 1 MiB of
+    // these, in bytes of memory; a larger one is kResourceExhausted. The objects are held
+    // compressed, their decoded copies are not.
     size_t max_list_bytes = size_t{1} << 30;
     // How often a component asks whether denied access has come back, for all its scopes together;
     // `hints`: the same after a hint; `rechecks`: how often hints make it ask whether its access

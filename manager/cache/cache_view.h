@@ -196,8 +196,9 @@ class CacheView {
     return IndexField(KindOf<T>::value, field, IndexBy<T>(std::move(values)));
   }
 
-  // kResourceExhausted if a read may not decode so many bytes at once: decoded copies take more
-  // memory than the cache, which holds large objects compressed.
+  // kResourceExhausted if a read may not return so many bytes at once: decoded copies take more
+  // memory than the cache, which holds large objects compressed. Asked for the bytes that the
+  // server sent, and for those that large lists take in memory.
   virtual absl::Status CheckListSize(const KindInfo& kind, size_t objects, size_t bytes) const {
     static_cast<void>(kind), static_cast<void>(objects), static_cast<void>(bytes);
     return absl::OkStatus();
@@ -253,14 +254,32 @@ class CacheView {
     for (const auto& object : *raw) bytes += object->size();
     absl::Status fits = CheckListSize(KindOf<T>::value, raw->size(), bytes);
     if (!fits.ok()) return fits;
+    size_t memory = 0;
     std::vector<T> result;
     result.reserve(raw->size());
     for (const auto& object : *raw) {
       auto decoded = Decode<T>(*object);
       if (!decoded.ok()) return std::move(decoded).status();
+      if (bytes > kMeasuredAbove) {
+        memory += MemoryOf(*decoded);
+        fits = CheckListSize(KindOf<T>::value, raw->size(), memory);
+        if (!fits.ok()) return fits;
+      }
       result.push_back(*std::move(decoded));
     }
     return result;
+  }
+
+  // An empty message has two bytes, and may take 60 times as much in memory. Lists that were
+  // smaller than this are not worth a measurement.
+  static constexpr size_t kMeasuredAbove = size_t{1} << 20;
+  template <Readable T>
+  static size_t MemoryOf(const T& object) {
+    if constexpr (KindOf<T>::value.metadata_only) {
+      return object.message().SpaceUsedLong();
+    } else {
+      return object.SpaceUsedLong();
+    }
   }
 };
 

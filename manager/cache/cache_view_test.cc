@@ -85,5 +85,26 @@ TEST(CacheViewTest, ATypedListDecodesNoMoreThanItMay) {
   EXPECT_EQ(view.ListRaw({}, kind, "")->size(), 3u) << "nothing is decoded";
 }
 
+// Two bytes of an empty message take much more in memory.
+TEST(CacheViewTest, ATypedListTakesNoMoreMemoryThanItMay) {
+  SimulatedLoop loop;
+  LimitedView view(loop);
+  const auto demand = view.Demand({KindOf<rbacv1::Role>::value, "", ""}, nullptr);
+  loop.RunReady();
+  rbacv1::Role role;
+  role.mutable_metadata()->set_namespace_("a");
+  for (int i = 0; i < 300'000; ++i) role.add_rules();
+  for (const char* name : {"x", "y", "z"}) {
+    role.mutable_metadata()->set_name(name);
+    view.Put(role);
+  }
+  const size_t memory = role.SpaceUsedLong();
+  view.limit = memory / 4;
+  EXPECT_GT(view.limit, 3 * role.ByteSizeLong()) << "else this tests nothing";
+  EXPECT_TRUE(absl::IsResourceExhausted(view.List<rbacv1::Role>({}).status()));
+  view.limit = 4 * memory;
+  EXPECT_EQ(view.List<rbacv1::Role>({})->size(), 3u);
+}
+
 }  // namespace
 }  // namespace mandate

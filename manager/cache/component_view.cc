@@ -299,8 +299,8 @@ absl::Status ComponentView::CheckListSize(const KindInfo& kind, size_t objects,
   if (bytes <= config_.max_list_bytes) return absl::OkStatus();
   component_->counts.refused_lists.Increment();
   return absl::ResourceExhaustedError(
-      StrCat("a list of ", objects, " ", ResourceName(kind), " would decode ", bytes,
-             " bytes at once, more than max_list_bytes (", config_.max_list_bytes,
+      StrCat("a list of ", objects, " ", ResourceName(kind), " takes ", bytes,
+             " bytes or more, beyond max_list_bytes (", config_.max_list_bytes,
              "): list fewer of them (by an index, a selector or a namespace), decode them one at a "
              "time (ListRaw), or raise --max-watch-size"));
 }

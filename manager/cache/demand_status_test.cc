@@ -193,8 +193,8 @@ TEST_F(DemandStatusTest, AListBeyondItsLimitIsRefused) {
     EXPECT_TRUE(of->CheckListSize(kWidget, 3, 100).ok());
     const absl::Status why = of->CheckListSize(kWidget, 3, 101);
     EXPECT_EQ(why.code(), absl::StatusCode::kResourceExhausted);
-    EXPECT_NE(why.message().find("a list of 3 widgets.example.com would decode 101 bytes at once, "
-                                 "more than max_list_bytes (100)"),
+    EXPECT_NE(why.message().find("a list of 3 widgets.example.com takes 101 bytes or more, beyond "
+                                 "max_list_bytes (100)"),
               std::string::npos)
         << why;
   }
