@@ -63,7 +63,7 @@ class AccessProof : private WatchStream::Observer {
     std::mt19937_64& random;
     AccessMetrics& counts;
     ProbeBudget& probes;  // outlives the proof
-    // Whose turns a probe may take, as DemandSink::Flows().
+    // A probe waits for the first turn of any of these: DemandSink::Flows().
     std::function<std::set<std::string>()> flows;
     // As in Reflector::Config.
     std::function<bool(std::string_view component)> namespace_is_gone = nullptr;

@@ -19,6 +19,11 @@ class DeniedScopesTest : public CacheFixture {
     options_.probes = {.per_second = 1, .burst = 1, .hints = {.per_second = 1, .burst = 1}};
   }
 
+  // Each denied scope asks for its turn every second.
+  void AskOften() {
+    options_.reflector.forbidden_backoff = options_.access.denied_backoff = {
+        .initial = absl::Seconds(1), .factor = 1, .max = absl::Seconds(1), .jitter = 0};
+  }
   // The last one is in another namespace, which follows the other one in each hint for all.
   std::vector<Demanded> DemandAll(CacheView& view) {
     std::vector<Demanded> demands;
@@ -52,9 +57,7 @@ TEST_F(DeniedScopesTest, EachIsReviewedWhileHintsRepeat) {
 
 // One tenant demands 29 denied scopes, another one demands one.
 TEST_F(DeniedScopesTest, TenantsTakeTurns) {
-  const Backoff::Options often = {
-      .initial = absl::Seconds(1), .factor = 1, .max = absl::Seconds(1), .jitter = 0};
-  options_.reflector.forbidden_backoff = options_.access.denied_backoff = often;
+  AskOften();
   // Of a by its own watches; of b by reviews.
   for (FakeRestClient* client : {&a_, &b_}) {
     const std::string component(client->component());
@@ -71,9 +74,7 @@ TEST_F(DeniedScopesTest, TenantsTakeTurns) {
 
 // The tenant with 29 denied scopes demands the other one's scope, too.
 TEST_F(DeniedScopesTest, WhoDemandsTheSameDelaysNobody) {
-  const Backoff::Options often = {
-      .initial = absl::Seconds(1), .factor = 1, .max = absl::Seconds(1), .jitter = 0};
-  options_.reflector.forbidden_backoff = options_.access.denied_backoff = often;
+  AskOften();
   for (FakeRestClient* client : {&a_, &b_}) {
     const std::string component(client->component());
     CacheView& view = client == &a_ ? Add(a_) : Add(b_);
@@ -109,6 +110,7 @@ TEST_F(DeniedScopesTest, AHintThatWaitsStaysFirst) {
   EXPECT_EQ(of_b.back().state(), DemandState::kSynced);
 }
 
+// What was revoked can be read until the recheck, so that one joins, too.
 TEST_F(DeniedScopesTest, TheSponsorsRecheckTakesTheTurnsOfAnotherOwner) {
   options_.probes.rechecks = {.per_second = 1, .burst = 1};
   for (int i = 0; i < 30; ++i) server_.Put(StrCat("bar/n", i));

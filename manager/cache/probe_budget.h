@@ -20,8 +20,8 @@ namespace mandate {
 // pair of access reviews, that the server has denied before, or that a hint suggests. A component
 // with a thousand denied scopes asks for each of them in turn, and no more often than its budget
 // allows. Flows take turns, too (DemandSink::Flows): the objects of one tenant cannot delay the
-// probes of another by more than one turn each. A probe for several flows waits in each, and the
-// first turn is its own: whoever else asks for the same does not delay it. Probes that a hint
+// probes of another by more than one turn each. A probe for several flows waits in each of
+// them, and runs at the first turn that comes: one flow more never delays it. Probes that a hint
 // suggests have a budget apart, because most of them succeed. So have probes of access that a
 // component has: what was revoked can be read until its recheck, so it does not wait for denied
 // scopes. Loop thread only.

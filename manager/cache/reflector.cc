@@ -321,10 +321,6 @@ void Reflector::WaitFor(absl::Duration delay, Next next, bool hinted) {
   });
 }
 
-void Reflector::UpdateFlows() {
-  if (probe_ != nullptr) probe_->Join(flows_());
-}
-
 void Reflector::AwaitAnswer(std::string_view verb) {
   over_budget_ = false;
   awaited_ = verb;

@@ -105,7 +105,7 @@ class Reflector : private WatchStream::Observer {
     Metrics& metrics;
     WatchBudget& budget;  // outlives the reflector
     ProbeBudget& probes;  // outlives the reflector
-    // Whose turns a probe may take, as DemandSink::Flows().
+    // A probe waits for the first turn of any of these: DemandSink::Flows().
     std::function<std::set<std::string>()> flows;
     // Whether this component knows that the namespace does not exist: then it is not asked for
     // denied access. Null: it is never known.
@@ -136,7 +136,9 @@ class Reflector : private WatchStream::Observer {
   // again.
   void RetryNow();
   // Config::flows has more than before.
-  void UpdateFlows();
+  void UpdateFlows() {
+    if (probe_ != nullptr) probe_->Join(flows_());
+  }
 
   // The store was emptied: the next pass begins without a version. Only while the status is
   // kForbidden.

@@ -13,7 +13,8 @@ namespace mandate {
 
 // Namespaces take turns, and each gives one item in turn. Within a namespace the items are in
 // order. A new namespace, and one that had no item, comes last. Each function takes constant time,
-// if it does not say otherwise. The items outlive it. Not thread-safe.
+// if it does not say otherwise: a FlowQueue (manager/cache) would search for an item to remove it.
+// The items outlive it. Not thread-safe.
 class ReadyLevel {
  public:
   ReadyLevel() = default;

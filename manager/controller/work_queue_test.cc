@@ -90,40 +90,6 @@ TEST_F(WorkQueueTest, DistinguishesNamespaces) {
   EXPECT_EQ(Len(), 2u);
 }
 
-TEST_F(WorkQueueTest, NamespacesTakeTurns) {
-  for (int i = 0; i < 100; ++i) queue_.Add({{"large", StrCat("l", i)}}, {}, now_);
-  queue_.Add({{"small", "a"}}, {}, now_);
-  queue_.Add({{"small", "b"}}, {}, now_);
-  queue_.Add({{"", "node"}}, {}, now_);
-  Names names = Drain();
-  ASSERT_EQ(names.size(), 103u);
-  names.resize(8);
-  EXPECT_EQ(names, (Names{"l0", "a", "node", "l1", "b", "l2", "l3", "l4"}));
-}
-
-TEST_F(WorkQueueTest, ANamespaceThatComesAgainAtOnceWaitsForTheOthers) {
-  queue_.Add({{"busy", "x"}}, {}, now_);
-  queue_.Add({{"busy", "y"}}, {}, now_);
-  queue_.Add({{"other", "a"}}, {}, now_);
-  Names names;
-  for (int i = 0; i < 6; ++i) {
-    const WorkItem* item = Get();
-    names.push_back(item->request().key.name);
-    queue_.Add(item->request(), {}, now_);
-    Done(*item);
-  }
-  EXPECT_EQ(names, (Names{"x", "a", "y", "a", "x", "a"}));
-}
-
-TEST_F(WorkQueueTest, NamespacesTakeTurnsAtEachPriority) {
-  for (int i = 0; i < 6; ++i) {
-    queue_.Add({{"large", StrCat("l", i)}}, {.priority = kHighPriority, .after = {}}, now_);
-  }
-  queue_.Add({{"small", "a"}}, {}, now_);
-  queue_.Add({{"small", "a"}}, {.priority = kHighPriority, .after = {}}, now_);
-  EXPECT_EQ(Drain(), (Names{"l0", "a", "l1", "l2", "l3", "l4", "l5"})) << "raised, it is last";
-}
-
 TEST_F(WorkQueueTest, AnItemInProcessIsNotHandedOutAgainBeforeDone) {
   const WorkItem* item = AddAndGet("a");
   Add("a");
