@@ -90,9 +90,11 @@ class DemandSink {
   virtual ~DemandSink() = default;
   // Called in the server's order for each object, only for objects that the component may see.
   virtual void OnEvent(const ObjectEvent& event) = 0;
-  // The component has lost its access, and the state becomes kForbidden. The cache no longer keeps
-  // these objects for the sink, and the sink should not keep them, either. They may still exist.
-  // When access returns, all objects come as adds. No event reports that one of these was deleted.
+  // The component has lost its access, and the state becomes kForbidden; or the watch made room in
+  // the budget (WatchBudget), and the state becomes kPending. The cache no longer keeps these
+  // objects for the sink, and the sink should not keep them, either. They may still exist. When
+  // they can be read again, all objects come as adds. No event reports that one of these was
+  // deleted.
   virtual void OnPurged(const std::vector<std::shared_ptr<const RawObject>>& objects) {
     static_cast<void>(objects);
   }

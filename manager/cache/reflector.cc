@@ -23,14 +23,20 @@ Reflector::Reflector(Config config, RestClient& client, ReflectorTarget& store, 
       client_(&client),
       loop_(client.loop()),
       counts_(std::make_unique<WatchMetrics>(metrics_, spec_, client.component())),
-      budget_(config.budget),
-      account_(budget_, client.component()),
       probes_(config.probes),
       flows_(std::move(config.flows)),
+      account_(config.budget, client.component(),
+               {.tenants = flows_,
+                .evict =
+                    [this](const absl::Status& why) {
+                      evict_timer_.SetAfter(absl::ZeroDuration(),
+                                            [this, why] { OnTooManyBytes(why); });
+                    }}),
       namespace_is_gone_(std::move(config.namespace_is_gone)),
       closer_(config.closer),
       status_{DemandState::kPending, absl::UnavailableError("the first list is not complete yet")},
       timer_(loop_),
+      evict_timer_(loop_),
       response_timer_(loop_),
       backoff_(options_, random_) {}
 
@@ -114,6 +120,7 @@ void Reflector::Stop() {
   initial_.reset();
   account_.Set(store_.bytes().stored).IgnoreError();  // no more than it had
   timer_.Cancel();
+  evict_timer_.Cancel();
   probe_.reset();
   response_timer_.Cancel();
   counts_->SetOpen(false);
@@ -139,7 +146,7 @@ void Reflector::OpenWatch(const WatchQuery& query) {
       WatchStream::Options{.max_frame_bytes = options_.max_frame_bytes,
                            .max_queue_bytes = options_.max_queue_bytes,
                            .lifetime = full.timeout + options_.watch_grace,
-                           .budget = &budget_},
+                           .account = &account_},
       static_cast<WatchStream::Observer&>(*this));
 }
 
@@ -230,7 +237,8 @@ void Reflector::OnWatchEnd(const WatchStream::End& end) {
       return Fail(end.status, IsWorthRepeating(end.status) ? Next::kWatch : Next::kPass);
     case Kind::kOverflow:
       log_.Error("Watch ended: it exceeds a limit", {{"error", end.status}});
-      return Fail(end.status, Next::kPass);
+      Fail(end.status, Next::kPass);
+      return MakeRoom();
     case Kind::kInvalid:
       return Fail(absl::UnavailableError(
                       StrCat("the watch received an invalid event: ", end.status.message())),
@@ -239,23 +247,6 @@ void Reflector::OnWatchEnd(const WatchStream::End& end) {
       backoff_.AfterWatch(end.duration);
       return OnWatchClosed(end);
   }
-}
-
-absl::Status Reflector::Admit(size_t bytes) {
-  if (bytes > options_.max_bytes) {
-    return absl::ResourceExhaustedError(StrCat("there are more than ", options_.max_bytes,
-                                               " bytes of ", spec_.ToString(),
-                                               ": raise max_bytes, or demand a narrower scope"));
-  }
-  const absl::Status admitted = account_.Set(std::max(bytes, store_.bytes().stored));
-  over_budget_ = !admitted.ok();
-  return admitted;
-}
-
-void Reflector::OnTooManyBytes(const absl::Status& why) {
-  Stop();
-  counts_->overflows.Increment();
-  Fail(why, Next::kPass);
 }
 
 void Reflector::OnWatchClosed(const WatchStream::End& end) {
@@ -303,7 +294,7 @@ void Reflector::Fail(const absl::Status& why, Next next) {
 
 bool Reflector::IsLong(const absl::Status& why) const {
   const absl::Duration asked = RetryAfter(why).value_or(absl::ZeroDuration());
-  return IsTooManyRequests(why) || asked > options_.response_timeout || over_budget_;
+  return IsTooManyRequests(why) || asked > options_.response_timeout || account_.exceeded();
 }
 
 void Reflector::WaitFor(absl::Duration delay, Next next, bool hinted) {
@@ -322,7 +313,7 @@ void Reflector::WaitFor(absl::Duration delay, Next next, bool hinted) {
 }
 
 void Reflector::AwaitAnswer(std::string_view verb) {
-  over_budget_ = false;
+  account_.Renew();
   awaited_ = verb;
   NoteProgress();
   response_timer_.SetAfter(options_.response_timeout, [this] { OnNoResponse(); });

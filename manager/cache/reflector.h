@@ -30,6 +30,7 @@
 //                  an invalid event                wait (as client-go)              a new pass
 //                  an event of an unknown type     skip it                          Watching
 //   any            more bytes than max_bytes       wait                             a new pass
+//                  evicted by the WatchBudget      wait; the store is emptied       a new pass
 //   Waiting        the time has come; a hint (403, 404, 401)                        as said above
 //   any            406, once                       ask for JSON from then on        the same again
 //
@@ -96,6 +97,9 @@ class Reflector : private WatchStream::Observer {
     // has received nothing for ReflectorOptions::response_timeout; called again for each such
     // period.
     virtual void OnFailure(const Failure& failure) = 0;
+    // After the OnFailure() of it: the watch has ended to make room in WatchBudget, and no client
+    // takes over. The store must be emptied, and OnPurged() called.
+    virtual void OnEvicted() = 0;
   };
 
   struct Config {
@@ -105,7 +109,8 @@ class Reflector : private WatchStream::Observer {
     Metrics& metrics;
     WatchBudget& budget;  // outlives the reflector
     ProbeBudget& probes;  // outlives the reflector
-    // A probe waits for the first turn of any of these: DemandSink::Flows().
+    // DemandSink::Flows(): a probe waits for the first turn of any of these, and they are the
+    // tenants of the WatchBudget.
     std::function<std::set<std::string>()> flows;
     // Whether this component knows that the namespace does not exist: then it is not asked for
     // denied access. Null: it is never known.
@@ -141,7 +146,7 @@ class Reflector : private WatchStream::Observer {
   }
 
   // The store was emptied: the next pass begins without a version. Only while the status is
-  // kForbidden.
+  // kForbidden, and in OnEvicted().
   void OnPurged();
 
   const DemandStatus& status() const { return status_; }
@@ -171,6 +176,8 @@ class Reflector : private WatchStream::Observer {
   // OK while this many bytes may be held, in the store or in its next content.
   absl::Status Admit(size_t bytes);
   void OnTooManyBytes(const absl::Status& why);
+  // If the watch waits because of the WatchBudget, and only tenants demand it.
+  void MakeRoom();
   void OnWatchClosed(const WatchStream::End& end);
 
   void SwitchTo(RestClient& client);
@@ -208,10 +215,9 @@ class Reflector : private WatchStream::Observer {
   RestClient* client_;
   Loop& loop_;
   std::unique_ptr<WatchMetrics> counts_;
-  WatchBudget& budget_;
-  WatchBudget::Account account_;
   ProbeBudget& probes_;
   const std::function<std::set<std::string>()> flows_;
+  WatchBudget::Account account_;
   const std::function<bool(std::string_view component)> namespace_is_gone_;
   WatchCloser& closer_;
   std::unique_ptr<ProbeBudget::Ticket> probe_;  // kWaiting for the budget
@@ -230,12 +236,12 @@ class Reflector : private WatchStream::Observer {
   std::unique_ptr<WatchStream> stream_;
   std::unique_ptr<InitialState> initial_;  // kStreamingList: the objects so far
   LoopTimer timer_;                        // kWaiting
+  LoopTimer evict_timer_;                  // until the watch ends for WatchBudget
   LoopTimer response_timer_;               // until data arrives
   ReflectorBackoff backoff_;
   absl::Time last_attempt_ = absl::InfinitePast();
   absl::Time last_progress_ = absl::InfinitePast();
   std::string_view awaited_;  // the verb
-  bool over_budget_ = false;  // the client's part of the WatchBudget, in this attempt
   bool hinted_ = false;       // during an attempt that may have been too early
   int short_watches_ = 0;
   int uncounted_events_ = 0;

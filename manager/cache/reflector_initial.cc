@@ -83,7 +83,8 @@ void Reflector::OnList(absl::StatusOr<ListPager::Result> result) {
   if (!result.ok()) {
     if (IsLocalLimit(result.status())) counts_->overflows.Increment();
     account_.Set(store_.bytes().stored).IgnoreError();  // no more than it had
-    return Fail(result.status(), Next::kPass);
+    Fail(result.status(), Next::kPass);
+    return MakeRoom();
   }
   Replace(std::move(result->content), std::move(result->resource_version));
   StartWatch();

@@ -290,8 +290,15 @@ void SharedWatch::PurgeIfDenied() {
     return member->proof().state() == AccessProof::State::kDenied;
   });
   if (!denied) return;
-  EndFollowers();
   purges_.Increment();
+  Purge();
+}
+
+void SharedWatch::OnEvicted() { Purge(); }
+
+void SharedWatch::Purge() {
+  EndFollowers();
+  for (const auto& member : members_) member->Purge();
   stream_->Purge();
   reflector_->OnPurged();
   for (const auto& member : members_) member->UseStore(stream_->store());

@@ -98,6 +98,7 @@ class SharedWatch : private Reflector::Owner, private KindStore::Listener {
   void OnAccess() override;
   void OnStatus(const DemandStatus& status) override;
   void OnFailure(const Reflector::Failure& failure) override;
+  void OnEvicted() override;
 
   bool ReportsChanges() const;
   // Ends the membership, unless it has demands again.
@@ -125,6 +126,7 @@ class SharedWatch : private Reflector::Owner, private KindStore::Listener {
   void OnProofChanged(WatchMember& member);
   // When no member may read the objects any more, they leave the memory.
   void PurgeIfDenied();
+  void Purge();
   void Update(WatchMember& member);
 
   // shared_watch_coverage.cc

@@ -1,7 +1,9 @@
 #include "manager/cache/watch_budget.h"
 
 #include <algorithm>
+#include <limits>
 #include <utility>
+#include <vector>
 
 #include "manager/core/strings.h"
 
@@ -17,21 +19,22 @@ WatchBudget::WatchBudget(size_t max_bytes, Metrics& metrics)
 
 void WatchBudget::AddComponent(std::string_view component) { Find(component); }
 
-WatchBudget::Component& WatchBudget::Find(std::string_view component) {
-  Component& found = components_[std::string(component)];
-  if (found.gauge == nullptr) {
-    found.gauge = &metrics_.Gauge("mandate_cache_budget_used_bytes",
-                                  "Encoded objects that the watches of a component hold, in bytes",
-                                  {{"identity", std::string(component)}});
-  }
-  return found;
+WatchBudget::Component& WatchBudget::Find(std::string_view name) {
+  const auto [it, is_new] = components_.try_emplace(std::string(name));
+  Component& component = it->second;
+  if (!is_new) return component;
+  component.name = name;
+  component.gauge =
+      &metrics_.Gauge("mandate_cache_budget_used_bytes",
+                      "Encoded objects that the watches of a component hold, in bytes",
+                      {{"identity", component.name}});
+  return component;
 }
 
-void WatchBudget::Change(std::string_view component, size_t before, size_t after) {
-  Component& found = Find(component);
-  found.bytes += after;
-  found.bytes -= before;
-  found.gauge->Set(static_cast<double>(found.bytes));
+void WatchBudget::Change(Component& component, size_t before, size_t after) {
+  component.bytes += after;
+  component.bytes -= before;
+  component.gauge->Set(static_cast<double>(component.bytes));
 }
 
 size_t WatchBudget::Share() const {
@@ -46,31 +49,95 @@ size_t WatchBudget::Common() const {
   return used;
 }
 
-WatchBudget::Account::Account(WatchBudget& budget, std::string_view component)
-    : budget_(budget), component_(component) {}
-
-WatchBudget::Account::~Account() { budget_.Change(component_, bytes_, 0); }
-
-void WatchBudget::Account::MoveTo(std::string_view component) {
-  budget_.Change(component_, bytes_, 0);
-  component_ = component;
-  budget_.Change(component_, 0, bytes_);
+bool WatchBudget::IsOver(const Component& component) const {
+  return component.bytes > Share() && Common() > max_bytes_ - max_bytes_ / 2;
 }
 
-absl::Status WatchBudget::Account::Set(size_t bytes) {
-  if (bytes == bytes_) return absl::OkStatus();
-  const size_t before = std::exchange(bytes_, bytes);
-  budget_.Change(component_, before, bytes);
-  if (bytes < before) return absl::OkStatus();
-  const size_t held = budget_.Find(component_).bytes;
-  if (held <= budget_.Share() || budget_.Common() <= budget_.max_bytes_ - budget_.max_bytes_ / 2) {
-    return absl::OkStatus();
+WatchBudget::Account* WatchBudget::Next(const Component& component) {
+  struct Candidate {
+    Account* account;
+    std::set<std::string> tenants;
+  };
+  std::vector<Candidate> candidates;
+  std::map<std::string, size_t> used;
+  for (Account* const account : component.accounts) {
+    if (account->counted() == 0 || !account->demanded_) continue;
+    std::set<std::string> tenants = account->demanded_->tenants();
+    if (tenants.contains("")) continue;
+    for (const std::string& tenant : tenants) used[tenant] += account->counted();
+    candidates.push_back({account, std::move(tenants)});
   }
-  return absl::ResourceExhaustedError(
-      StrCat("the watches of ", component_, " hold ", held, " bytes, more than its share of ",
-             budget_.Share(), ", and the half of max_watch_bytes (", budget_.max_bytes_,
-             ") that all components share is used up: raise max_watch_bytes (--max-watch-size), or "
-             "demand narrower scopes"));
+  Account* next = nullptr;
+  std::pair<size_t, size_t> highest;
+  for (const auto& [account, tenants] : candidates) {
+    size_t rank = std::numeric_limits<size_t>::max();  // nobody demands it any more
+    for (const std::string& tenant : tenants) rank = std::min(rank, used[tenant]);
+    const std::pair here(rank, account->counted());
+    if (next != nullptr && here <= highest) continue;
+    next = account;
+    highest = here;
+  }
+  return next;
+}
+
+absl::Status WatchBudget::Admit(Account& grown) {
+  Component& component = *grown.component_;
+  while (IsOver(component)) {
+    const absl::Status why = absl::ResourceExhaustedError(
+        StrCat("the watches of ", component.name, " hold ", component.bytes,
+               " bytes, more than its share of ", Share(), ", and the half of max_watch_bytes (",
+               max_bytes_,
+               ") that all components share is used up: raise max_watch_bytes "
+               "(--max-watch-size), or demand narrower scopes"));
+    Account* const next = Next(component);
+    Account& goes = next == nullptr ? grown : *next;
+    goes.exceeded_ = true;
+    if (&goes == &grown) return why;
+    Change(component, goes.counted(), 0);
+    goes.evicted_ = true;
+    goes.demanded_->evict(why);
+  }
+  return absl::OkStatus();
+}
+
+WatchBudget::Account::Account(WatchBudget& budget, std::string_view component)
+    : budget_(budget), component_(&budget.Find(component)) {
+  component_->accounts.insert(this);
+}
+
+WatchBudget::Account::Account(WatchBudget& budget, std::string_view component, Demanded demanded)
+    : budget_(budget), component_(&budget.Find(component)), demanded_(std::move(demanded)) {
+  component_->accounts.insert(this);
+}
+
+WatchBudget::Account::~Account() {
+  component_->accounts.erase(this);
+  WatchBudget::Change(*component_, counted(), 0);
+}
+
+void WatchBudget::Account::MoveTo(std::string_view component) {
+  component_->accounts.erase(this);
+  WatchBudget::Change(*component_, counted(), 0);
+  component_ = &budget_.Find(component);
+  component_->accounts.insert(this);
+  WatchBudget::Change(*component_, 0, counted());
+}
+
+bool WatchBudget::Account::IsDemanded() const {
+  return demanded_ && !demanded_->tenants().contains("");
+}
+
+absl::Status WatchBudget::Account::Set(size_t bytes) { return SetPart(stored_, bytes); }
+
+absl::Status WatchBudget::Account::SetQueued(size_t bytes) { return SetPart(queued_, bytes); }
+
+absl::Status WatchBudget::Account::SetPart(size_t& part, size_t bytes) {
+  if (part == bytes && !evicted_) return absl::OkStatus();
+  const size_t before = counted();
+  evicted_ = false;
+  const bool has_grown = bytes > std::exchange(part, bytes);
+  WatchBudget::Change(*component_, before, counted());
+  return has_grown ? budget_.Admit(*this) : absl::OkStatus();
 }
 
 }  // namespace mandate

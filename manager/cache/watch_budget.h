@@ -2,7 +2,10 @@
 #pragma once
 
 #include <cstddef>
+#include <functional>
 #include <map>
+#include <optional>
+#include <set>
 #include <string>
 #include <string_view>
 
@@ -14,9 +17,16 @@ namespace mandate {
 // A budget in bytes of stored objects. One half is split into equal shares, one for each
 // component, which no other component can use; the other half goes to the components that need
 // more, first come, first served. A watch counts for the component under whose identity it runs.
-// While it lists again it counts once, with the larger one of its content and the new list. Loop
-// thread only.
+// While it lists again it counts once, with the larger one of its content and the new list.
+//
+// When a component is over its limit, one of its watches must go, and not always the one that
+// grows: the objects of one tenant could otherwise stop the watches of all. Watches that tenants
+// demand (DemandSink::Flows()) go before those that the component itself declares. A tenant's use
+// is the bytes of all watches that it demands; a watch has the rank of the most modest tenant that
+// demands it. The watch of the highest rank goes, of several the largest. Loop thread only.
 class WatchBudget {
+  struct Component;
+
  public:
   // Gauges: mandate_cache_budget_used_bytes{identity}, mandate_cache_budget_limit_bytes.
   WatchBudget(size_t max_bytes, Metrics& metrics);
@@ -24,35 +34,72 @@ class WatchBudget {
   // Adds a component's share.
   void AddComponent(std::string_view component);
 
+  // What concerns a watch that only tenants demand.
+  struct Demanded {
+    // The tenants; "": the component itself, which makes it a declared watch.
+    std::function<std::set<std::string>()> tenants;
+    // The watch must end soon, for this reason (kResourceExhausted). Its bytes no longer count,
+    // until they are set again. Must not call the budget.
+    std::function<void(const absl::Status&)> evict;
+  };
+
   // The bytes of one watch, which its destructor returns. The budget outlives it.
   class Account {
    public:
+    // A watch that the component declares.
     Account(WatchBudget& budget, std::string_view component);
+    Account(WatchBudget& budget, std::string_view component, Demanded demanded);
     ~Account();
     Account(const Account&) = delete;
     Account& operator=(const Account&) = delete;
 
     // Moves the watch to another component.
     void MoveTo(std::string_view component);
-    // Sets the bytes of the watch, in every case. Returns kResourceExhausted, naming the component
-    // and max_watch_bytes, if the value has grown and the component is now over its limit.
+    // Sets the bytes of the watch's objects, in every case. If the value has grown and the
+    // component is over its limit, other watches are evicted. If it is this one's turn to go,
+    // returns kResourceExhausted, naming the component and max_watch_bytes.
     absl::Status Set(size_t bytes);
+    // The same for the bytes that have arrived and wait to be read.
+    absl::Status SetQueued(size_t bytes);
+
+    // Whether it was told to go, since Renew().
+    bool exceeded() const { return exceeded_; }
+    // A new attempt begins.
+    void Renew() { exceeded_ = false; }
+    // Whether only tenants demand the watch.
+    bool IsDemanded() const;
 
    private:
+    friend class WatchBudget;
+    absl::Status SetPart(size_t& part, size_t bytes);
+    size_t bytes() const { return stored_ + queued_; }
+    size_t counted() const { return evicted_ ? 0 : bytes(); }
+
     WatchBudget& budget_;
-    std::string component_;
-    size_t bytes_ = 0;
+    Component* component_;
+    const std::optional<Demanded> demanded_;
+    size_t stored_ = 0;
+    size_t queued_ = 0;
+    bool evicted_ = false;
+    bool exceeded_ = false;
   };
 
  private:
   struct Component {
+    std::string name;
     size_t bytes = 0;
     prometheus::Gauge* gauge = nullptr;
+    std::set<Account*> accounts;
   };
 
-  Component& Find(std::string_view component);
+  // Evicts until the component is within its limit, or it is the turn of `grown`.
+  absl::Status Admit(Account& grown);
   // `after` bytes instead of `before`.
-  void Change(std::string_view component, size_t before, size_t after);
+  static void Change(Component& component, size_t before, size_t after);
+  bool IsOver(const Component& component) const;
+  Component& Find(std::string_view component);
+  // The demanded watch that is to go; null: there is none.
+  static Account* Next(const Component& component);
   size_t Share() const;
   // The used bytes of the half that all components share.
   size_t Common() const;

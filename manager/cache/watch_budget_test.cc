@@ -4,6 +4,8 @@
 
 #include <memory>
 #include <random>
+#include <set>
+#include <vector>
 
 #include "manager/core/strings.h"
 
@@ -68,6 +70,136 @@ TEST_F(WatchBudgetTest, AHandOverMovesTheHeldBytes) {
   EXPECT_EQ(Held("a"), 0);
   EXPECT_EQ(Held("b"), 600);
   EXPECT_FALSE(account.Set(601).ok());
+}
+
+// The watches that the tenants of one component demand.
+class TenantsBudgetTest : public WatchBudgetTest {
+ protected:
+  struct Watch {
+    Watch(WatchBudget& budget, std::set<std::string> of)
+        : tenants(std::move(of)),
+          account(budget, "a",
+                  {.tenants = [this] { return tenants; },
+                   .evict = [this](const absl::Status& status) { why = status; }}) {}
+
+    std::set<std::string> tenants;
+    absl::Status why;  // of its eviction
+    WatchBudget::Account account;
+  };
+
+  Watch one_{budget_, {"one"}};
+  Watch other_{budget_, {"other"}};
+};
+
+TEST_F(TenantsBudgetTest, TheLargestTenantGoesThoughAnotherGrows) {
+  ASSERT_TRUE(one_.account.Set(500).ok());
+  ASSERT_TRUE(other_.account.Set(100).ok());
+  EXPECT_TRUE(other_.account.Set(101).ok());
+  EXPECT_EQ(one_.why.code(), absl::StatusCode::kResourceExhausted);
+  for (const char* part : {"watches of a", "601", "max_watch_bytes (1000)", "share of 100"}) {
+    EXPECT_NE(one_.why.message().find(part), std::string::npos) << one_.why;
+  }
+  EXPECT_TRUE(one_.account.exceeded());
+  EXPECT_FALSE(other_.account.exceeded());
+  EXPECT_EQ(Held("a"), 101) << "its room is free at once";
+  EXPECT_TRUE(other_.account.Set(200).ok());
+  one_.why = absl::OkStatus();
+  EXPECT_TRUE(one_.account.Set(0).ok());
+  EXPECT_TRUE(other_.account.Set(600).ok());
+  EXPECT_TRUE(one_.why.ok()) << "there is nothing to evict";
+  EXPECT_EQ(Held("a"), 600);
+  EXPECT_TRUE(one_.account.exceeded());
+  one_.account.Renew();
+  EXPECT_FALSE(one_.account.exceeded());
+}
+
+TEST_F(TenantsBudgetTest, TheLargestTenantCannotGrowAtTheCostOfAnother) {
+  ASSERT_TRUE(one_.account.Set(500).ok());
+  ASSERT_TRUE(other_.account.Set(100).ok());
+  EXPECT_EQ(one_.account.Set(501).code(), absl::StatusCode::kResourceExhausted);
+  EXPECT_TRUE(one_.account.exceeded());
+  EXPECT_TRUE(one_.why.ok()) << "the call itself has told";
+  EXPECT_TRUE(other_.why.ok());
+}
+
+TEST_F(TenantsBudgetTest, WhatWaitsToBeReadIsItsTenants) {
+  ASSERT_TRUE(other_.account.Set(100).ok());
+  ASSERT_TRUE(one_.account.Set(50).ok());
+  EXPECT_TRUE(one_.account.SetQueued(450).ok());
+  EXPECT_FALSE(one_.account.SetQueued(451).ok());
+  EXPECT_TRUE(other_.why.ok());
+  EXPECT_TRUE(one_.account.SetQueued(0).ok());
+  EXPECT_EQ(Held("a"), 150);
+}
+
+TEST_F(TenantsBudgetTest, ManySmallWatchesOfATenantAreOneLarge) {
+  std::vector<std::unique_ptr<Watch>> small;
+  for (int i = 0; i < 10; ++i) {
+    small.push_back(std::make_unique<Watch>(budget_, std::set<std::string>{"one"}));
+    ASSERT_TRUE(small.back()->account.Set(i == 7 ? 31 : 30).ok());
+  }
+  ASSERT_TRUE(other_.account.Set(290).ok());
+  EXPECT_TRUE(other_.account.Set(300).ok());
+  for (int i = 0; i < 10; ++i) EXPECT_EQ(small[i]->why.ok(), i != 7) << i;
+  EXPECT_TRUE(other_.why.ok());
+}
+
+// A tenant may demand what another one demands, too. This neither protects its own watches nor
+// harms the other.
+TEST_F(TenantsBudgetTest, AWatchHasTheRankOfItsMostModestTenant) {
+  Watch both(budget_, {"one", "other"});
+  ASSERT_TRUE(one_.account.Set(200).ok());
+  ASSERT_TRUE(both.account.Set(390).ok());
+  EXPECT_TRUE(both.account.Set(401).ok());
+  EXPECT_FALSE(one_.why.ok());
+  EXPECT_TRUE(both.why.ok());
+}
+
+TEST_F(TenantsBudgetTest, WhatTheComponentDeclaresIsTheLastToGo) {
+  Watch declared(budget_, {"", "one"});
+  WatchBudget::Account also(budget_, "a");
+  EXPECT_FALSE(declared.account.IsDemanded());
+  EXPECT_FALSE(also.IsDemanded());
+  EXPECT_TRUE(one_.account.IsDemanded());
+  ASSERT_TRUE(declared.account.Set(500).ok());
+  ASSERT_TRUE(one_.account.Set(50).ok());
+  ASSERT_TRUE(other_.account.Set(50).ok());
+  EXPECT_TRUE(also.Set(100).ok());
+  EXPECT_FALSE(one_.why.ok());
+  EXPECT_FALSE(other_.why.ok());
+  EXPECT_EQ(Held("a"), 600);
+  EXPECT_FALSE(also.Set(101).ok()) << "none is left";
+  EXPECT_TRUE(declared.why.ok());
+}
+
+TEST_F(TenantsBudgetTest, WhatNobodyDemandsAnyMoreIsTheFirstToGo) {
+  ASSERT_TRUE(one_.account.Set(500).ok());
+  ASSERT_TRUE(other_.account.Set(90).ok());
+  other_.tenants.clear();
+  EXPECT_FALSE(one_.account.Set(601).ok());
+  EXPECT_FALSE(other_.why.ok());
+  EXPECT_TRUE(one_.account.Set(500).ok());
+}
+
+TEST_F(TenantsBudgetTest, AnotherComponentsTenantsStay) {
+  Watch elsewhere(budget_, {"one"});
+  elsewhere.account.MoveTo("b");
+  ASSERT_TRUE(elsewhere.account.Set(500).ok());
+  ASSERT_TRUE(one_.account.Set(200).ok());
+  EXPECT_FALSE(one_.account.Set(201).ok());
+  EXPECT_TRUE(elsewhere.why.ok());
+  EXPECT_EQ(Held("b"), 500);
+}
+
+TEST_F(TenantsBudgetTest, WhatWasToGoCountsAgainWhereItGoes) {
+  ASSERT_TRUE(one_.account.Set(500).ok());
+  ASSERT_TRUE(other_.account.Set(101).ok());
+  ASSERT_FALSE(one_.why.ok());
+  EXPECT_TRUE(one_.account.Set(500).ok()) << "it has not grown";
+  EXPECT_EQ(Held("a"), 601);
+  one_.account.MoveTo("b");
+  EXPECT_EQ(Held("a"), 101);
+  EXPECT_EQ(Held("b"), 500);
 }
 
 // As long as no component continues after an error, all of them together stay within the budget.

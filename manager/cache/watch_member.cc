@@ -21,6 +21,7 @@ WatchMember::WatchMember(Config config)
 
 void WatchMember::UseStore(std::shared_ptr<ObjectStore> store) {
   store_ = std::move(store);
+  frozen_ = nullptr;
   source_ = std::make_shared<const DemandFeed::Source>(
       DemandFeed::Source{.loop = component_.client.loop(),
                          .store = store_,
@@ -164,6 +165,14 @@ void WatchMember::Log(const DemandStatus& status) const {
       std::any_of(feeds_.begin(), feeds_.end(), [](const auto& feed) { return feed->has_sink(); });
   constexpr char kMessage[] = "Demand changed its state";
   told ? log_.Debug(1, kMessage, fields) : log_.Info(kMessage, fields);
+}
+
+void WatchMember::Purge() {
+  DemandFeed::Content held;
+  for (const auto& feed : feeds_) {
+    if (feed->attached() && held == nullptr) held = store_->Snapshot();
+    feed->Purge(held);
+  }
 }
 
 void WatchMember::Deliver(const std::vector<ObjectEvent>& events) {

@@ -87,7 +87,9 @@ class WatchMember {
 
   // To be called when the watch's state or the proof has changed.
   void Update(const DemandStatus& watch, bool is_sponsor, bool filled);
-  // Another, empty store replaces the present one. The component must not have access.
+  // The objects will leave the memory: tells the demands. UseStore() follows.
+  void Purge();
+  // Another, empty store replaces the present one.
   void UseStore(std::shared_ptr<ObjectStore> store);
   // The store has changed; has changed in too many places to deliver each; its version has changed.
   void Deliver(const std::vector<ObjectEvent>& events);

@@ -25,9 +25,8 @@ class WatchStream::Session : public StreamSink, public std::enable_shared_from_t
         options_(options),
         observer_(&observer),
         started_(loop_.clock().TimeNow()),
-        guard_(loop_) {
-    if (options.budget != nullptr) account_.emplace(*options.budget, client.component());
-  }
+        account_(options.account),
+        guard_(loop_) {}
 
   void Start(RestClient& client, RestRequest request) {
     if (options_.lifetime < absl::InfiniteDuration()) {
@@ -48,7 +47,8 @@ class WatchStream::Session : public StreamSink, public std::enable_shared_from_t
     observer_ = nullptr;
     guard_.Cancel();
     splitter_.reset();
-    account_.reset();
+    if (account_ != nullptr) account_->SetQueued(0).IgnoreError();  // no more than before
+    account_ = nullptr;
   }
 
   Flow OnOpen(const HttpResponse& head) override {
@@ -85,8 +85,8 @@ class WatchStream::Session : public StreamSink, public std::enable_shared_from_t
   // Its owner keeps it open, and does not want its events.
   bool IsMuted() const { return observer_ == nullptr && stream_ != nullptr; }
   absl::Status NoteHeld() {
-    if (!account_.has_value()) return absl::OkStatus();
-    return account_->Set(queued_ < kNotCounted ? 0 : queued_);
+    if (account_ == nullptr) return absl::OkStatus();
+    return account_->SetQueued(queued_ < kNotCounted ? 0 : queued_);
   }
 
   void Schedule() {
@@ -164,12 +164,12 @@ class WatchStream::Session : public StreamSink, public std::enable_shared_from_t
   const Options options_;
   Observer* observer_;  // null: the watch has ended, or was destroyed
   const absl::Time started_;
+  WatchBudget::Account* account_;  // null: none, or the same
   LoopTimer guard_;
   std::unique_ptr<Stream> stream_;
   Encoding encoding_ = Encoding::kJson;
   std::optional<FrameSplitter> splitter_;  // since the stream is open
   size_t queued_ = 0;
-  std::optional<WatchBudget::Account> account_;
   int events_ = 0;
   bool told_open_ = false;
   bool told_ = false;  // events, in this turn

@@ -25,8 +25,8 @@ class WatchStream {
     // the connection is dead.
     absl::Duration lifetime = absl::InfiniteDuration();
     // The bytes that wait to be read count in it, from 64 KiB on; a watch that exceeds it ends like
-    // one that overflows. Null: there is no budget. Outlives the stream.
-    WatchBudget* budget = nullptr;
+    // one that overflows. Null: there is no budget. Outlives the stream, or its Mute().
+    WatchBudget::Account* account = nullptr;
   };
 
   // The end of a watch.

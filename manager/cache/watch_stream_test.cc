@@ -80,9 +80,10 @@ TEST_F(WatchStreamTest, WaitingBytesCountInTheBudgetOfTheComponent) {
   const auto held = [&] {
     return metrics.Gauge("mandate_cache_budget_used_bytes", "", {{"identity", "a"}}).Value();
   };
+  WatchBudget::Account account(budget, "a");
   const auto open = [&] {
     stream_ = std::make_unique<WatchStream>(client_, RestRequest(),
-                                            WatchStream::Options{.budget = &budget},
+                                            WatchStream::Options{.account = &account},
                                             static_cast<WatchStream::Observer&>(*this));
     Open();
     loop_.RunReady();

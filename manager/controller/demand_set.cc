@@ -113,7 +113,10 @@ class DemandSet::Core : public std::enable_shared_from_this<Core> {
         context, spec.kind, spec.ToString(), [this, spec]() -> std::optional<absl::Status> {
           const auto status = StatusOf(spec);
           if (!status) return absl::CancelledError("the demand was released");
-          if (status->state == DemandState::kPending) return std::nullopt;
+          // What has used up its part of the memory is not soon there.
+          const bool is_coming =
+              status->state == DemandState::kPending && !absl::IsResourceExhausted(status->reason);
+          if (is_coming) return std::nullopt;
           return status->state == DemandState::kSynced ? absl::OkStatus() : ErrorOf(spec, *status);
         });
   }

@@ -297,6 +297,11 @@ TEST_F(DemandSetTest, GetEndsByDenialByTimeByReleaseAndByStop) {
       {"denial", absl::StatusCode::kPermissionDenied,
        [&] { cache_.SetState(spec, DemandState::kForbidden, absl::PermissionDeniedError("no")); },
        absl::Seconds(1)},
+      {"memory", absl::StatusCode::kUnavailable,
+       [&] {
+         cache_.SetState(spec, DemandState::kPending, absl::ResourceExhaustedError("too large"));
+       },
+       absl::Seconds(1)},
       {"end", absl::StatusCode::kCancelled, [&] { demands_->Close(); }, absl::Seconds(1)},
   };
   for (const Row& row : rows) {

@@ -41,6 +41,7 @@ class ReflectorFixture : public ::testing::Test, protected Reflector::Owner {
   void OnProgress() override { ++progress_; }
   void OnAccess() override { ++accesses_; }
   void OnFailure(const Reflector::Failure&) override { ++failures_; }
+  void OnEvicted() override { ADD_FAILURE() << "no tenant demands the watch"; }
   void OnStatus(const DemandStatus& status) override {
     if (!states_.empty()) states_ += " ";
     states_ += std::string(ToString(status.state));
@@ -54,7 +55,7 @@ class ReflectorFixture : public ::testing::Test, protected Reflector::Owner {
                                                       .metrics = metrics_,
                                                       .budget = budget_,
                                                       .probes = probes_,
-                                                      .flows = [] { return ProbeBudget::Flows(); },
+                                                      .flows = [] { return ProbeBudget::Flows{""}; },
                                                       .closer = closer_,
                                                       .log = {}},
                                     client_, store_, static_cast<Reflector::Owner&>(*this));

@@ -1,0 +1,32 @@
+// A Reflector within its limits of memory.
+#include <algorithm>
+
+#include "manager/cache/reflector.h"
+#include "manager/core/strings.h"
+
+namespace mandate {
+
+absl::Status Reflector::Admit(size_t bytes) {
+  if (bytes > options_.max_bytes) {
+    return absl::ResourceExhaustedError(StrCat("there are more than ", options_.max_bytes,
+                                               " bytes of ", spec_.ToString(),
+                                               ": raise max_bytes, or demand a narrower scope"));
+  }
+  return account_.Set(std::max(bytes, store_.bytes().stored));
+}
+
+void Reflector::OnTooManyBytes(const absl::Status& why) {
+  Stop();
+  counts_->overflows.Increment();
+  Fail(why, Next::kPass);
+  MakeRoom();
+}
+
+void Reflector::MakeRoom() {
+  if (phase_ != Phase::kWaiting || !account_.exceeded() || !account_.IsDemanded()) return;
+  const absl::Status why = status_.reason;
+  owner_.OnEvicted();
+  SetStatus(DemandState::kPending, why, /*failed=*/true);
+}
+
+}  // namespace mandate

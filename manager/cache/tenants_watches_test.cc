@@ -1,0 +1,125 @@
+// What one tenant's objects take of a component's memory, others keep.
+#include <gtest/gtest.h>
+
+#include <string>
+
+#include "manager/cache/cache.h"
+#include "manager/cache/testing/cache_fixture.h"
+#include "manager/core/strings.h"
+
+namespace mandate {
+namespace {
+
+class TenantsWatchesTest : public CacheFixture {
+ protected:
+  // The component's share holds thirty objects, and the common half as many.
+  TenantsWatchesTest() { options_.max_watch_bytes = 60 * WidgetJson("foo/10", 100).size(); }
+
+  Demanded DemandFor(CacheView& view, const std::string& tenant) {
+    Demanded demanded = Demand(view, tenant);
+    demanded.sink->SetFlows({tenant});
+    Settle();
+    return demanded;
+  }
+  void Put(const std::string& ns, int from, int to) {
+    for (int i = from; i < to; ++i) server_.Put(StrCat(ns, "/", i));
+    loop_.RunFor(absl::Seconds(1));
+  }
+  double Held(const std::string& component) {
+    return Gauge("mandate_cache_budget_used_bytes", {{"identity", component}});
+  }
+  static absl::StatusCode Code(CacheView& view, const std::string& ns, const std::string& name) {
+    return view.GetRaw(NonBlockingContext(), kWidget, {ns, name}).status().code();
+  }
+};
+
+TEST_F(TenantsWatchesTest, TheGreedyOneEndsAndTheOthersGoOn) {
+  CacheView& view = AddGranted(a_);
+  Demanded declared = DemandAndSettle(view, "own");
+  Put("own", 10, 12);
+  Put("greedy", 10, 60);
+  Demanded greedy = DemandFor(view, "greedy");
+  Demanded modest = DemandFor(view, "modest");
+  ASSERT_EQ(greedy.state(), DemandState::kSynced);
+  greedy.Take();
+  Put("modest", 10, 25);
+  EXPECT_EQ(modest.state(), DemandState::kSynced) << modest.handle->status().reason;
+  EXPECT_EQ(Code(view, "modest", "24"), absl::StatusCode::kOk);
+  Put("own", 12, 30);
+  EXPECT_EQ(declared.state(), DemandState::kSynced) << declared.handle->status().reason;
+  EXPECT_EQ(Code(view, "own", "29"), absl::StatusCode::kOk);
+
+  EXPECT_EQ(greedy.state(), DemandState::kPending);
+  const absl::Status why = greedy.handle->status().reason;
+  EXPECT_EQ(why.code(), absl::StatusCode::kResourceExhausted) << why;
+  EXPECT_NE(why.message().find("max_watch_bytes"), std::string::npos) << why;
+  EXPECT_EQ(greedy.sink->Content(), "") << "its objects have left the memory";
+  EXPECT_EQ(Code(view, "greedy", "10"), absl::StatusCode::kUnavailable);
+  EXPECT_LE(Held("a"), 36 * WidgetJson("foo/10", 100).size());
+
+  // It asks again for as long as it takes, and never at the cost of another.
+  loop_.RunFor(absl::Minutes(10));
+  EXPECT_EQ(greedy.state(), DemandState::kPending);
+  EXPECT_EQ(modest.state(), DemandState::kSynced);
+  EXPECT_EQ(declared.state(), DemandState::kSynced);
+  for (int i = 12; i < 60; ++i) server_.Delete(StrCat("greedy/", i));
+  loop_.RunFor(absl::Minutes(2));
+  EXPECT_EQ(greedy.state(), DemandState::kSynced) << greedy.handle->status().reason;
+  EXPECT_EQ(Code(view, "greedy", "11"), absl::StatusCode::kOk);
+  EXPECT_EQ(Code(view, "greedy", "12"), absl::StatusCode::kNotFound);
+}
+
+// The first state of a declared source needs the room that tenants have taken.
+TEST_F(TenantsWatchesTest, ADeclaredSourceTakesTheRoomOfTenants) {
+  CacheView& view = AddGranted(a_);
+  Put("greedy", 10, 60);
+  Put("own", 10, 40);
+  Demanded greedy = DemandFor(view, "greedy");
+  ASSERT_EQ(greedy.state(), DemandState::kSynced);
+  Demanded declared = DemandAndSettle(view, "own");
+  EXPECT_EQ(declared.state(), DemandState::kSynced) << declared.handle->status().reason;
+  EXPECT_EQ(greedy.state(), DemandState::kPending);
+  Leave(declared);
+  loop_.RunFor(absl::Minutes(2));
+  EXPECT_EQ(greedy.state(), DemandState::kSynced);
+}
+
+// Another component with a part of the budget has the same objects: nobody loses them.
+TEST_F(TenantsWatchesTest, AnotherComponentTakesTheWatchOver) {
+  CacheView& view_a = AddGranted(a_);
+  CacheView& view_b = AddGranted(b_);
+  Put("shared", 10, 30);
+  Demanded of_a = DemandFor(view_a, "shared");
+  Demanded of_b = DemandFor(view_b, "shared");
+  Demanded declared = DemandAndSettle(view_a, "own");
+  of_a.Take();
+  Put("own", 10, 40);
+  EXPECT_EQ(declared.state(), DemandState::kSynced);
+  EXPECT_EQ(of_a.state(), DemandState::kSynced) << of_a.handle->status().reason;
+  EXPECT_EQ(of_b.state(), DemandState::kSynced);
+  EXPECT_EQ(Code(view_a, "shared", "29"), absl::StatusCode::kOk);
+  EXPECT_GT(Held("b"), 0);
+  EXPECT_EQ(metrics_.Counter("mandate_cache_handovers_total", "", {{"kind", "widgets.example.com"}})
+                .Value(),
+            1);
+}
+
+// A narrower watch lives on what the evicted one delivered.
+TEST_F(TenantsWatchesTest, ANarrowerWatchGoesOn) {
+  CacheView& view = AddGranted(a_);
+  Put("greedy", 10, 50);
+  Demanded wide = DemandFor(view, "");
+  wide.sink->SetFlows({"greedy"});
+  Demanded narrow = Demand(view, "greedy", "10");
+  narrow.sink->SetFlows({"modest"});
+  Settle();
+  ASSERT_EQ(narrow.state(), DemandState::kSynced);
+  Put("greedy", 50, 80);
+  EXPECT_EQ(wide.state(), DemandState::kPending);
+  EXPECT_EQ(narrow.state(), DemandState::kSynced) << narrow.handle->status().reason;
+  EXPECT_EQ(Code(view, "greedy", "10"), absl::StatusCode::kOk);
+  EXPECT_EQ(Code(view, "greedy", "11"), absl::StatusCode::kUnavailable);
+}
+
+}  // namespace
+}  // namespace mandate
