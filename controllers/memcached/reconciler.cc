@@ -249,6 +249,8 @@ absl::StatusOr<std::unique_ptr<Controller>> MakeController(const Component& comp
   return ControllerBuilder<kMemcached>(component.controller_context)
       .For<Memcached>()
       .WithDemands(demands)
+      // One namespace's reconciles, however long they take, leave a worker to the others.
+      .WithOptions({.max_concurrent_reconciles = 4, .queue = {.max_of_namespace = 3}})
       .Complete(std::make_unique<MemcachedReconciler>(component, std::move(client), demands));
 }
 

@@ -5,11 +5,15 @@
 
 namespace mandate {
 
-void ReadyLevel::Push(WorkItem& item) {
+void ReadyLevel::Push(WorkItem& item, bool is_held) {
   Flow& flow = flows_[item.request().key.ns];
-  if (flow.items.empty()) turns_.push_back(flow);
+  if (flow.items.empty()) {
+    flow.is_held = is_held;
+    TurnsOf(flow).push_back(flow);
+  }
   flow.items.push_back(item);
   ++size_;
+  if (flow.is_held) ++held_size_;
 }
 
 WorkItem& ReadyLevel::Pop() {
@@ -26,37 +30,67 @@ void ReadyLevel::Remove(WorkItem& item) { Drop(item, flows_.find(item.request().
 void ReadyLevel::Drop(WorkItem& item, Flow& flow) {
   flow.items.erase(flow.items.iterator_to(item));
   --size_;
+  if (flow.is_held) --held_size_;
   if (!flow.items.empty()) return;
-  turns_.erase(turns_.iterator_to(flow));
+  Turns& turns = TurnsOf(flow);
+  turns.erase(turns.iterator_to(flow));
   flows_.erase(item.request().key.ns);
+}
+
+void ReadyLevel::Hold(const std::string& ns) {
+  const auto it = flows_.find(ns);
+  if (it == flows_.end()) return;
+  Flow& flow = it->second;
+  turns_.erase(turns_.iterator_to(flow));
+  flow.is_held = true;
+  held_.push_back(flow);
+  held_size_ += flow.items.size();
+}
+
+void ReadyLevel::Release(const std::string& ns) {
+  const auto it = flows_.find(ns);
+  if (it == flows_.end()) return;
+  Flow& flow = it->second;
+  held_.erase(held_.iterator_to(flow));
+  flow.is_held = false;
+  turns_.push_back(flow);
+  held_size_ -= flow.items.size();
 }
 
 void ReadyLevel::Clear() {
   turns_.clear();
+  held_.clear();
   for (auto& [ns, flow] : flows_) flow.items.clear();
   flows_.clear();
-  size_ = 0;
+  size_ = held_size_ = 0;
 }
 
 void ReadyLevel::ForEach(absl::FunctionRef<bool(const WorkItem&)> visit) const {
+  if (ForEach(turns_, visit)) ForEach(held_, visit);
+}
+
+bool ReadyLevel::ForEach(const Turns& turns, absl::FunctionRef<bool(const WorkItem&)> visit) {
   struct Rest {
     WorkItem::List::const_iterator next, end;
   };
   std::vector<Rest> rests;
-  for (const Flow& flow : turns_) {
-    if (!visit(flow.items.front())) return;
+  for (const Flow& flow : turns) {
+    if (!visit(flow.items.front())) return false;
     if (flow.items.size() > 1) rests.push_back({std::next(flow.items.begin()), flow.items.end()});
   }
   while (!rests.empty()) {
     for (Rest& rest : rests) {
-      if (!visit(*rest.next++)) return;
+      if (!visit(*rest.next++)) return false;
     }
     std::erase_if(rests, [](const Rest& rest) { return rest.next == rest.end; });
   }
+  return true;
 }
 
 void ReadyLevel::ForEachFirst(absl::FunctionRef<void(const WorkItem&)> visit) const {
-  for (const Flow& flow : turns_) visit(flow.items.front());
+  for (const Turns* turns : {&turns_, &held_}) {
+    for (const Flow& flow : *turns) visit(flow.items.front());
+  }
 }
 
 }  // namespace mandate

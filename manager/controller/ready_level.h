@@ -12,9 +12,9 @@
 namespace mandate {
 
 // Namespaces take turns, and each gives one item in turn. Within a namespace the items are in
-// order. A new namespace, and one that had no item, comes last. Each function takes constant time,
-// if it does not say otherwise: a FlowQueue (manager/cache) would search for an item to remove it.
-// The items outlive it. Not thread-safe.
+// order. A new namespace, one that had no item, and one that was held come last. Each function
+// takes constant time, if it does not say otherwise: a FlowQueue (manager/cache) would search for
+// an item to remove it. The items outlive it. Not thread-safe.
 class ReadyLevel {
  public:
   ReadyLevel() = default;
@@ -22,17 +22,25 @@ class ReadyLevel {
   ReadyLevel(const ReadyLevel&) = delete;
   ReadyLevel& operator=(const ReadyLevel&) = delete;
 
-  void Push(WorkItem& item);
-  // It is not empty.
+  // is_held: the namespace has no turn until Release().
+  void Push(WorkItem& item, bool is_held = false);
+  // HasTurn().
   WorkItem& Pop();
   void Remove(WorkItem& item);
   void Clear();  // in proportion to size()
 
+  // From now on the namespace has no turn; has turns again. To be called for each change.
+  void Hold(const std::string& ns);
+  void Release(const std::string& ns);
+
   bool empty() const { return size_ == 0; }
   size_t size() const { return size_; }
+  // Whether a namespace that is not held has an item; how many items these have.
+  bool HasTurn() const { return !turns_.empty(); }
+  size_t available() const { return size_ - held_size_; }
 
-  // Calls `visit` with the items in the order in which Pop() would return them, until it returns
-  // false. In proportion to the calls.
+  // Calls `visit` with the items in the order in which Pop() would return them, those that are held
+  // last, until it returns false. In proportion to the calls.
   void ForEach(absl::FunctionRef<bool(const WorkItem&)> visit) const;
   // Calls `visit` with the first item of each namespace.
   void ForEachFirst(absl::FunctionRef<void(const WorkItem&)> visit) const;
@@ -40,16 +48,22 @@ class ReadyLevel {
  private:
   struct Flow {
     WorkItem::List items;
+    bool is_held = false;  // in held_, else in turns_
     boost::intrusive::list_member_hook<> turn;
   };
   using Turns = boost::intrusive::list<
       Flow, boost::intrusive::member_hook<Flow, boost::intrusive::list_member_hook<>, &Flow::turn>>;
 
+  // Returns false if `visit` did.
+  static bool ForEach(const Turns& turns, absl::FunctionRef<bool(const WorkItem&)> visit);
+  Turns& TurnsOf(const Flow& flow) { return flow.is_held ? held_ : turns_; }
   void Drop(WorkItem& item, Flow& flow);
 
   absl::node_hash_map<std::string, Flow> flows_;  // by namespace; none is empty
-  Turns turns_;                                   // all of them
+  Turns turns_;                                   // those that are not held
+  Turns held_;                                    // the others
   size_t size_ = 0;
+  size_t held_size_ = 0;  // of those that are held
 };
 
 }  // namespace mandate

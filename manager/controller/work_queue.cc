@@ -75,8 +75,10 @@ const WorkItem* WorkQueue::DoneAndGet(const WorkItem& item, const Outcome& outco
 
 WorkItem* WorkQueue::Next(absl::Time now) {
   Promote(now);
-  if (ready_.empty()) return nullptr;
-  WorkItem& item = TakeFirst();
+  WorkItem* const next = TakeFirst();
+  if (next == nullptr) return nullptr;
+  WorkItem& item = *next;
+  Occupy(item.request().key.ns);
   processing_.push_back(item);
   item.place_ = WorkItem::Place::kNowhere;
   item.processing_ = true;
@@ -87,16 +89,40 @@ WorkItem* WorkQueue::Next(absl::Time now) {
   return &item;
 }
 
-WorkItem& WorkQueue::TakeFirst() {
-  auto level = ready_.begin();
-  if (ready_.size() > 1 && ++choices_ % kLowersTurn == 0) {
-    const size_t lower = choices_ / kLowersTurn % (ready_.size() - 1);
-    std::advance(level, lower + 1);
+WorkItem* WorkQueue::TakeFirst() {
+  const auto has_turn = [](const auto& level) { return level.second.HasTurn(); };
+  const auto levels = static_cast<size_t>(std::ranges::count_if(ready_, has_turn));
+  if (levels == 0) return nullptr;
+  size_t skipped = 0;
+  if (levels > 1 && ++choices_ % kLowersTurn == 0) {
+    skipped = 1 + choices_ / kLowersTurn % (levels - 1);
   }
+  auto level = std::ranges::find_if(ready_, has_turn);
+  for (; skipped > 0; --skipped) level = std::find_if(std::next(level), ready_.end(), has_turn);
   WorkItem& item = level->second.Pop();
   if (level->second.empty()) ready_.erase(level);
   --ready_count_;
-  return item;
+  return &item;
+}
+
+void WorkQueue::Occupy(const std::string& ns) {
+  if (options_.max_of_namespace == 0 || ns.empty()) return;
+  if (++occupied_[ns] != options_.max_of_namespace) return;
+  for (auto& [priority, level] : ready_) level.Hold(ns);
+}
+
+void WorkQueue::Vacate(const std::string& ns) {
+  const auto it = occupied_.find(ns);
+  if (it == occupied_.end()) return;
+  if (it->second == options_.max_of_namespace) {
+    for (auto& [priority, level] : ready_) level.Release(ns);
+  }
+  if (--it->second == 0) occupied_.erase(it);
+}
+
+bool WorkQueue::IsFull(const std::string& ns) const {
+  const auto it = occupied_.find(ns);
+  return it != occupied_.end() && it->second == options_.max_of_namespace;
 }
 
 void WorkQueue::Finish(WorkItem& item, const Outcome& outcome, absl::Time now) {
@@ -116,9 +142,9 @@ void WorkQueue::Finish(WorkItem& item, const Outcome& outcome, absl::Time now) {
   }
   item.processing_ = false;
   processing_.erase(processing_.iterator_to(item));
+  Vacate(item.request().key.ns);
   if (item.place_ == WorkItem::Place::kReady) {
-    ++ready_count_;
-    ready_[item.priority_].Push(item);
+    PushReady(item);
   } else if (item.place_ == WorkItem::Place::kNowhere) {
     items_.erase(items_.find(item.request()));
   }
@@ -145,7 +171,9 @@ absl::Time WorkQueue::NextReady() const {
 size_t WorkQueue::Len(absl::Time now) {
   AdaptiveMutexLock lock(mutex_);
   Promote(now);
-  return ready_count_;
+  size_t available = 0;
+  for (const auto& [priority, level] : ready_) available += level.available();
+  return available;
 }
 
 size_t WorkQueue::Items() const {
@@ -189,9 +217,7 @@ void WorkQueue::Enqueue(WorkItem& item, int priority, absl::Time ready_at, absl:
       if (priority <= item.priority_) return;
       if (!item.processing_) RemoveFromReady(item);
       item.priority_ = priority;
-      if (item.processing_) return;  // Finish() will queue it
-      ++ready_count_;
-      ready_[priority].Push(item);
+      if (!item.processing_) PushReady(item);  // else Finish() will queue it
       return;
     case WorkItem::Place::kWaiting:
       item.priority_ = std::max(item.priority_, priority);
@@ -215,8 +241,11 @@ void WorkQueue::MakeReady(WorkItem& item, absl::Time since) {
   item.place_ = WorkItem::Place::kReady;
   item.since_ = absl::ToUnixNanos(since);
   ++counts_.adds;
-  if (item.processing_) return;  // Finish() will queue it
-  ready_[item.priority_].Push(item);
+  if (!item.processing_) PushReady(item);  // else Finish() will queue it
+}
+
+void WorkQueue::PushReady(WorkItem& item) {
+  ready_[item.priority_].Push(item, IsFull(item.request().key.ns));
   ++ready_count_;
 }
 

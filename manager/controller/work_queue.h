@@ -13,8 +13,10 @@
 #include <functional>
 #include <map>
 #include <memory>
+#include <string>
 
 #include "absl/container/btree_map.h"
+#include "absl/container/flat_hash_map.h"
 #include "absl/container/node_hash_map.h"
 #include "absl/time/time.h"
 #include "manager/controller/queue_metrics.h"
@@ -33,7 +35,8 @@ namespace mandate {
 // one of the lower ones goes first, and these take turns: a flood of urgent requests does not hold
 // up the others without end. Within a priority namespaces take turns, and of a namespace the
 // request goes first that became ready first: a tenant with many requests delays another by one of
-// them for each of the other's. The queue wakes no worker:
+// them for each of the other's, or by none, while Options::max_of_namespace leaves a worker. The
+// queue wakes no worker:
 // the caller of Add() decides whether a worker is needed (Len()), and calls Get() again at
 // NextReady().
 //
@@ -47,6 +50,10 @@ class WorkQueue {
     // Decides instead of base_delay (rate_limiter.h); max_delay is still the limit. For this queue
     // alone.
     std::shared_ptr<RateLimiter> rate_limiter = nullptr;
+    // How many requests of one namespace are processed at once; the others of it wait. Less than
+    // the number of workers: a tenant whose requests take long leaves workers to others. Not for
+    // requests without a namespace. 0: any number.
+    size_t max_of_namespace = 0;
     // The most distinct requests that are held, in whatever state.
     size_t max_items = 1'000'000;
   };
@@ -86,7 +93,7 @@ class WorkQueue {
 
   // When the first waiting request becomes ready; infinite future if none waits.
   absl::Time NextReady() const;
-  // The number of requests that are ready.
+  // The number of requests that Get() can hand out now.
   size_t Len(absl::Time now);
   // The number of requests that are held: ready, waiting, or being processed.
   size_t Items() const;
@@ -104,7 +111,7 @@ class WorkQueue {
 
  private:
   WorkItem* Next(absl::Time now) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
-  WorkItem& TakeFirst() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  WorkItem* TakeFirst() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   void Finish(WorkItem& item, const Outcome& outcome, absl::Time now)
       ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   absl::Time RetryTime(WorkItem& item, absl::Duration after, absl::Time now)
@@ -112,7 +119,12 @@ class WorkQueue {
   void Enqueue(WorkItem& item, int priority, absl::Time ready_at, absl::Time now)
       ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   void MakeReady(WorkItem& item, absl::Time since) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  void PushReady(WorkItem& item) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   void RemoveFromReady(WorkItem& item) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  // A request of this namespace is processed now; is done.
+  void Occupy(const std::string& ns) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  void Vacate(const std::string& ns) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  bool IsFull(const std::string& ns) const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   // Makes the waiting requests whose time has come ready.
   void Promote(absl::Time now) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
 
@@ -123,11 +135,13 @@ class WorkQueue {
   absl::node_hash_map<Request, WorkItem> items_ ABSL_GUARDED_BY(mutex_);  // those that are held
   // By priority; no level is empty.
   std::map<int, ReadyLevel, std::greater<int>> ready_ ABSL_GUARDED_BY(mutex_);
-  size_t ready_count_ ABSL_GUARDED_BY(mutex_) = 0;
-  size_t failing_ ABSL_GUARDED_BY(mutex_) = 0;  // those with failures
-  size_t choices_ ABSL_GUARDED_BY(mutex_) = 0;  // between several priorities
+  size_t ready_count_ ABSL_GUARDED_BY(mutex_) = 0;  // of all priorities
+  size_t failing_ ABSL_GUARDED_BY(mutex_) = 0;      // those with failures
+  size_t choices_ ABSL_GUARDED_BY(mutex_) = 0;      // between several priorities
   absl::btree_map<WorkItem::Due, WorkItem*> waiting_ ABSL_GUARDED_BY(mutex_);
   WorkItem::List processing_ ABSL_GUARDED_BY(mutex_);
+  // How many of these each namespace has, if their number is limited.
+  absl::flat_hash_map<std::string, size_t> occupied_ ABSL_GUARDED_BY(mutex_);
   uint64_t sequence_ ABSL_GUARDED_BY(mutex_) = 0;
   QueueCounts counts_ ABSL_GUARDED_BY(mutex_);
 };

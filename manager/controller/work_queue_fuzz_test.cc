@@ -35,7 +35,7 @@ struct Model {
 
 class Fuzz {
  public:
-  explicit Fuzz(uint64_t seed) : random_(seed) {}
+  explicit Fuzz(uint64_t seed) : random_(seed), max_of_namespace_(seed % 4) {}
 
   void Run() {
     for (step_ = 0; step_ < 3000; ++step_) {
@@ -145,7 +145,7 @@ class Fuzz {
     std::set<int, std::greater<>> priorities;
     size_t ready = 0;
     for (const auto& [key, model] : models_) {
-      if (!IsReady(model)) continue;
+      if (!IsReady(model) || IsHeld(key.ns)) continue;
       priorities.insert(model.priority);
       ++ready;
     }
@@ -169,13 +169,24 @@ class Fuzz {
     model.processing = true;
     model.owed = false;
     held_.push_back(item);
+    NoteReady();
   }
 
   bool IsReady(const Model& model) const {
     return !model.processing && model.owed && model.ready_at <= now_;
   }
+  // Whether as many requests of the namespace are processed as may be.
+  bool IsHeld(const std::string& ns) const {
+    return max_of_namespace_ > 0 && CountProcessed(ns) >= max_of_namespace_;
+  }
+  size_t CountProcessed(const std::string& ns) const {
+    return static_cast<size_t>(std::ranges::count_if(models_, [&](const auto& entry) {
+      return entry.second.processing && entry.first.ns == ns;
+    }));
+  }
 
-  // Since which step each ready request, and each namespace with one, has waited for its turn.
+  // Since which step each ready request has waited, and each namespace with one that is not held
+  // has waited for its turn.
   void NoteReady() {
     std::map<Place, int> requests, turns;
     for (const auto& [key, model] : models_) {
@@ -186,7 +197,7 @@ class Fuzz {
         now[place] = known == before.end() ? step_ : known->second;
       };
       keep(requests, requests_, {model.priority, key.ns, key.name});
-      keep(turns, turns_, {model.priority, key.ns, ""});
+      if (!IsHeld(key.ns)) keep(turns, turns_, {model.priority, key.ns, ""});
     }
     requests_ = std::move(requests);
     turns_ = std::move(turns);
@@ -240,7 +251,10 @@ class Fuzz {
 
   std::mt19937_64 random_;
   absl::Time now_ = absl::FromUnixSeconds(1000);
-  WorkQueue queue_{{.max_delay = absl::Hours(100), .max_items = kMaxItems}};
+  const size_t max_of_namespace_;
+  WorkQueue queue_{{.max_delay = absl::Hours(100),
+                    .max_of_namespace = max_of_namespace_,
+                    .max_items = kMaxItems}};
   std::map<ObjectKey, Model> models_;
   std::vector<const WorkItem*> held_;
   size_t choices_ = 0;  // of Take(), between several priorities

@@ -76,6 +76,8 @@ absl::StatusOr<std::unique_ptr<Controller>> MakeController(const Component& comp
   return ControllerBuilder<kBar>(component.controller_context)
       .For<Bar>()
       .WithDemands(demands)
+      // One namespace's reconciles, however long they take, leave a worker to the others.
+      .WithOptions({.max_concurrent_reconciles = 4, .queue = {.max_of_namespace = 3}})
       .Complete(std::make_unique<BarReconciler>(component, std::move(client), demands));
 }
 
