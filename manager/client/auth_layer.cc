@@ -69,9 +69,9 @@ absl::StatusOr<HttpResponse> AuthLayer::Checked(const RestRequest& request, cons
     error = ErrorOf(*response);
   } else {
     metrics_.CountResponse("<error>", request.method);
-    error = absl::Status(response.status().code(), StrCat(request.method, " ", request.target,
-                                                          " as ", options_.identity->name(), ": ",
-                                                          AsStd(response.status().message())));
+    error = absl::Status(response.status().code(),
+                         StrCat(request.ToString(), " as ", options_.identity->name(), ": ",
+                                AsStd(response.status().message())));
     if (WasNotSent(response.status())) error = MarkNotSent(std::move(error));
   }
   OnError(token, request.method, request.target, error);

@@ -373,9 +373,10 @@ TEST_F(ComponentClientTest, TransportErrorsNameTheRequestAndTheComponent) {
   server = [](const HttpRequest&) {
     return FakeReply::Error(absl::UnavailableError("connection refused"));
   };
-  const Result result = Send(Post());
-  EXPECT_EQ(result.status().message(),
-            "POST /api/v1/namespaces/foo/pods as scope: connection refused");
+  RestRequest request = Post();
+  request.target += "?continue=secret";
+  EXPECT_EQ(Send(std::move(request)).status().message(),
+            "POST /api/v1/namespaces/foo/pods?continue=*** as scope: connection refused");
   EXPECT_EQ(Counted("<error>", "POST"), 1);
 }
 

@@ -94,7 +94,7 @@ absl::Status ObjectClient::Write(const CallContext& context, RestRequest request
 absl::Status ObjectClient::Exchange(const CallContext& context, RestRequest request,
                                     const KindInfo& kind, Message& out) {
   request.accept = AcceptOf(kind);
-  const std::string what = StrCat(request.method, " ", request.target);
+  const std::string what = request.ToString();
   ASSIGN_OR_RETURN(const HttpResponse response, rest_.Do(context, std::move(request)));
   if (absl::Status s = DecodeObject(response.body, EncodingOf(response), out); !s.ok()) {
     return absl::InternalError(

@@ -54,4 +54,15 @@ std::string ResourceTarget(const KindInfo& kind, const ObjectKey& key, std::stri
   return target;
 }
 
+std::string RestRequest::ToString() const {
+  std::string text = StrCat(method, " ", target);
+  for (const std::string_view name : {"?continue=", "&continue="}) {
+    const size_t at = text.find(name);
+    if (at == std::string::npos) continue;
+    const size_t value = at + name.size();
+    text.replace(value, text.find('&', value) - value, "***");
+  }
+  return text;
+}
+
 }  // namespace mandate

@@ -73,5 +73,23 @@ TEST(ResourceTargetTest, TheServerReadsTheNameBack) {
   }
 }
 
+TEST(RestRequestTest, ItsTextHidesTheTokenOfAList) {
+  struct {
+    const char *target, *text;
+  } const rows[] = {
+      {"/api/v1/pods", "GET /api/v1/pods"},
+      {"/api/v1/pods?limit=500&continue=eyJ2", "GET /api/v1/pods?limit=500&continue=***"},
+      {"/api/v1/pods?continue=eyJ2&limit=500", "GET /api/v1/pods?continue=***&limit=500"},
+      {"/api/v1/pods?continue=", "GET /api/v1/pods?continue=***"},
+      {"/api/v1/pods?discontinue=1", "GET /api/v1/pods?discontinue=1"},
+  };
+  for (const auto& row : rows) {
+    RestRequest request;
+    request.method = "GET";
+    request.target = row.target;
+    EXPECT_EQ(request.ToString(), row.text);
+  }
+}
+
 }  // namespace
 }  // namespace mandate

@@ -35,7 +35,7 @@ class Promise {
 absl::StatusOr<HttpResponse> RestClient::Do(const CallContext& context, RestRequest request) {
   if (!loop().CanAwait()) {
     return MarkNotSent(absl::FailedPreconditionError(
-        StrCat(request.method, " ", request.target,
+        StrCat(request.ToString(),
                ": a blocking request was made on the event loop; send it from a worker")));
   }
   auto answer = std::make_shared<Answer>();

@@ -30,6 +30,10 @@ struct RestRequest {
   bool idempotent = false;
   // Send() only; HttpRequest::body_sink.
   std::shared_ptr<BodySink> body_sink = nullptr;
+
+  // "GET /api/v1/pods?limit=500&continue=***"; for messages. What they say reaches /readyz and the
+  // log, and the token of a list has the key of an object, which is a tenant's.
+  std::string ToString() const;
 };
 
 // "/apis/rbac.authorization.k8s.io/v1/namespaces/foo/rolebindings/bar/status?x=y", each part

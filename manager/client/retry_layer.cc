@@ -89,8 +89,8 @@ void RetryLayer::WaitUntil(const ClientCallPtr& call, absl::Time when,
 }
 
 void RetryLayer::OnDeadline(const ClientCallPtr& call) {
-  std::string text = StrCat(call->request.method, " ", call->request.target, " as ",
-                            options_.identity->name(), ": the deadline passed");
+  std::string text =
+      StrCat(call->request.ToString(), " as ", options_.identity->name(), ": the deadline passed");
   if (!call->last_error.ok()) {
     StrAppend(&text, "; last error: ", AsStd(call->last_error.message()));
   }
@@ -98,7 +98,7 @@ void RetryLayer::OnDeadline(const ClientCallPtr& call) {
 }
 
 void RetryLayer::Cancel(const ClientCallPtr& call) {
-  Finish(call, absl::CancelledError(StrCat("cancelled: ", call->request.target)));
+  Finish(call, absl::CancelledError(StrCat("cancelled: ", call->request.ToString())));
 }
 
 void RetryLayer::Finish(ClientCallPtr call, absl::StatusOr<HttpResponse> result) {

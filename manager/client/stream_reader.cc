@@ -112,14 +112,14 @@ absl::Status ReadStream(const CallContext& context, RestClient& rest, RestReques
   Loop& loop = rest.loop();
   if (!loop.CanAwait()) {
     return MarkNotSent(absl::FailedPreconditionError(
-        StrCat("GET ", request.target,
+        StrCat(request.ToString(),
                ": a blocking request was made on the event loop; send it from a worker")));
   }
   const auto pipe = std::make_shared<Pipe>(max_buffered);
   const auto reading = std::make_shared<Reading>();
   loop.Post([&loop, &rest, context, request = std::move(request), pipe, reading,
              end = std::make_shared<PipeSink>(pipe)]() mutable {
-    const std::string what = StrCat("GET ", request.target);
+    const std::string what = request.ToString();
     reading->end.emplace(loop, context, [pipe, what](absl::StatusCode why) {
       pipe->End(absl::Status(
           why, StrCat(what, ": ",

@@ -129,7 +129,7 @@ absl::StatusOr<Scale> SubresourceClient::WriteScale(const CallContext& context, 
 
 absl::StatusOr<Scale> SubresourceClient::ExchangeScale(const CallContext& context,
                                                        RestRequest request) {
-  const std::string what = StrCat(request.method, " ", request.target);
+  const std::string what = request.ToString();
   ASSIGN_OR_RETURN(const HttpResponse response, rest_.Do(context, std::move(request)));
   absl::StatusOr<Scale> scale = ParseScale(response.body);
   if (scale.ok()) return scale;

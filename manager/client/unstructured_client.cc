@@ -46,7 +46,7 @@ KindInfo AsJson(KindInfo kind) {
 absl::StatusOr<Json::Value> UnstructuredClient::Exchange(const CallContext& context,
                                                          RestRequest request) {
   request.accept = kJsonType;
-  const std::string what = StrCat(request.method, " ", request.target);
+  const std::string what = request.ToString();
   ASSIGN_OR_RETURN(const HttpResponse response, objects_.rest().Do(context, std::move(request)));
   absl::StatusOr<Json::Value> json = ParseJson(response.body);
   if (json.ok() && json->isObject()) return json;
