@@ -2,10 +2,12 @@
 
 #include <algorithm>
 #include <optional>
+#include <string>
 #include <utility>
 
 #include "manager/cache/loop_timer.h"
 #include "manager/cache/watch_request.h"
+#include "manager/core/loop_label.h"
 #include "manager/core/strings.h"
 
 namespace mandate {
@@ -14,6 +16,8 @@ namespace {
 
 // Frames of this size come and go in each turn of the loop.
 constexpr size_t kNotCounted = size_t{64} << 10;
+// How many bytes are decoded before the clock is read again.
+constexpr size_t kBetweenLooks = size_t{64} << 10;
 
 }  // namespace
 
@@ -23,6 +27,7 @@ class WatchStream::Session : public StreamSink, public std::enable_shared_from_t
   Session(RestClient& client, Options options, Observer& observer)
       : loop_(client.loop()),
         options_(options),
+        component_(client.component()),
         observer_(&observer),
         started_(loop_.clock().TimeNow()),
         account_(options.account),
@@ -112,13 +117,21 @@ class WatchStream::Session : public StreamSink, public std::enable_shared_from_t
 
   // The observer may destroy the WatchStream in any call: observer_ is then null.
   void Turn() {
+    const LoopLabel label(component_, "events of a watch");
     if (observer_ != nullptr && splitter_ && !told_open_) {
       told_open_ = true;
       observer_->OnWatchOpen();
     }
     const size_t enough = queued_ / 2;
+    size_t look_at = queued_ - std::min(queued_, kBetweenLooks);
+    const absl::Time long_at = loop_.clock().TimeNow() + options_.long_turn;
+    const auto is_long = [&] {
+      if (queued_ > look_at || queued_ >= options_.max_queue_bytes / 2) return false;
+      look_at = queued_ - std::min(queued_, kBetweenLooks);
+      return loop_.clock().TimeNow() >= long_at;
+    };
     for (int i = 0; observer_ != nullptr && splitter_ && !broken_; ++i) {
-      if (i >= options_.frames_per_turn && queued_ <= enough) {
+      if ((i >= options_.frames_per_turn && queued_ <= enough) || (i > 0 && is_long())) {
         Schedule();
         break;
       }
@@ -162,6 +175,7 @@ class WatchStream::Session : public StreamSink, public std::enable_shared_from_t
 
   Loop& loop_;
   const Options options_;
+  const std::string component_;
   Observer* observer_;  // null: the watch has ended, or was destroyed
   const absl::Time started_;
   WatchBudget::Account* account_;  // null: none, or the same

@@ -13,14 +13,16 @@ namespace mandate {
 
 // Bytes wait in a bounded queue, and each turn of the loop decodes some frames, so that a busy
 // watch does not block the loop. A turn decodes at least half of the queue, so the queue stays
-// below twice the data that arrives in one turn. The stream is never paused: on overflow it ends,
-// and the reader lists again. That loses nothing, because a list is complete. Loop thread only.
+// below twice the data that arrives in one turn; but a turn that has taken long ends earlier, while
+// less than half of the bound waits. The stream is never paused: on overflow it ends, and the
+// reader lists again. That loses nothing, because a list is complete. Loop thread only.
 class WatchStream {
  public:
   struct Options {
     size_t max_frame_bytes = FrameSplitter::kDefaultMaxFrame;
     size_t max_queue_bytes = size_t{32} << 20;
     int frames_per_turn = 256;  // or more: at least half of the queue
+    absl::Duration long_turn = absl::Milliseconds(5);
     // The server ends a watch after its timeoutSeconds. If the watch is still open after this time,
     // the connection is dead.
     absl::Duration lifetime = absl::InfiniteDuration();

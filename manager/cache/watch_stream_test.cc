@@ -32,7 +32,10 @@ class SinkClient : public RestClient {
 class WatchStreamTest : public ::testing::Test, protected WatchStream::Observer {
  protected:
   void OnWatchOpen() override { log_ += "open "; }
-  void OnWatchEvent(WatchEvent) override { log_ += "event "; }
+  void OnWatchEvent(WatchEvent) override {
+    log_ += "event ";
+    loop_.simulated_clock().AdvanceTo(loop_.clock().TimeNow() + takes_);
+  }
   void OnWatchTurn() override { log_ += "turn "; }
   void OnWatchEnd(const WatchStream::End& end) override {
     log_ += end.kind == WatchStream::End::Kind::kNeverOpened ? "never opened" : "end";
@@ -46,6 +49,7 @@ class WatchStreamTest : public ::testing::Test, protected WatchStream::Observer 
 
   SimulatedLoop loop_;
   SinkClient client_{loop_};
+  absl::Duration takes_ = absl::ZeroDuration();  // an event
   std::string log_;
   std::unique_ptr<WatchStream> stream_ = std::make_unique<WatchStream>(
       client_, RestRequest(),
@@ -68,6 +72,26 @@ TEST_F(WatchStreamTest, ATurnReadsHalfOfTheWaitingBytes) {
   client_.sink->OnData(frame + frame + frame + frame);
   loop_.RunReady();
   EXPECT_EQ(log_, "open event event turn event turn event turn ");
+}
+
+// Others have a turn between events that take long, while there is room for what arrives meanwhile.
+TEST_F(WatchStreamTest, ALongTurnEndsEarlyUnlessHalfOfTheBoundWaits) {
+  const std::string frame =
+      std::string(70'000, ' ') + EventJson("ADDED", WidgetJson("default/a", 1));
+  takes_ = absl::Milliseconds(3);
+  const auto events_of_turns = [&](size_t max_queue_bytes) {
+    stream_ = std::make_unique<WatchStream>(
+        client_, RestRequest(), WatchStream::Options{.max_queue_bytes = max_queue_bytes},
+        static_cast<WatchStream::Observer&>(*this));
+    Open();
+    loop_.RunReady();
+    log_.clear();
+    client_.sink->OnData(frame + frame + frame + frame + frame);
+    loop_.RunReady();
+    return log_;
+  };
+  EXPECT_EQ(events_of_turns(100 * frame.size()), "event event turn event event turn event turn ");
+  EXPECT_EQ(events_of_turns(6 * frame.size()), "event event event turn event event turn ");
 }
 
 // Bytes that never become an event: many watches that each stay below their own bounds.
