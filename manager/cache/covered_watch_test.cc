@@ -1,4 +1,5 @@
 // Watches that a wider one replaces, and what happens when it is lost.
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <string>
@@ -8,6 +9,8 @@
 
 namespace mandate {
 namespace {
+
+using ::testing::HasSubstr;
 
 class CoveredWatchTest : public CacheFixture {
  protected:
@@ -75,7 +78,9 @@ TEST_F(CoveredWatchTest, TheEndOfTheWiderDemandStartsTheWatchAgain) {
   server_.Put("foo/new");
   Settle();
   EXPECT_EQ(server_.live_watches(), 1u);
-  EXPECT_EQ(a_.requests().size(), 2u) << "a watch from where the wider one was, and no list";
+  ASSERT_EQ(a_.requests().size(), 2u);
+  EXPECT_THAT(a_.requests().back(), HasSubstr("&resourceVersion=103"))
+      << "a watch from where the wider one was, and no list";
   // No event is lost, and none comes twice.
   EXPECT_EQ(foo.Take(), "~foo/x@103 Pending Synced +foo/new@104");
   EXPECT_EQ(Get(view, "foo", "x"), absl::StatusCode::kOk);

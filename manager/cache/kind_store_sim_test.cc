@@ -62,8 +62,11 @@ class KindStoreSimulation : public testing::Test {
              wider(scope.name, other.scope.name) && wider(scope.labels, other.scope.labels);
     }
     size_t version() const { return kept_by == nullptr ? at : kept_by->version(); }
+    void Tell(size_t version) { stream->SetResourceVersion(std::to_string(told = version)); }
     void Unfollow() {
       stream->Unfollow();
+      ASSERT_EQ(stream->store()->resource_version(), std::to_string(kept_by->told));
+      told = kept_by->told;
       at = version();
       kept_by = nullptr;
     }
@@ -71,6 +74,7 @@ class KindStoreSimulation : public testing::Test {
     DemandSpec scope;
     std::unique_ptr<KindStore::Stream> stream;
     size_t at = 0;                       // the version; 0: not filled
+    size_t told = 0;                     // the version that the stream knows; at most `at`
     Watch* kept_by = nullptr;            // another watch keeps this one's store
     std::map<std::string, size_t> last;  // the version of each object that was seen
     bool replaced = false;
@@ -111,7 +115,7 @@ class KindStoreSimulation : public testing::Test {
         objects.push_back(*ParseRawObject(state->bytes(), Encoding::kJson));
       }
     }
-    watch.at = version;
+    watch.at = watch.told = version;
     watch.Apply(watch.stream->Replace(ContentOf(objects), std::to_string(version), 1000).events);
   }
   void Open() {
@@ -150,7 +154,7 @@ class KindStoreSimulation : public testing::Test {
     } else {
       return;
     }
-    watch.stream->SetResourceVersion(std::to_string(watch.at));
+    watch.Tell(watch.at);
   }
   void Step() {
     if (Pick(2) == 0) Write();
@@ -179,12 +183,12 @@ class KindStoreSimulation : public testing::Test {
     } else if (action == 4 && Pick(3) == 0 && purges_) {
       UnfollowAllOf(watch);
       watch.stream->Purge();
-      watch.at = 0;
+      watch.at = watch.told = 0;
       watch.copy.clear();
       watch.last.clear();
     } else {
       for (size_t i = Pick(4); i > 0 && watch.at < history_.size(); --i) Deliver(watch);
-      if (Pick(2) == 0) watch.stream->SetResourceVersion(std::to_string(watch.at));  // a bookmark
+      if (Pick(2) == 0) watch.Tell(watch.at);  // a bookmark
     }
   }
   // What the stores say about an object, and that they agree.
