@@ -2,6 +2,7 @@
 
 #include <string.h>
 
+#include <algorithm>
 #include <utility>
 
 #include "manager/core/status_macros.h"
@@ -147,15 +148,25 @@ absl::StatusOr<WatchEvent> ParseWatchEvent(std::string_view bytes, Encoding enco
 void FrameSplitter::Feed(std::string_view chunk) {
   // The frames that Next() returned become invalid. The buffer holds at most one frame and one
   // chunk.
-  const size_t size = buffer_.size();
-  buffer_.erase(0, start_);
-  // The bytes that erase() moved to the front are still at the end, too: overwrite them.
-  buffer_.resize(size);
-  explicit_bzero(buffer_.data() + size - start_, start_);
-  buffer_.resize(size - start_);
-  scanned_ -= start_;
-  start_ = 0;
+  if (start_ > 0) {
+    // The bytes that this moves to the front are still at the end, too, until the burst is over.
+    dirty_ = std::max(dirty_, buffer_.size());
+    buffer_.erase(0, start_);
+    scanned_ -= start_;
+    start_ = 0;
+  }
   buffer_ += chunk;
+}
+
+void FrameSplitter::Clear() {
+  if (buffer_.capacity() > kKeptCapacity) {
+    std::string().swap(buffer_);  // an assignment keeps the capacity
+  } else {
+    if (dirty_ > buffer_.size()) buffer_.resize(dirty_);
+    explicit_bzero(buffer_.data(), buffer_.size());
+    buffer_.clear();
+  }
+  start_ = scanned_ = dirty_ = 0;
 }
 
 absl::Status FrameSplitter::TooLarge(size_t size) const {
@@ -164,17 +175,9 @@ absl::Status FrameSplitter::TooLarge(size_t size) const {
 }
 
 absl::StatusOr<std::optional<std::string_view>> FrameSplitter::Next() {
-  if (start_ == buffer_.size() && start_ > 0) {
-    // A burst is over: most watches are quiet, and need no large buffer. A kept one may hold the
-    // last Secret for long.
-    if (buffer_.capacity() > kKeptCapacity) {
-      std::string().swap(buffer_);  // an assignment keeps the capacity
-    } else {
-      explicit_bzero(buffer_.data(), buffer_.size());
-      buffer_.clear();
-    }
-    start_ = scanned_ = 0;
-  }
+  // A burst is over: most watches are quiet, and need no large buffer. A kept one may hold the last
+  // Secret for long.
+  if (start_ == buffer_.size() && start_ > 0) Clear();
   return encoding_ == Encoding::kJson ? NextLine() : NextPrefixed();
 }
 

@@ -57,12 +57,15 @@ class FrameSplitter {
   absl::StatusOr<std::optional<std::string_view>> NextLine();
   absl::StatusOr<std::optional<std::string_view>> NextPrefixed();
   absl::Status TooLarge(size_t size) const;
+  // Forgets the bytes, which were all handed out, and overwrites them.
+  void Clear();
 
   const Encoding encoding_;
   const size_t max_frame_;
   std::string buffer_;
   size_t start_ = 0;    // of the first frame not handed out
   size_t scanned_ = 0;  // no line ends between start_ and here
+  size_t dirty_ = 0;    // bytes of events may be up to here, if that is after the end
   size_t searched_bytes_ = 0;
 };
 

@@ -211,5 +211,23 @@ TEST(FrameSplitterTest, ALargeBufferIsFreedAfterTheFrame) {
   }
 }
 
+// A quiet watch keeps its buffer. What was moved to the front of it was at the end, too.
+TEST(FrameSplitterTest, AKeptBufferHasNoBytesOfFrames) {
+  FrameSplitter splitter(Encoding::kJson);
+  splitter.Feed(std::string(1000, 'x') + "\n");
+  ASSERT_TRUE((*splitter.Next()).has_value());
+  ASSERT_FALSE((*splitter.Next()).has_value());
+
+  splitter.Feed(std::string(500, 's') + "\n" + std::string(300, 't'));
+  const std::string_view first = **splitter.Next();
+  ASSERT_EQ(first, std::string(500, 's'));
+  ASSERT_FALSE((*splitter.Next()).has_value());
+  splitter.Feed("\n");
+  EXPECT_EQ(**splitter.Next(), std::string(300, 't'));
+  ASSERT_FALSE((*splitter.Next()).has_value());
+  // The buffer was large enough all the time, and is the same memory.
+  EXPECT_EQ(std::string_view(first.data(), 801), std::string(801, '\0'));
+}
+
 }  // namespace
 }  // namespace mandate

@@ -10,15 +10,8 @@ void AppendVarint(uint64_t value, std::string& out) {
   out += static_cast<char>(value);
 }
 
-}  // namespace
-
-bool ReadWireVarint(std::string_view& bytes, uint64_t* value) {
-  // Most varints are tags and lengths of one byte.
-  if (!bytes.empty() && static_cast<unsigned char>(bytes[0]) < 0x80) {
-    *value = static_cast<unsigned char>(bytes[0]);
-    bytes.remove_prefix(1);
-    return true;
-  }
+// Of more than one byte.
+bool ReadLongVarint(std::string_view& bytes, uint64_t* value) {
   *value = 0;
   for (size_t i = 0; i < 10 && i < bytes.size(); ++i) {
     const auto byte = static_cast<unsigned char>(bytes[i]);
@@ -32,6 +25,20 @@ bool ReadWireVarint(std::string_view& bytes, uint64_t* value) {
   return false;
 }
 
+// Most varints are tags and lengths of one byte.
+inline bool ReadVarint(std::string_view& bytes, uint64_t* value) {
+  if (bytes.empty() || static_cast<unsigned char>(bytes[0]) >= 0x80) {
+    return ReadLongVarint(bytes, value);
+  }
+  *value = static_cast<unsigned char>(bytes[0]);
+  bytes.remove_prefix(1);
+  return true;
+}
+
+}  // namespace
+
+bool ReadWireVarint(std::string_view& bytes, uint64_t* value) { return ReadVarint(bytes, value); }
+
 bool WireCursor::Skip(size_t size) {
   if (rest_.size() < size) return Fail();
   rest_.remove_prefix(size);
@@ -43,19 +50,19 @@ bool WireCursor::Next() {
   varint_ = 0;
   if (failed_ || rest_.empty()) return false;
   uint64_t tag = 0;
-  if (!ReadWireVarint(rest_, &tag) || tag > UINT32_MAX || tag >> 3 == 0) return Fail();
+  if (!ReadVarint(rest_, &tag) || tag > UINT32_MAX || tag >> 3 == 0) return Fail();
   field_ = static_cast<uint32_t>(tag >> 3);
   type_ = static_cast<uint32_t>(tag & 7);
   switch (type_) {
     case kVarint:
-      return ReadWireVarint(rest_, &varint_) || Fail();
+      return ReadVarint(rest_, &varint_) || Fail();
     case kFixed64:
       return Skip(8);
     case kFixed32:
       return Skip(4);
     case kBytes: {
       uint64_t size = 0;
-      if (!ReadWireVarint(rest_, &size) || size > rest_.size()) return Fail();
+      if (!ReadVarint(rest_, &size) || size > rest_.size()) return Fail();
       bytes_ = rest_.substr(0, size);
       return Skip(size);
     }
