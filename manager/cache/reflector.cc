@@ -29,8 +29,7 @@ Reflector::Reflector(Config config, RestClient& client, ReflectorTarget& store, 
                {.tenants = flows_,
                 .evict =
                     [this](const absl::Status& why) {
-                      evict_timer_.SetAfter(absl::ZeroDuration(),
-                                            [this, why] { OnTooManyBytes(why); });
+                      evict_timer_.SetAfter(absl::ZeroDuration(), [this, why] { OnEvicted(why); });
                     }}),
       namespace_is_gone_(std::move(config.namespace_is_gone)),
       closer_(config.closer),
@@ -91,6 +90,7 @@ void Reflector::OnPurged() {
   version_unavailable_ = false;
   counts_->SetStore(store_.size(), store_.bytes());
   account_.Set(0).IgnoreError();  // no more than it had
+  evict_timer_.Cancel();
   // A watch that is being opened would continue a content that is gone.
   if (phase_ != Phase::kOpening) return;
   Stop();

@@ -176,6 +176,8 @@ class Reflector : private WatchStream::Observer {
   // OK while this many bytes may be held, in the store or in its next content.
   absl::Status Admit(size_t bytes);
   void OnTooManyBytes(const absl::Status& why);
+  // By the WatchBudget.
+  void OnEvicted(const absl::Status& why);
   // If the watch waits because of the WatchBudget, and only tenants demand it.
   void MakeRoom();
   void OnWatchClosed(const WatchStream::End& end);

@@ -22,6 +22,12 @@ void Reflector::OnTooManyBytes(const absl::Status& why) {
   MakeRoom();
 }
 
+void Reflector::OnEvicted(const absl::Status& why) {
+  // A denial stays, and has its own wait.
+  if (status_.state == DemandState::kForbidden) return owner_.OnEvicted();
+  OnTooManyBytes(why);
+}
+
 void Reflector::MakeRoom() {
   if (phase_ != Phase::kWaiting || !account_.exceeded() || !account_.IsDemanded()) return;
   const absl::Status why = status_.reason;

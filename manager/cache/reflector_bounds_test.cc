@@ -26,6 +26,25 @@ class ReflectorBoundsTest : public ReflectorFixture {
   bool is_long_ = false;  // the last failure
 };
 
+// A watch that tenants demand, beside one that the component declares.
+class EvictionTest : public ReflectorBoundsTest {
+ protected:
+  EvictionTest() { flows_ = {"tenant"}; }
+  void OnEvicted() override {
+    ++evictions_;
+    store_.Replace({}, "");
+    reflector_->OnPurged();
+  }
+  void Evict() {
+    EXPECT_TRUE(declared_.Set(size_t{1} << 40).ok());
+    EXPECT_EQ(evictions_, 0) << "never inside a call";
+    loop_.RunReady();
+  }
+
+  WatchBudget::Account declared_{budget_, client_.component()};
+  int evictions_ = 0;
+};
+
 TEST_F(ReflectorBoundsTest, PagesAreBounded) {
   options_.max_pages = 3;
   StartWithList(200, ListJson("10", {}, "more"), /*times=*/3);
@@ -182,6 +201,49 @@ TEST_F(ReflectorBoundsTest, WaitsForAListWhileItsBytesCome) {
   }
   loop_.RunFor(absl::Seconds(1));
   EXPECT_EQ(failures_, 1);
+}
+
+TEST_F(EvictionTest, TheWatchEndsAndTriesAgainFromTheStart) {
+  FakeWatch& watch = StartSynced(10, {WidgetJson("a/x", 5)});
+  Evict();
+  EXPECT_EQ(evictions_, 1);
+  EXPECT_TRUE(watch.cancelled());
+  EXPECT_EQ(state(), DemandState::kPending);
+  EXPECT_TRUE(reflector_->status().failed);
+  EXPECT_EQ(reflector_->status().reason.code(), absl::StatusCode::kResourceExhausted);
+  EXPECT_EQ(Held(), size_t{1} << 40) << "it holds nothing";
+  EXPECT_TRUE(declared_.Set(0).ok());
+  AddList(200, ListJson("20", {WidgetJson("a/x", 5)}));
+  EXPECT_GE(NextRequest(), absl::Milliseconds(800));
+  Open();
+  EXPECT_EQ(state(), DemandState::kSynced);
+  EXPECT_EQ(evictions_, 1);
+}
+
+TEST_F(EvictionTest, AWatchThatEndsBeforeItsTurnIsNotEvicted) {
+  StartSynced(10, {WidgetJson("a/x", 5)});
+  EXPECT_TRUE(declared_.Set(size_t{1} << 40).ok());
+  EXPECT_TRUE(declared_.Set(0).ok());
+  reflector_->UseClient(other_);
+  loop_.RunReady();
+  EXPECT_EQ(evictions_, 0);
+}
+
+TEST_F(EvictionTest, ADenialStays) {
+  StartSynced(10, {WidgetJson("a/x", 5)});
+  reflector_->Forbid(absl::PermissionDeniedError("no"));
+  Evict();
+  EXPECT_EQ(evictions_, 1);
+  EXPECT_EQ(state(), DemandState::kForbidden);
+}
+
+TEST_F(EvictionTest, WhatWaitsToBeReadCountsToo) {
+  StartSynced(10, {WidgetJson("a/x", 5)});
+  Send("{" + std::string(100'000, ' '));
+  EXPECT_EQ(Held(), 100'001 + store_.bytes().stored);
+  Evict();
+  EXPECT_EQ(evictions_, 1);
+  EXPECT_EQ(Held(), size_t{1} << 40);
 }
 
 }  // namespace

@@ -28,6 +28,11 @@ class TenantsWatchesTest : public CacheFixture {
   double Held(const std::string& component) {
     return Gauge("mandate_cache_budget_used_bytes", {{"identity", component}});
   }
+  double Counter(const std::string& name, const std::string& scope = "") {
+    Labels labels = {{"kind", "widgets.example.com"}};
+    if (!scope.empty()) labels["scope"] = scope;
+    return metrics_.Counter(name, "", labels).Value();
+  }
   static absl::StatusCode Code(CacheView& view, const std::string& ns, const std::string& name) {
     return view.GetRaw(NonBlockingContext(), kWidget, {ns, name}).status().code();
   }
@@ -99,9 +104,7 @@ TEST_F(TenantsWatchesTest, AnotherComponentTakesTheWatchOver) {
   EXPECT_EQ(of_b.state(), DemandState::kSynced);
   EXPECT_EQ(Code(view_a, "shared", "29"), absl::StatusCode::kOk);
   EXPECT_GT(Held("b"), 0);
-  EXPECT_EQ(metrics_.Counter("mandate_cache_handovers_total", "", {{"kind", "widgets.example.com"}})
-                .Value(),
-            1);
+  EXPECT_EQ(Counter("mandate_cache_handovers_total"), 1);
 }
 
 // A narrower watch lives on what the evicted one delivered.
@@ -114,7 +117,9 @@ TEST_F(TenantsWatchesTest, ANarrowerWatchGoesOn) {
   narrow.sink->SetFlows({"modest"});
   Settle();
   ASSERT_EQ(narrow.state(), DemandState::kSynced);
-  Put("greedy", 50, 80);
+  for (int i = 50; i < 80; ++i) server_.Put(StrCat("greedy/", i));
+  loop_.RunFor(absl::Milliseconds(100));
+  EXPECT_EQ(Counter("mandate_cache_overflows_total", "cluster"), 1);
   EXPECT_EQ(wide.state(), DemandState::kPending);
   EXPECT_EQ(narrow.state(), DemandState::kSynced) << narrow.handle->status().reason;
   EXPECT_EQ(Code(view, "greedy", "10"), absl::StatusCode::kOk);

@@ -55,7 +55,7 @@ class ReflectorFixture : public ::testing::Test, protected Reflector::Owner {
                                                       .metrics = metrics_,
                                                       .budget = budget_,
                                                       .probes = probes_,
-                                                      .flows = [] { return ProbeBudget::Flows{""}; },
+                                                      .flows = [this] { return flows_; },
                                                       .closer = closer_,
                                                       .log = {}},
                                     client_, store_, static_cast<Reflector::Owner&>(*this));
@@ -162,6 +162,7 @@ class ReflectorFixture : public ::testing::Test, protected Reflector::Owner {
   ObjectStore store_;
   DemandSpec spec_{kWidget, "", ""};
   ReflectorOptions options_;
+  ProbeBudget::Flows flows_ = {""};
   std::deque<HttpResponse> lists_;
   std::string events_;
   std::string states_;
