@@ -19,6 +19,13 @@ std::string Forbidden(std::string_view resource, std::string_view name = "") {
   return StrCat(resource, quoted, " is forbidden: Not permitted based on RBAC");
 }
 
+// The error's own text has the bytes of all namespaces together.
+Problem TooLarge(const char* what, std::string_view objects) {
+  return {what, StrCat("the ", objects,
+                       " of the namespace are larger than the memory that is left for them; delete "
+                       "some, or ask for a larger --max-watch-size")};
+}
+
 std::string ForbiddenDeployment(const Snapshot& snapshot) {
   return Forbidden("deployments.apps", snapshot.memcached.metadata().name());
 }
@@ -45,6 +52,9 @@ bool Problem::operator==(const Problem& other) const {
 }
 
 Plan MakePlan(const Snapshot& snapshot) {
+  if (absl::IsResourceExhausted(snapshot.deployment.status())) {
+    return {std::nullopt, TooLarge("Failed to get Deployment", "Deployments")};
+  }
   if (!snapshot.deployment.ok()) {
     return {std::nullopt,
             Problem{"Not permitted to get Deployment", ForbiddenDeployment(snapshot)}};
@@ -80,6 +90,9 @@ std::optional<Problem> FindProblem(const Snapshot& snapshot, const Plan& plan,
   if (!written.ok()) {
     return Problem{creates ? "Failed to create new Deployment" : "Failed to update Deployment",
                    std::string(written.message())};
+  }
+  if (absl::IsResourceExhausted(snapshot.pods.status())) {
+    return TooLarge("Failed to list pods", "Pods");
   }
   if (!snapshot.pods.ok()) return Problem{"Not permitted to list pods", Forbidden("pods")};
   return std::nullopt;

@@ -23,10 +23,11 @@ using PodMetadata = Metadata<corev1::Pod>;
 
 struct Snapshot {
   v1alpha1::Memcached memcached;
-  // The Deployment of that name, also a foreign one; nullopt: it is absent. The only error is
-  // kPermissionDenied: the component may not read Deployments there.
+  // The Deployment of that name, also a foreign one; nullopt: it is absent. The only errors are
+  // kPermissionDenied: the component may not read Deployments there; and kResourceExhausted: it has
+  // no memory for those of the namespace.
   absl::StatusOr<std::optional<appsv1::Deployment>> deployment = std::nullopt;
-  // The Pods of SelectorOf(name); the same error.
+  // The Pods of SelectorOf(name); the same errors.
   absl::StatusOr<std::vector<PodMetadata>> pods = std::vector<PodMetadata>();
 };
 

@@ -16,6 +16,8 @@ using testing::ElementsAre;
 using testing::HasSubstr;
 
 const absl::Status kDenied = absl::PermissionDeniedError("User \"x\" cannot list resource");
+const absl::Status kTooLarge =
+    absl::ResourceExhaustedError("the watches of memcached hold 5 bytes");
 
 // "Succeeded: …", as the status has it.
 std::string StateOf(const Snapshot& snapshot, const absl::Status& written = absl::OkStatus()) {
@@ -71,6 +73,18 @@ TEST(PlanTest, Rows) {
        true,
        {},
        "Failed: Not permitted to list pods: pods is forbidden: Not permitted based on RBAC"},
+      {"Deployments are too large",
+       {Sample(), kTooLarge, kTooLarge},
+       false,
+       {},
+       "Failed: Failed to get Deployment: the Deployments of the namespace are larger than the "
+       "memory that is left for them; delete some, or ask for a larger --max-watch-size"},
+      {"Pods are too large",
+       {Sample(), std::nullopt, kTooLarge},
+       true,
+       {},
+       "Failed: Failed to list pods: the Pods of the namespace are larger than the memory that is "
+       "left for them; delete some, or ask for a larger --max-watch-size"},
       {"create is denied",
        {Sample()},
        true,

@@ -25,7 +25,8 @@ constexpr absl::Duration kTakenRetry = absl::Seconds(10);
 constexpr absl::Duration kPause = absl::Seconds(1);
 constexpr char kFinalizer[] = "cache.example.com/finalizer";
 
-// kUnavailable: the demand has no answer yet, or none any more.
+// kUnavailable: the demand has no answer yet, or none any more. kResourceExhausted: the objects are
+// larger than what the operator may hold.
 absl::Status StateOf(const DemandSet& demands, const DemandSpec& spec) {
   const std::optional<DemandStatus> status = demands.StatusOf(spec);
   if (!status.has_value())
@@ -34,8 +35,14 @@ absl::Status StateOf(const DemandSet& demands, const DemandSpec& spec) {
   if (status->state == DemandState::kForbidden) {
     return absl::PermissionDeniedError(status->reason.message());
   }
+  if (absl::IsResourceExhausted(status->reason)) return status->reason;
   return absl::UnavailableError(StrCat(spec.ToString(), " is ", ToString(status->state), ": ",
                                        AsStd(status->reason.message())));
+}
+
+// Whether the error concerns this namespace, and its Memcacheds should report it.
+bool IsReported(const absl::Status& error) {
+  return absl::IsPermissionDenied(error) || absl::IsResourceExhausted(error);
 }
 
 // The result of `read`, if the kind is synced in the namespace.
@@ -191,7 +198,7 @@ absl::StatusOr<Snapshot> MemcachedReconciler::Read(const CallContext& context,
                                            [&] { return cache.Get<Deployment>(context, key); });
   if (deployment.ok()) {
     snapshot.deployment = *std::move(deployment);
-  } else if (absl::IsPermissionDenied(deployment.status())) {
+  } else if (IsReported(deployment.status())) {
     snapshot.deployment = deployment.status();
     return snapshot;  // the rest does not matter
   } else if (!IsNotFound(deployment.status())) {
@@ -204,7 +211,7 @@ absl::StatusOr<Snapshot> MemcachedReconciler::Read(const CallContext& context,
     return cache.ListByIndex<PodMetadata>(context, {kLabel, label, key.ns});
   });
   if (!snapshot.pods.ok()) {
-    if (absl::IsPermissionDenied(snapshot.pods.status())) return snapshot;
+    if (IsReported(snapshot.pods.status())) return snapshot;
     return snapshot.pods.status();
   }
   const auto selector = SelectorOf(key.name);

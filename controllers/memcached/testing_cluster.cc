@@ -13,12 +13,13 @@ constexpr char kRoles[] = "/apis/rbac.authorization.k8s.io/v1/clusterroles";
 
 }  // namespace
 
-MemcachedCluster::MemcachedCluster()
+MemcachedCluster::MemcachedCluster(size_t max_watch_bytes)
     : OperatorCluster({kMemcached,
                        MakeController,
                        kGroup,
                        "controllers/memcached/v1alpha1/crd.yaml",
-                       {"allowed-one", "allowed-two", "denied"}}) {
+                       {"allowed-one", "allowed-two", "denied"},
+                       max_watch_bytes}) {
   EXPECT_EQ(Send("POST", kRoles, NeedsRole(kNeedsRole)), 201);
   for (const char* ns : {"allowed-one", "allowed-two"}) Grant(ns);
   // The admission plugin OwnerReferencesPermissionEnforcement, which the double lacks: a reference
@@ -59,10 +60,12 @@ void MemcachedCluster::Delete(const std::string& ns) {
   EXPECT_EQ(Send("DELETE", StrCat(MemcachedsIn(ns), "/", NameIn(ns)), ""), 200);
 }
 
-void MemcachedCluster::CreatePod(const std::string& ns, const std::string& name) {
+void MemcachedCluster::CreatePod(const std::string& ns, const std::string& name,
+                                 const std::string& annotation) {
   EXPECT_EQ(Send("POST", StrCat("/api/v1/namespaces/", ns, "/pods"),
                  StrCat(R"({"apiVersion":"v1","kind":"Pod","metadata":{"name":")", name,
                         R"(","labels":{"memcachedLabel":"memcached-)", NameIn(ns),
+                        R"("},"annotations":{"example.com/a":")", annotation,
                         R"("}},"spec":{"containers":[{"name":"a","image":"b"}]}})")),
             201);
 }

@@ -22,7 +22,7 @@ namespace mandate::memcached {
 // its label are named by NameIn(NS).
 class MemcachedCluster : public OperatorCluster {
  public:
-  MemcachedCluster();
+  explicit MemcachedCluster(size_t max_watch_bytes = size_t{1} << 30);
 
   // The permissions to Deployments and Pods in a namespace.
   void Grant(const std::string& ns) { Bind(ns, kNeedsRole); }
@@ -34,8 +34,9 @@ class MemcachedCluster : public OperatorCluster {
   void Create(const std::string& ns, int size);
   void Resize(const std::string& ns, int size);
   void Delete(const std::string& ns);
-  // A Pod as the ReplicaSet controller would make it.
-  void CreatePod(const std::string& ns, const std::string& name);
+  // A Pod as the ReplicaSet controller would make it, with this annotation.
+  void CreatePod(const std::string& ns, const std::string& name,
+                 const std::string& annotation = "");
 
   // The stored objects; null: absent.
   Json::Value Memcached(const std::string& ns) const;

@@ -167,7 +167,8 @@ void OperatorCluster::Start() {
   plane.reader = [](const std::string&) { return kBaseToken; };
   plane.components = {std::string(options_.mandate.component)};
   process->identities = Must(IdentityRegistry::Create(std::move(plane)));
-  process->cache = Must(Cache::Create({.loop = loop_, .metrics = metrics_}));
+  process->cache = Must(Cache::Create(
+      {.loop = loop_, .metrics = metrics_, .max_watch_bytes = options_.max_watch_bytes}));
   process->pool = std::make_unique<SimulatedPool>(loop_, 1);
   ComponentClient::Options client;
   client.loop = &loop_;

@@ -217,10 +217,13 @@ class DemandSet::Core : public std::enable_shared_from_this<Core> {
     Enqueue enqueue;
     {
       MutexLock lock(mutex_);
-      const DemandState before = std::exchange(watched.status, status).state;
+      const DemandStatus before = std::exchange(watched.status, status);
       const auto current = watched_.find(spec);
       if (current == watched_.end() || current->second.get() != &watched) return;
-      if (status.state != before) {
+      // An owner that was reconciled during a try learns of its end, too.
+      const bool exceeds =
+          absl::IsResourceExhausted(status.reason) && !absl::IsResourceExhausted(before.reason);
+      if (status.state != before.state || exceeds) {
         table_.ForEachOwner(spec, [&](const ObjectKey& owner) { requests.push_back({owner}); });
         Log(spec, watched);
       }
