@@ -66,7 +66,7 @@ class Cache::Registry : public WatchRegistry, public std::enable_shared_from_thi
   explicit Registry(const Options& options)
       : options_(options),
         random_(options.seed),
-        budget_(options.max_watch_bytes, options.metrics),
+        budget_(options.max_watch_bytes, options.loop.clock(), options.metrics),
         probes_(options.probes, options.loop, options.metrics),
         closer_(std::in_place, options.closes, options.loop, options.metrics) {
     options_.access.proof_lifetime = options_.proof_lifetime;

@@ -67,7 +67,7 @@ void RunSeed(uint64_t seed, Totals& totals) {
   options.max_frame_bytes = 1000;
   const DemandSpec spec{kWidget, die() % 2 == 0 ? "" : "a", ""};
   Metrics metrics;
-  WatchBudget budget(size_t{1} << 40, metrics);
+  WatchBudget budget(size_t{1} << 40, loop.clock(), metrics);
   ProbeBudget probes({.per_second = 5, .burst = 20}, loop, metrics);
   WatchCloser closer({}, loop, metrics);
   std::mt19937_64 jitter(seed);

@@ -74,6 +74,25 @@ TEST_F(TenantsWatchesTest, TheGreedyOneEndsAndTheOthersGoOn) {
   EXPECT_EQ(Code(view, "greedy", "12"), absl::StatusCode::kNotFound);
 }
 
+// A watch that can never fit begins small, and its owner may demand it again and again.
+TEST_F(TenantsWatchesTest, WhoCannotFitEndsAnotherOnceAtMost) {
+  CacheView& view = AddGranted(a_);
+  Put("greedy", 10, 80);
+  Put("modest", 10, 42);
+  Demanded modest = DemandFor(view, "modest");
+  ASSERT_EQ(modest.state(), DemandState::kSynced);
+  Demanded greedy = DemandFor(view, "greedy");
+  loop_.RunFor(absl::Seconds(10));
+  EXPECT_EQ(modest.state(), DemandState::kSynced) << modest.handle->status().reason;
+  modest.Take();
+  for (int i = 0; i < 100; ++i) {
+    Leave(greedy);
+    greedy = DemandFor(view, "greedy");
+  }
+  EXPECT_EQ(modest.Take(), "");
+  EXPECT_EQ(modest.state(), DemandState::kSynced);
+}
+
 // The first state of a declared source needs the room that tenants have taken.
 TEST_F(TenantsWatchesTest, ADeclaredSourceTakesTheRoomOfTenants) {
   CacheView& view = AddGranted(a_);

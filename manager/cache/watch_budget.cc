@@ -9,8 +9,8 @@
 
 namespace mandate {
 
-WatchBudget::WatchBudget(size_t max_bytes, Metrics& metrics)
-    : max_bytes_(max_bytes), metrics_(metrics) {
+WatchBudget::WatchBudget(size_t max_bytes, const Clock& clock, Metrics& metrics)
+    : max_bytes_(max_bytes), metrics_(metrics), clock_(clock) {
   metrics_
       .Gauge("mandate_cache_budget_limit_bytes",
              "Limit of the stored objects that all watches may hold, in bytes", {})
@@ -53,44 +53,66 @@ bool WatchBudget::IsOver(const Component& component) const {
   return component.bytes > Share() && Common() > max_bytes_ - max_bytes_ / 2;
 }
 
-WatchBudget::Account* WatchBudget::Next(const Component& component) {
+WatchBudget::Account* WatchBudget::Next() {
   struct Candidate {
     Account* account;
     std::set<std::string> tenants;
   };
   std::vector<Candidate> candidates;
-  std::map<std::string, size_t> used;
-  for (Account* const account : component.accounts) {
-    if (account->counted() == 0 || !account->demanded_) continue;
-    std::set<std::string> tenants = account->demanded_->tenants();
-    if (tenants.contains("")) continue;
-    for (const std::string& tenant : tenants) used[tenant] += account->counted();
-    candidates.push_back({account, std::move(tenants)});
+  Uses uses;
+  for (const auto& [name, component] : components_) {
+    if (component.bytes <= Share()) continue;
+    for (Account* const account : component.accounts) {
+      if (account->counted() == 0 || !account->demanded_) continue;
+      std::set<std::string> tenants = account->demanded_->tenants();
+      if (tenants.contains("")) continue;
+      for (const std::string& tenant : tenants) uses[tenant] += account->counted();
+      candidates.push_back({account, std::move(tenants)});
+    }
   }
-  Account* next = nullptr;
+  const absl::Time now = clock_.TimeNow();
+  std::erase_if(remembered_, [&](const auto& entry) { return entry.second.until <= now; });
+  for (auto& [tenant, bytes] : uses) {
+    const auto known = remembered_.find(tenant);
+    if (known != remembered_.end()) bytes = std::max(bytes, known->second.bytes);
+  }
+  const Candidate* next = nullptr;
   std::pair<size_t, size_t> highest;
-  for (const auto& [account, tenants] : candidates) {
+  for (const Candidate& candidate : candidates) {
     size_t rank = std::numeric_limits<size_t>::max();  // nobody demands it any more
-    for (const std::string& tenant : tenants) rank = std::min(rank, used[tenant]);
-    const std::pair here(rank, account->counted());
+    for (const std::string& tenant : candidate.tenants) rank = std::min(rank, uses[tenant]);
+    const std::pair here(rank, candidate.account->counted());
     if (next != nullptr && here <= highest) continue;
-    next = account;
+    next = &candidate;
     highest = here;
   }
-  return next;
+  if (next == nullptr) return nullptr;
+  Remember(next->tenants, uses);
+  return next->account;
+}
+
+void WatchBudget::Remember(const std::set<std::string>& tenants, const Uses& uses) {
+  const absl::Time until = clock_.TimeNow() + kRemembered;
+  for (const std::string& tenant : tenants) {
+    remembered_[tenant] = {.bytes = uses.at(tenant), .until = until};
+  }
+  while (remembered_.size() > kMostRemembered) {
+    remembered_.erase(std::ranges::min_element(
+        remembered_, {}, [](const auto& entry) { return entry.second.bytes; }));
+  }
 }
 
 absl::Status WatchBudget::Admit(Account& grown) {
-  Component& component = *grown.component_;
-  while (IsOver(component)) {
+  while (IsOver(*grown.component_)) {
+    Account* const next = Next();
+    Account& goes = next == nullptr ? grown : *next;
+    Component& component = *goes.component_;
     const absl::Status why = absl::ResourceExhaustedError(
         StrCat("the watches of ", component.name, " hold ", component.bytes,
                " bytes, more than its share of ", Share(), ", and the half of max_watch_bytes (",
                max_bytes_,
                ") that all components share is used up: raise max_watch_bytes "
                "(--max-watch-size), or demand narrower scopes"));
-    Account* const next = Next(component);
-    Account& goes = next == nullptr ? grown : *next;
     goes.exceeded_ = true;
     if (&goes == &grown) return why;
     Change(component, goes.counted(), 0);

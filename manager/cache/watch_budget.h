@@ -10,6 +10,8 @@
 #include <string_view>
 
 #include "absl/status/status.h"
+#include "absl/time/time.h"
+#include "manager/core/clock.h"
 #include "manager/core/metrics.h"
 
 namespace mandate {
@@ -19,17 +21,25 @@ namespace mandate {
 // more, first come, first served. A watch counts for the component under whose identity it runs.
 // While it lists again it counts once, with the larger one of its content and the new list.
 //
-// When a component is over its limit, one of its watches must go, and not always the one that
-// grows: the objects of one tenant could otherwise stop the watches of all. Watches that tenants
-// demand (DemandSink::Flows()) go before those that the component itself declares. A tenant's use
-// is the bytes of all watches that it demands; a watch has the rank of the most modest tenant that
-// demands it. The watch of the highest rank goes, of several the largest. Loop thread only.
+// When a component is over its limit, a watch must go, and not always the one that grows: the
+// objects of one tenant could otherwise stop the watches of all. Those that tenants demand
+// (DemandSink::Flows()) go before those that a component itself declares, also those of other
+// components that use more than their share. A tenant's use is the bytes of all watches that it
+// demands, or its use at the last time that one of them had to go: one that begins again is small
+// at first. A watch has the rank of the most modest tenant that demands it. The watch of the
+// highest rank goes, of several the largest. Loop thread only.
 class WatchBudget {
   struct Component;
 
  public:
-  // Gauges: mandate_cache_budget_used_bytes{identity}, mandate_cache_budget_limit_bytes.
-  WatchBudget(size_t max_bytes, Metrics& metrics);
+  // How long, and of how many tenants, the use is remembered at which one of their watches had to
+  // go; beyond the number the smallest is forgotten.
+  static constexpr absl::Duration kRemembered = absl::Minutes(10);
+  static constexpr size_t kMostRemembered = 1000;
+
+  // Gauges: mandate_cache_budget_used_bytes{identity}, mandate_cache_budget_limit_bytes. `clock`
+  // outlives this.
+  WatchBudget(size_t max_bytes, const Clock& clock, Metrics& metrics);
 
   // Adds a component's share.
   void AddComponent(std::string_view component);
@@ -92,6 +102,13 @@ class WatchBudget {
     std::set<Account*> accounts;
   };
 
+  struct Remembered {
+    size_t bytes;
+    absl::Time until;
+  };
+  // By tenant.
+  using Uses = std::map<std::string, size_t>;
+
   // Evicts until the component is within its limit, or it is the turn of `grown`.
   absl::Status Admit(Account& grown);
   // `after` bytes instead of `before`.
@@ -99,14 +116,18 @@ class WatchBudget {
   bool IsOver(const Component& component) const;
   Component& Find(std::string_view component);
   // The demanded watch that is to go; null: there is none.
-  static Account* Next(const Component& component);
+  Account* Next();
+  // The watch goes, at this use of the tenants.
+  void Remember(const std::set<std::string>& tenants, const Uses& uses);
   size_t Share() const;
   // The used bytes of the half that all components share.
   size_t Common() const;
 
   const size_t max_bytes_;
   Metrics& metrics_;
+  const Clock& clock_;
   std::map<std::string, Component, std::less<>> components_;
+  std::map<std::string, Remembered> remembered_;  // by tenant
 };
 
 }  // namespace mandate

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "manager/core/strings.h"
+#include "manager/core/testing/simulated_loop.h"
 
 namespace mandate {
 namespace {
@@ -23,7 +24,8 @@ class WatchBudgetTest : public ::testing::Test {
   }
 
   Metrics metrics_;
-  WatchBudget budget_{1000, metrics_};
+  SimulatedClock clock_;
+  WatchBudget budget_{1000, clock_, metrics_};
 };
 
 TEST_F(WatchBudgetTest, AComponentMayUseItsShareAndTheCommonHalf) {
@@ -181,14 +183,64 @@ TEST_F(TenantsBudgetTest, WhatNobodyDemandsAnyMoreIsTheFirstToGo) {
   EXPECT_TRUE(one_.account.Set(500).ok());
 }
 
-TEST_F(TenantsBudgetTest, AnotherComponentsTenantsStay) {
-  Watch elsewhere(budget_, {"one"});
+// The half that components share is not the first one's.
+TEST_F(TenantsBudgetTest, AnotherComponentsTenantsGoToo) {
+  Watch elsewhere(budget_, {"other"});
   elsewhere.account.MoveTo("b");
-  ASSERT_TRUE(elsewhere.account.Set(500).ok());
-  ASSERT_TRUE(one_.account.Set(200).ok());
-  EXPECT_FALSE(one_.account.Set(201).ok());
+  ASSERT_TRUE(elsewhere.account.Set(600).ok());
+  ASSERT_TRUE(one_.account.Set(100).ok());
+  EXPECT_TRUE(one_.account.Set(101).ok());
+  EXPECT_NE(elsewhere.why.message().find("watches of b"), std::string::npos) << elsewhere.why;
+  EXPECT_EQ(Held("b"), 0);
+}
+
+TEST_F(TenantsBudgetTest, AnotherComponentsShareIsItsOwn) {
+  Watch elsewhere(budget_, {"other"});
+  elsewhere.account.MoveTo("b");
+  ASSERT_TRUE(elsewhere.account.Set(100).ok());
+  ASSERT_TRUE(one_.account.Set(600).ok());
+  EXPECT_FALSE(one_.account.Set(601).ok());
   EXPECT_TRUE(elsewhere.why.ok());
-  EXPECT_EQ(Held("b"), 500);
+}
+
+TEST_F(TenantsBudgetTest, ADeclaredWatchTakesTheRoomOfAnotherComponentsTenants) {
+  WatchBudget::Account declared(budget_, "b");
+  ASSERT_TRUE(one_.account.Set(600).ok());
+  EXPECT_TRUE(declared.Set(101).ok());
+  EXPECT_FALSE(one_.why.ok());
+}
+
+// A watch that can never fit begins small, and would end all that are larger at that time.
+TEST_F(TenantsBudgetTest, AUseIsRememberedForAWhile) {
+  ASSERT_TRUE(other_.account.Set(300).ok());
+  EXPECT_FALSE(one_.account.Set(400).ok());
+  const auto begin_again = [&] {
+    Watch again(budget_, {"one"});
+    return again.account.Set(301).ok();
+  };
+  EXPECT_TRUE(one_.account.Set(0).ok());
+  EXPECT_FALSE(begin_again()) << "also in another watch";
+  EXPECT_TRUE(other_.why.ok());
+  clock_.AdvanceTo(clock_.TimeNow() + WatchBudget::kRemembered - absl::Seconds(1));
+  EXPECT_FALSE(begin_again());
+  clock_.AdvanceTo(clock_.TimeNow() + WatchBudget::kRemembered);
+  EXPECT_TRUE(other_.account.Set(302).ok());
+  EXPECT_TRUE(begin_again()) << "the other one is larger";
+  EXPECT_FALSE(other_.why.ok());
+}
+
+TEST_F(TenantsBudgetTest, TheSmallestUseIsForgotten) {
+  for (size_t i = 0; i <= WatchBudget::kMostRemembered; ++i) {
+    Watch watch(budget_, {StrCat("t", i)});
+    ASSERT_FALSE(watch.account.Set(i == 7 ? 601 : 602 + i).ok());
+  }
+  ASSERT_TRUE(other_.account.Set(300).ok());
+  Watch forgotten(budget_, {"t7"}), remembered(budget_, {"t8"});
+  EXPECT_FALSE(remembered.account.Set(301).ok());
+  EXPECT_TRUE(remembered.account.Set(0).ok());
+  EXPECT_TRUE(forgotten.account.Set(300).ok());
+  EXPECT_FALSE(forgotten.account.Set(301).ok()) << "it is the largest now, and no more than that";
+  EXPECT_TRUE(other_.why.ok());
 }
 
 TEST_F(TenantsBudgetTest, WhatWasToGoCountsAgainWhereItGoes) {

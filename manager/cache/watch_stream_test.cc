@@ -98,7 +98,7 @@ TEST_F(WatchStreamTest, ALongTurnEndsEarlyUnlessHalfOfTheBoundWaits) {
 TEST_F(WatchStreamTest, WaitingBytesCountInTheBudgetOfTheComponent) {
   constexpr size_t kMebibyte = size_t{1} << 20;
   Metrics metrics;
-  WatchBudget budget(4 * kMebibyte, metrics);
+  WatchBudget budget(4 * kMebibyte, loop_.clock(), metrics);
   budget.AddComponent("a");
   budget.AddComponent("quiet");
   const auto held = [&] {
