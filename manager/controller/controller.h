@@ -36,7 +36,8 @@ struct ControllerOptions {
   // never wait for another source that is forbidden or whose
   // kind is absent.
   absl::Duration initial_sync_timeout = absl::Seconds(10);
-  // The controller is ready although a source is forbidden, because it works without it, too.
+  // The controller is ready although a source is forbidden, or larger than the memory that is left
+  // for it, because it works without it, too.
   bool forbidden_sources_are_ready = false;
   // A replica that does not lead opens the watches, too, and maps their events. When it becomes the
   // leader, it reconciles at once, without a list. Each standby costs the API server as many

@@ -232,6 +232,8 @@ TEST_F(ControllerSourcesTest, AForbiddenSourceMayBeOptional) {
   Start({Of(kLease), Of(kRole)});
   loop_.RunFor(absl::Hours(1));
   EXPECT_EQ(controller_->Ready(), absl::OkStatus());
+  cache_.SetState(kRole, DemandState::kStale, absl::ResourceExhaustedError("too large"));
+  EXPECT_EQ(controller_->Ready(), absl::OkStatus());
   cache_.SetState(kRole, DemandState::kPending, absl::UnavailableError("connection refused"));
   EXPECT_THAT(NotReady(), HasSubstr("connection refused")) << "that is another reason";
 }

@@ -82,18 +82,22 @@ class DemandSet::Core : public std::enable_shared_from_this<Core> {
 
   absl::Status Check(const ObjectKey& owner) const {
     absl::Status worst;
+    int denied = 0;
     MutexLock lock(mutex_);
     for (const DemandSpec& spec : table_.StreamsOf(owner)) {
       const DemandStatus& status = watched_.at(spec)->status;
       if (status.state == DemandState::kSynced) continue;
       // A denial does not end by waiting: it is reported first.
-      if (absl::Status why = ErrorOf(spec, status);
-          worst.ok() || absl::IsUnavailable(worst) || absl::IsPermissionDenied(why)) {
+      absl::Status why = ErrorOf(spec, status);
+      if (absl::IsPermissionDenied(why)) ++denied;
+      if (denied > 1) continue;
+      if (worst.ok() || absl::IsUnavailable(worst) || absl::IsPermissionDenied(why)) {
         worst = std::move(why);
       }
-      if (absl::IsPermissionDenied(worst)) break;
     }
-    return worst;
+    if (denied < 2) return worst;
+    const std::string more = denied == 2 ? "another demand is" : StrCat(denied - 1, " more are");
+    return absl::PermissionDeniedError(StrCat(AsStd(worst.message()), " (", more, " denied, too)"));
   }
 
   std::optional<DemandStatus> StatusOf(const DemandSpec& spec) const {
@@ -165,6 +169,7 @@ class DemandSet::Core : public std::enable_shared_from_this<Core> {
       case DemandState::kKindAbsent:
         return absl::NotFoundError(why);
       default:
+        if (absl::IsResourceExhausted(status.reason)) return absl::ResourceExhaustedError(why);
         return absl::UnavailableError(why);
     }
   }
@@ -220,10 +225,9 @@ class DemandSet::Core : public std::enable_shared_from_this<Core> {
       const DemandStatus before = std::exchange(watched.status, status);
       const auto current = watched_.find(spec);
       if (current == watched_.end() || current->second.get() != &watched) return;
-      // An owner that was reconciled during a try learns of its end, too.
-      const bool exceeds =
-          absl::IsResourceExhausted(status.reason) && !absl::IsResourceExhausted(before.reason);
-      if (status.state != before.state || exceeds) {
+      // A failure of the first try does not change the state.
+      const bool fails = status.failed && !status.EqualsIgnoringText(before);
+      if (status.state != before.state || fails) {
         table_.ForEachOwner(spec, [&](const ObjectKey& owner) { requests.push_back({owner}); });
         Log(spec, watched);
       }
@@ -233,14 +237,17 @@ class DemandSet::Core : public std::enable_shared_from_this<Core> {
     Send(std::move(requests), enqueue);
   }
 
-  // A denial and its end. Other states pass by themselves.
+  // A denial or an excess, and its end. Other states pass by themselves.
   void Log(const DemandSpec& spec, Watched& watched) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_) {
     const DemandStatus& status = watched.status;
-    if (status.state == DemandState::kForbidden || status.state == DemandState::kKindAbsent) {
+    const bool exceeds = absl::IsResourceExhausted(status.reason);
+    if (status.state == DemandState::kForbidden || status.state == DemandState::kKindAbsent ||
+        (exceeds && !watched.denied)) {
       watched.denied = true;
-      log_.Info("Demand was denied", {{"demand", spec.ToString()},
-                                      {"state", ToString(status.state)},
-                                      {"reason", LogReason(status.reason)}});
+      log_.Info(exceeds ? "Demand exceeds the memory" : "Demand was denied",
+                {{"demand", spec.ToString()},
+                 {"state", ToString(status.state)},
+                 {"reason", LogReason(status.reason)}});
     } else if (status.state == DemandState::kSynced && std::exchange(watched.denied, false)) {
       log_.Info("Demand is synced again", {{"demand", spec.ToString()}});
     }

@@ -13,7 +13,10 @@
 //       DemandFor<kMemcached, Deployment>(InNamespace{ns}, selector),
 //       DemandFor<kMemcached, Pod>(InNamespace{ns}, selector),
 //   });
-//   RETURN_IF_ERROR(demands->Check(owner));  // kPermissionDenied: the server denies one of them
+//   if (absl::Status status = demands->Check(owner); !status.ok()) {
+//     if (absl::IsUnavailable(status)) return Result{};  // reconciled again when they are synced
+//     … report it, such as a denial, in the object's status …
+//   }
 //   … cache.Get<Deployment>(context, key) …
 #pragma once
 
@@ -53,7 +56,8 @@ class DemandSet {
   void Release(const ObjectKey& owner);  // whatever its UID is
 
   // OK if all demands of the owner are synced. kPermissionDenied: one of them is forbidden; the
-  // message has the server's. kNotFound: the server does not serve its kind. kUnavailable: it is
+  // message has the server's, and how many more are. kNotFound: the server does not serve its kind.
+  // kResourceExhausted: its objects are larger than the memory that is left. kUnavailable: it is
   // not synced yet, or stale.
   absl::Status Check(const DemandOwner& owner) const;
   // The state of a demand, by SelectedDemand::Stream(); nullopt: no owner demands exactly this.

@@ -205,7 +205,11 @@ TEST_F(DemandSetTest, CheckReportsADenialBeforeWhatWillPass) {
   StartWithDemands();
   cache_.SetState(RolesOf("stale"), DemandState::kStale, absl::UnavailableError("down"));
   cache_.SetState(RolesOf("absent"), DemandState::kKindAbsent, absl::NotFoundError("no kind"));
-  cache_.SetState(RolesOf("denied"), DemandState::kForbidden, absl::PermissionDeniedError("no"));
+  for (const char* ns : {"denied", "denied-2", "denied-3"}) {
+    cache_.SetState(RolesOf(ns), DemandState::kForbidden, absl::PermissionDeniedError("no"));
+  }
+  cache_.SetState(RolesOf("large"), DemandState::kPending,
+                  absl::ResourceExhaustedError("too large"));
   struct Row {
     std::vector<std::string> namespaces;
     absl::StatusCode code;
@@ -219,7 +223,14 @@ TEST_F(DemandSetTest, CheckReportsADenialBeforeWhatWillPass) {
        "roles.rbac.authorization.k8s.io in namespace stale is Stale: down"},
       {{"absent", "foo"}, absl::StatusCode::kNotFound, "is KindAbsent: no kind"},
       {{"absent", "stale"}, absl::StatusCode::kNotFound, "no kind"},
+      {{"large", "stale"}, absl::StatusCode::kResourceExhausted, "is Pending: too large"},
       {{"stale", "denied", "foo", "absent"}, absl::StatusCode::kPermissionDenied, "no"},
+      {{"denied", "denied-2"},
+       absl::StatusCode::kPermissionDenied,
+       "no (another demand is denied, too)"},
+      {{"denied", "absent", "denied-2", "denied-3"},
+       absl::StatusCode::kPermissionDenied,
+       "no (2 more are denied, too)"},
   };
   for (const Row& row : rows) {
     std::vector<SelectedDemand> demands;
@@ -297,7 +308,7 @@ TEST_F(DemandSetTest, GetEndsByDenialByTimeByReleaseAndByStop) {
       {"denial", absl::StatusCode::kPermissionDenied,
        [&] { cache_.SetState(spec, DemandState::kForbidden, absl::PermissionDeniedError("no")); },
        absl::Seconds(1)},
-      {"memory", absl::StatusCode::kUnavailable,
+      {"memory", absl::StatusCode::kResourceExhausted,
        [&] {
          cache_.SetState(spec, DemandState::kPending, absl::ResourceExhaustedError("too large"));
        },

@@ -10,6 +10,7 @@
 #include "controllers/scope/kinds.h"
 #include "manager/controller/demand_for.h"
 #include "manager/controller/demand_set.h"
+#include "manager/controller/reconciler.h"
 #include "manager/core/status_macros.h"
 #include "manager/object/kinds/apps_v1.h"
 #include "manager/object/kinds/core_v1.h"
@@ -34,10 +35,15 @@ struct Reader {
     return demand != nullptr && ns.ok();
   }
 
-  absl::Status Replace(const memcached::v1alpha1::Memcached& memcached, const std::string& ns,
-                       const LabelSelector& selector) {
+  static absl::StatusOr<Result> ReportFailed(const memcached::v1alpha1::Memcached&,
+                                             const absl::Status& why) {
+    return why;
+  }
+
+  absl::StatusOr<Result> Replace(const memcached::v1alpha1::Memcached& memcached,
+                                 const std::string& ns, const LabelSelector& selector) {
 #include "testing/docs/cache_2.inc"
-    return absl::OkStatus();
+    return Result{};
   }
 
   absl::Status Index(const std::string& name) {
