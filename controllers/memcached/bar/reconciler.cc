@@ -76,8 +76,11 @@ absl::StatusOr<std::unique_ptr<Controller>> MakeController(const Component& comp
   return ControllerBuilder<kBar>(component.controller_context)
       .For<Bar>()
       .WithDemands(demands)
-      // One namespace's reconciles, however long they take, leave a worker to the others.
-      .WithOptions({.max_concurrent_reconciles = 4, .queue = {.max_of_namespace = 3}})
+      // A namespace's reconciles leave workers to the others, also while the API server takes long
+      // for what they write.
+      .WithOptions({.max_concurrent_reconciles = 8,
+                    .reconcile_timeout = absl::Seconds(10),
+                    .queue = {.max_of_namespace = 2}})
       .Complete(std::make_unique<BarReconciler>(component, std::move(client), demands));
 }
 
