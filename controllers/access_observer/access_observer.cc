@@ -9,6 +9,7 @@
 #include "manager/core/status_macros.h"
 #include "manager/core/strings.h"
 #include "manager/object/kinds/rbac_v1.h"
+#include "manager/object/metadata.h"
 #include "manager/rbac/policy_proto.h"
 
 namespace mandate::access {
@@ -124,9 +125,10 @@ absl::StatusOr<std::unique_ptr<Controller>> MakeController(const Component& comp
           [maps](const ObjectEvent& event) { return maps->OfBinding<RoleBinding>(event); })
       .Watches<ClusterRoleBinding>(
           [maps](const ObjectEvent& event) { return maps->OfBinding<ClusterRoleBinding>(event); })
-      .Watches<rbacv1::Role>(
+      // Their names: who may write Roles may write large ones.
+      .Watches<Metadata<rbacv1::Role>>(
           [maps](const ObjectEvent& event) { return maps->OfRole(event, "Role"); })
-      .Watches<rbacv1::ClusterRole>(
+      .Watches<Metadata<rbacv1::ClusterRole>>(
           [maps](const ObjectEvent& event) { return maps->OfRole(event, "ClusterRole"); })
       .Complete(std::move(observer));
 }

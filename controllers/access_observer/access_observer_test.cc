@@ -11,6 +11,9 @@
 #include "manager/controller/testing/controller_fixture.h"
 #include "manager/controller/testing/fake_event_recorder.h"
 #include "manager/core/strings.h"
+#include "manager/object/kinds/rbac_v1.h"
+#include "manager/object/metadata.h"
+#include "manager/object/raw_object.h"
 #include "manager/rbac/authorizer.h"
 
 namespace mandate::access {
@@ -77,15 +80,6 @@ Binding Bind(const std::string& ns, const std::string& name, const std::string& 
   return binding;
 }
 
-template <class T>
-T Named(const std::string& ns, const std::string& name) {
-  T object;
-  if (!ns.empty()) object.mutable_metadata()->set_namespace_(ns);
-  object.mutable_metadata()->set_name(name);
-  object.add_rules()->add_verbs("get");
-  return object;
-}
-
 class AccessObserverTest : public ControllerTest {
  protected:
   AccessObserverTest() : client_(loop_, "access-observer"), hints_(loop_.clock()) {}
@@ -101,6 +95,20 @@ class AccessObserverTest : public ControllerTest {
     return hints_.Take();
   }
 
+  // A change of a role, of which the observer sees the metadata.
+  template <class T>
+  void PutRole(const std::string& ns, const std::string& name) {
+    const std::string place = ns.empty() ? "" : StrCat(R"("namespace":")", ns, R"(",)");
+    const auto object = ParseRawObject(
+        StrCat(R"({"apiVersion":"meta.k8s.io/v1","kind":"PartialObjectMetadata","metadata":{)",
+               place, R"("name":")", name, R"(","uid":"u","resourceVersion":")", ++version_,
+               R"("}})"),
+        Encoding::kJson);
+    ASSERT_TRUE(object.ok()) << object.status();
+    cache_.Put(KindOf<Metadata<T>>::value, *object);
+  }
+
+  int version_ = 1000;
   FakeRestClient client_;
   FakeEventRecorder events_;
   FakeHints hints_;
@@ -138,15 +146,15 @@ TEST_F(AccessObserverTest, ARoleConcernsThoseWhomItIsBoundTo) {
   cache_.Put(Bind<ClusterRoleBinding>("", "one", "reader", "bar"));
   StartObserver();
   EXPECT_EQ(hints_.Take(), "") << "what was there before is no change";
-  cache_.Put(Named<Role>("b", "reader"));
+  PutRole<Role>("b", "reader");
   EXPECT_EQ(Hints(), "memcached@b:100,1100");
-  cache_.Put(Named<Role>("a", "reader"));
+  PutRole<Role>("a", "reader");
   EXPECT_EQ(Hints(), "") << "it is bound to a ClusterRole of that name there";
-  cache_.Put(Named<ClusterRole>("", "reader"));
+  PutRole<ClusterRole>("", "reader");
   EXPECT_EQ(Hints(), "bar@*:100,1100 memcached@a:100,1100");
-  cache_.Remove(KindOf<ClusterRole>::value, {"", "reader"});
+  cache_.Remove(KindOf<Metadata<ClusterRole>>::value, {"", "reader"});
   EXPECT_EQ(Hints(), "bar@*:100,1100 memcached@a:100,1100");
-  cache_.Put(Named<ClusterRole>("", "unbound"));
+  PutRole<ClusterRole>("", "unbound");
   EXPECT_EQ(Hints(), "");
 }
 
@@ -178,8 +186,8 @@ TEST_F(AccessObserverTest, AChangeBetweenTheHintsGetsBoth) {
 // Kinds that it may not read do not stop the hints of the others.
 TEST_F(AccessObserverTest, WatchesWhatItMay) {
   Deny(KindOf<ClusterRoleBinding>::value);
-  Deny(KindOf<ClusterRole>::value);
-  Deny(KindOf<Role>::value);
+  Deny(KindOf<Metadata<ClusterRole>>::value);
+  Deny(KindOf<Metadata<Role>>::value);
   StartObserver();
   EXPECT_EQ(controller_->Ready(), absl::OkStatus());
   cache_.Put(Bind<RoleBinding>("a", "b", "r", "memcached"));
