@@ -35,7 +35,10 @@ absl::Status StateOf(const DemandSet& demands, const DemandSpec& spec) {
   if (status->state == DemandState::kForbidden) {
     return absl::PermissionDeniedError(status->reason.message());
   }
-  if (absl::IsResourceExhausted(status->reason)) return status->reason;
+  // The server's 429 has this code, too, and passes.
+  if (absl::IsResourceExhausted(status->reason) && HttpCode(status->reason) == 0) {
+    return status->reason;
+  }
   return absl::UnavailableError(StrCat(spec.ToString(), " is ", ToString(status->state), ": ",
                                        AsStd(status->reason.message())));
 }

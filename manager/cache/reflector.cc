@@ -57,6 +57,7 @@ void Reflector::StartFrom(std::string version) {
 
 void Reflector::SwitchTo(RestClient& client) {
   Stop();
+  evict_timer_.Cancel();
   client_ = &client;
   account_.MoveTo(client.component());
   counts_ = std::make_unique<WatchMetrics>(metrics_, spec_, client.component());
@@ -120,7 +121,6 @@ void Reflector::Stop() {
   initial_.reset();
   account_.Set(store_.bytes().stored).IgnoreError();  // no more than it had
   timer_.Cancel();
-  evict_timer_.Cancel();
   probe_.reset();
   response_timer_.Cancel();
   counts_->SetOpen(false);
@@ -313,7 +313,8 @@ void Reflector::WaitFor(absl::Duration delay, Next next, bool hinted) {
 }
 
 void Reflector::AwaitAnswer(std::string_view verb) {
-  account_.Renew();
+  // An eviction that is due is of this attempt, too.
+  if (!evict_timer_.IsSet()) account_.Renew();
   awaited_ = verb;
   NoteProgress();
   response_timer_.SetAfter(options_.response_timeout, [this] { OnNoResponse(); });

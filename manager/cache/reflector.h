@@ -153,6 +153,10 @@ class Reflector : private WatchStream::Observer {
   // Whether the store was ever complete, since the last OnPurged().
   bool filled() const { return filled_; }
   RestClient& client() const { return *client_; }
+  // False: the watch has ended to make room, and this client's component has no room for it.
+  bool FitsIn(const RestClient& client) const {
+    return !account_.exceeded() || account_.FitsIn(client.component());
+  }
 
  private:
   enum class Phase { kIdle, kStreamingList, kListing, kOpening, kWatching, kWaiting };

@@ -16,6 +16,7 @@ absl::Status Reflector::Admit(size_t bytes) {
 }
 
 void Reflector::OnTooManyBytes(const absl::Status& why) {
+  evict_timer_.Cancel();
   Stop();
   counts_->overflows.Increment();
   Fail(why, Next::kPass);
@@ -24,7 +25,9 @@ void Reflector::OnTooManyBytes(const absl::Status& why) {
 
 void Reflector::OnEvicted(const absl::Status& why) {
   // A denial stays, and has its own wait.
-  if (status_.state == DemandState::kForbidden) return owner_.OnEvicted();
+  if (status_.state == DemandState::kForbidden || status_.state == DemandState::kKindAbsent) {
+    return owner_.OnEvicted();
+  }
   OnTooManyBytes(why);
 }
 

@@ -246,5 +246,110 @@ TEST_F(EvictionTest, WhatWaitsToBeReadCountsToo) {
   EXPECT_EQ(Held(), size_t{1} << 40);
 }
 
+// Tenants demand the watch, and other watches of the component need the room.
+class TenantsReflectorTest : public ReflectorBoundsTest {
+ protected:
+  void OnEvicted() override {
+    states_ += " evicted";
+    store_.Replace({}, "");
+    reflector_->OnPurged();
+  }
+  // By a list.
+  void StartForATenant(const std::string& list) {
+    options_.watch_list = false;
+    AddList(200, list);
+    reflector_ = std::make_unique<Reflector>(
+        Reflector::Config{.spec = spec_,
+                          .options = options_,
+                          .random = random_,
+                          .metrics = metrics_,
+                          .budget = budget_,
+                          .probes = probes_,
+                          .flows = [] { return ProbeBudget::Flows{"tenant"}; },
+                          .closer = closer_,
+                          .log = {}},
+        client_, store_, static_cast<Reflector::Owner&>(*this));
+    reflector_->Start();
+    loop_.RunReady();
+  }
+  void StartSyncedForATenant() {
+    StartForATenant(ListJson("10", {WidgetJson("a/x", 5)}));
+    Open();
+    ASSERT_EQ(state(), DemandState::kSynced);
+    TakeStates();
+  }
+  double others_held() const { return static_cast<double>(others_bytes_); }
+  void LeaveRoom(size_t bytes) {
+    others_bytes_ = (size_t{1} << 40) - bytes;
+    EXPECT_TRUE(others_.Set(others_bytes_).ok());
+  }
+
+  size_t others_bytes_ = 0;
+  WatchBudget::Account others_{budget_, client_.component()};
+};
+
+TEST_F(TenantsReflectorTest, AListWithoutRoomIsEvicted) {
+  StartSyncedForATenant();
+  Send(ErrorJson(410, "Expired"));
+  LeaveRoom(store_.bytes().stored);
+  AddList(200, ListJson("20", {WidgetJson("a/x", 5), WidgetJson("a/y", 6)}));
+  TakeStates();
+  NextRequest();
+  EXPECT_EQ(TakeStates(), "Stale evicted Pending");
+  EXPECT_EQ(reflector_->status().reason.code(), absl::StatusCode::kResourceExhausted);
+  EXPECT_TRUE(reflector_->status().failed);
+  EXPECT_EQ(Held(), others_held());
+}
+
+TEST_F(TenantsReflectorTest, BytesThatWaitWithoutRoomAreEvicted) {
+  StartSyncedForATenant();
+  LeaveRoom(100'000);
+  Send(std::string(200'000, '{'));
+  EXPECT_EQ(TakeStates(), "Stale evicted Pending");
+  EXPECT_EQ(Held(), others_held());
+}
+
+// The limits of one watch have nothing to do with the room of others.
+TEST_F(TenantsReflectorTest, AnotherLimitKeepsTheStore) {
+  options_.max_queue_bytes = 1000;
+  StartSyncedForATenant();
+  Send(std::string(2000, '{'));
+  EXPECT_EQ(TakeStates(), "Stale");
+  EXPECT_EQ(store_.size(), 1u);
+}
+
+// The new client's component has the room.
+TEST_F(TenantsReflectorTest, AHandOverEndsAnEviction) {
+  StartSyncedForATenant();
+  LeaveRoom(1);
+  reflector_->UseClient(other_);
+  loop_.RunReady();
+  EXPECT_EQ(TakeStates(), "");
+  EXPECT_EQ(store_.size(), 1u);
+}
+
+// DEFECT 1: the new request calls Account::Renew() between evict() and its timer.
+TEST_F(TenantsReflectorTest, AWatchThatIsOpenedAgainMeanwhileIsEvicted) {
+  StartSyncedForATenant();
+  loop_.RunFor(absl::Seconds(2));
+  LastWatch().Close(absl::OkStatus());
+  LeaveRoom(1);
+  loop_.RunReady();
+  loop_.RunFor(absl::Milliseconds(1));
+  EXPECT_NE(TakeStates().find("evicted"), std::string::npos);
+  EXPECT_EQ(Held(), others_held());
+}
+
+// DEFECT 1b: Stop() cancels the eviction; nobody makes the room.
+TEST_F(TenantsReflectorTest, AWatchThatFailsMeanwhileIsEvicted) {
+  StartSyncedForATenant();
+  LastWatch().Send(ErrorJson(410, "Expired"));
+  LeaveRoom(1);
+  loop_.RunReady();
+  loop_.RunFor(absl::Milliseconds(1));
+  EXPECT_NE(TakeStates().find("evicted"), std::string::npos);
+  EXPECT_EQ(Held(), others_held());
+}
+
 }  // namespace
 }  // namespace mandate

@@ -245,7 +245,8 @@ void SharedWatch::OnFailure(const Reflector::Failure& failure) {
   if (failures_ < config_.max_sponsor_failures && !failure.is_long && !waits_long) return;
   // A member that the server has asked to wait does not try again before that time.
   WatchMember* successor = Successor();
-  if (successor != nullptr && !successor->IsBackingOff()) StepDownFor(*successor);
+  if (successor == nullptr || successor->IsBackingOff()) return;
+  if (reflector_->FitsIn(successor->client())) StepDownFor(*successor);
 }
 
 void SharedWatch::OnStatus(const DemandStatus& status) {

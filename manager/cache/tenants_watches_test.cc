@@ -93,6 +93,44 @@ TEST_F(TenantsWatchesTest, WhoCannotFitEndsAnotherOnceAtMost) {
   EXPECT_EQ(modest.state(), DemandState::kSynced);
 }
 
+// Its sink hears first that the objects are gone.
+TEST_F(TenantsWatchesTest, AnEvictionIsNoLossOfAccess) {
+  CacheView& view = AddGranted(a_);
+  Put("greedy", 10, 60);
+  Demanded greedy = DemandFor(view, "greedy");
+  Demanded declared = DemandAndSettle(view, "own");
+  greedy.Take();
+  for (int i = 10; i < 25; ++i) server_.Put(StrCat("own/", i));
+  loop_.RunReady();
+  EXPECT_EQ(greedy.Take(), "Stale purged:50 Pending");
+  EXPECT_TRUE(greedy.sink->status().failed);
+  EXPECT_EQ(
+      metrics_.Counter("mandate_cache_purges_total", "", {{"kind", "widgets.example.com"}}).Value(),
+      0);
+}
+
+// All who see the objects lose them.
+TEST_F(TenantsWatchesTest, WithoutRoomAnywhereEachSinkIsTold) {
+  CacheView& view_a = AddGranted(a_);
+  CacheView& view_b = AddGranted(b_);
+  Put("shared", 10, 30);
+  Demanded of_a = DemandFor(view_a, "shared");
+  Demanded of_b = DemandFor(view_b, "shared");
+  Demanded own_a = DemandAndSettle(view_a, "owna");
+  Demanded own_b = DemandAndSettle(view_b, "ownb");
+  Put("ownb", 10, 38);
+  ASSERT_EQ(of_b.state(), DemandState::kSynced);
+  for (int i = 10; i < 31; ++i) server_.Put(StrCat("owna/", i));
+  server_.Put("shared/30");
+  loop_.RunReady();
+  server_.Put("shared/31");
+  loop_.RunReady();
+  EXPECT_EQ(of_a.state(), DemandState::kPending) << of_a.handle->status().reason;
+  EXPECT_EQ(of_b.state(), DemandState::kPending) << of_b.handle->status().reason;
+  EXPECT_EQ(of_a.sink->Content(), "");
+  EXPECT_EQ(of_b.sink->Content(), "");
+}
+
 // The first state of a declared source needs the room that tenants have taken.
 TEST_F(TenantsWatchesTest, ADeclaredSourceTakesTheRoomOfTenants) {
   CacheView& view = AddGranted(a_);
@@ -143,6 +181,60 @@ TEST_F(TenantsWatchesTest, ANarrowerWatchGoesOn) {
   EXPECT_EQ(narrow.state(), DemandState::kSynced) << narrow.handle->status().reason;
   EXPECT_EQ(Code(view, "greedy", "10"), absl::StatusCode::kOk);
   EXPECT_EQ(Code(view, "greedy", "11"), absl::StatusCode::kUnavailable);
+}
+
+// DEFECT 2: the narrower watch is charged while the wide one still counts, and evicts it again.
+TEST_F(TenantsWatchesTest, AWatchWithANarrowerOneIsEvictedOnce) {
+  CacheView& view = AddGranted(a_);
+  Put("greedy", 10, 50);
+  Demanded wide = DemandFor(view, "");
+  wide.sink->SetFlows({"greedy"});
+  Demanded narrow = Demand(view, "greedy", "10");
+  narrow.sink->SetFlows({"modest"});
+  Settle();
+  ASSERT_EQ(narrow.state(), DemandState::kSynced);
+  wide.Take();
+  for (int i = 50; i < 80; ++i) server_.Put(StrCat("greedy/", i));
+  loop_.RunReady();
+  loop_.RunFor(absl::Milliseconds(10));
+  ASSERT_EQ(wide.state(), DemandState::kPending);
+  EXPECT_EQ(metrics_
+                .Counter("mandate_cache_overflows_total", "",
+                         {{"kind", "widgets.example.com"}, {"scope", "cluster"}})
+                .Value(),
+            1);
+}
+
+TEST_F(TenantsWatchesTest, AMemberWithoutRoomDoesNotTakeTheWatchOver) {
+  CacheView& view_a = AddGranted(a_);
+  CacheView& view_b = AddGranted(b_);
+  Put("shared", 10, 30);
+  Demanded of_a = DemandFor(view_a, "shared");
+  Demanded of_b = DemandFor(view_b, "shared");
+  Demanded own_a = DemandAndSettle(view_a, "owna");
+  Demanded own_b = DemandAndSettle(view_b, "ownb");
+  Put("ownb", 10, 38);
+  Put("owna", 10, 32);
+  Settle();
+  EXPECT_LE(Held("a") + Held("b"), 60 * WidgetJson("foo/10", 100).size())
+      << of_a.handle->status().reason;
+}
+
+// Otherwise an empty store would be "the last known objects".
+TEST_F(TenantsWatchesTest, AnExpiredMemberDoesNotReadAnEmptyStore) {
+  CacheView& view_a = AddGranted(a_);
+  CacheView& view_b = AddGranted(b_);
+  Put("shared", 10, 30);
+  Demanded of_a = DemandFor(view_a, "shared");
+  Demanded of_b = DemandFor(view_b, "shared");
+  Demanded declared = DemandAndSettle(view_a, "own");
+  EndRequests(b_, absl::UnavailableError("connection refused"));
+  loop_.RunFor(absl::Minutes(5));
+  ASSERT_EQ(of_b.state(), DemandState::kStale);
+  ASSERT_EQ(view_b.ListLastKnown(kWidget, "shared").size(), 20u);
+  Put("own", 10, 45);
+  ASSERT_EQ(of_a.state(), DemandState::kPending);
+  EXPECT_EQ(of_b.state(), DemandState::kPending);
 }
 
 }  // namespace

@@ -114,9 +114,10 @@ absl::Status WatchBudget::Admit(Account& grown) {
                ") that all components share is used up: raise max_watch_bytes "
                "(--max-watch-size), or demand narrower scopes"));
     goes.exceeded_ = true;
-    if (&goes == &grown) return why;
+    if (next == nullptr) return why;
     Change(component, goes.counted(), 0);
     goes.evicted_ = true;
+    if (&goes == &grown) return why;
     goes.demanded_->evict(why);
   }
   return absl::OkStatus();
@@ -142,6 +143,7 @@ void WatchBudget::Account::MoveTo(std::string_view component) {
   WatchBudget::Change(*component_, counted(), 0);
   component_ = &budget_.Find(component);
   component_->accounts.insert(this);
+  evicted_ = false;
   WatchBudget::Change(*component_, 0, counted());
 }
 
@@ -149,15 +151,34 @@ bool WatchBudget::Account::IsDemanded() const {
   return demanded_ && !demanded_->tenants().contains("");
 }
 
+bool WatchBudget::Account::FitsIn(std::string_view component) const {
+  const size_t share = budget_.Share();
+  const auto common_of = [&](size_t bytes) { return bytes - std::min(bytes, share); };
+  const size_t there = budget_.Find(component).bytes;
+  const size_t here = component_->bytes;
+  const size_t common = budget_.Common() - common_of(here) + common_of(here - counted()) -
+                        common_of(there) + common_of(there + bytes());
+  return there + bytes() <= share || common <= budget_.max_bytes_ - budget_.max_bytes_ / 2;
+}
+
+void WatchBudget::Account::Renew() {
+  exceeded_ = false;
+  if (std::exchange(evicted_, false)) WatchBudget::Change(*component_, 0, counted());
+}
+
 absl::Status WatchBudget::Account::Set(size_t bytes) { return SetPart(stored_, bytes); }
 
 absl::Status WatchBudget::Account::SetQueued(size_t bytes) { return SetPart(queued_, bytes); }
 
 absl::Status WatchBudget::Account::SetPart(size_t& part, size_t bytes) {
-  if (part == bytes && !evicted_) return absl::OkStatus();
+  if (part == bytes) return absl::OkStatus();
   const size_t before = counted();
-  evicted_ = false;
   const bool has_grown = bytes > std::exchange(part, bytes);
+  if (this->bytes() == 0) evicted_ = false;
+  if (evicted_) {
+    if (!has_grown) return absl::OkStatus();
+    return absl::ResourceExhaustedError("the watch is to end, to make room in max_watch_bytes");
+  }
   WatchBudget::Change(*component_, before, counted());
   return has_grown ? budget_.Admit(*this) : absl::OkStatus();
 }

@@ -48,8 +48,7 @@ class WatchBudget {
   struct Demanded {
     // The tenants; "": the component itself, which makes it a declared watch.
     std::function<std::set<std::string>()> tenants;
-    // The watch must end soon, for this reason (kResourceExhausted). Its bytes no longer count,
-    // until they are set again. Must not call the budget.
+    // The watch must end soon, for this reason (kResourceExhausted). Must not call the budget.
     std::function<void(const absl::Status&)> evict;
   };
 
@@ -67,15 +66,19 @@ class WatchBudget {
     void MoveTo(std::string_view component);
     // Sets the bytes of the watch's objects, in every case. If the value has grown and the
     // component is over its limit, other watches are evicted. If it is this one's turn to go,
-    // returns kResourceExhausted, naming the component and max_watch_bytes.
+    // returns kResourceExhausted, naming the component and max_watch_bytes. The bytes of a demanded
+    // watch that is to go, for one or the other reason, no longer count, until they are 0, it is
+    // moved, or Renew().
     absl::Status Set(size_t bytes);
     // The same for the bytes that have arrived and wait to be read.
     absl::Status SetQueued(size_t bytes);
 
+    // Whether its bytes have room among those of another component.
+    bool FitsIn(std::string_view component) const;
     // Whether it was told to go, since Renew().
     bool exceeded() const { return exceeded_; }
     // A new attempt begins.
-    void Renew() { exceeded_ = false; }
+    void Renew();
     // Whether only tenants demand the watch.
     bool IsDemanded() const;
 
@@ -90,7 +93,7 @@ class WatchBudget {
     const std::optional<Demanded> demanded_;
     size_t stored_ = 0;
     size_t queued_ = 0;
-    bool evicted_ = false;
+    bool evicted_ = false;  // only of a demanded watch
     bool exceeded_ = false;
   };
 

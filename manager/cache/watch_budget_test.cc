@@ -131,6 +131,8 @@ TEST_F(TenantsBudgetTest, WhatWaitsToBeReadIsItsTenants) {
   EXPECT_FALSE(one_.account.SetQueued(451).ok());
   EXPECT_TRUE(other_.why.ok());
   EXPECT_TRUE(one_.account.SetQueued(0).ok());
+  EXPECT_EQ(Held("a"), 100) << "it is to go, and does not count";
+  one_.account.Renew();
   EXPECT_EQ(Held("a"), 150);
 }
 
@@ -243,15 +245,66 @@ TEST_F(TenantsBudgetTest, TheSmallestUseIsForgotten) {
   EXPECT_TRUE(other_.why.ok());
 }
 
-TEST_F(TenantsBudgetTest, WhatWasToGoCountsAgainWhereItGoes) {
+TEST_F(TenantsBudgetTest, WhatIsToGoCountsAgainWhereItGoes) {
   ASSERT_TRUE(one_.account.Set(500).ok());
   ASSERT_TRUE(other_.account.Set(101).ok());
   ASSERT_FALSE(one_.why.ok());
-  EXPECT_TRUE(one_.account.Set(500).ok()) << "it has not grown";
-  EXPECT_EQ(Held("a"), 601);
+  EXPECT_TRUE(one_.account.Set(490).ok()) << "it has not grown";
+  EXPECT_FALSE(one_.account.Set(491).ok());
+  EXPECT_EQ(Held("a"), 101);
+  EXPECT_TRUE(one_.account.FitsIn("b"));
   one_.account.MoveTo("b");
   EXPECT_EQ(Held("a"), 101);
-  EXPECT_EQ(Held("b"), 500);
+  EXPECT_EQ(Held("b"), 491);
+}
+
+TEST_F(TenantsBudgetTest, AnotherComponentMayHaveNoRoom) {
+  WatchBudget::Account declared(budget_, "b");
+  ASSERT_TRUE(declared.Set(550).ok());
+  ASSERT_TRUE(one_.account.Set(150).ok());
+  EXPECT_FALSE(one_.account.Set(151).ok());
+  EXPECT_FALSE(one_.account.FitsIn("b"));
+  EXPECT_FALSE(one_.account.FitsIn("c")) << "more than its share, and the rest is b's";
+  EXPECT_TRUE(one_.account.Set(100).ok());
+  EXPECT_TRUE(one_.account.FitsIn("c"));
+  EXPECT_FALSE(one_.account.FitsIn("b"));
+}
+
+TEST_F(TenantsBudgetTest, AWatchCountsInFullForEachOfItsTenants) {
+  Watch solo(budget_, {"solo"});
+  Watch shared(budget_, {"one", "other", "third"});
+  ASSERT_TRUE(solo.account.Set(200).ok());
+  ASSERT_TRUE(shared.account.Set(300).ok());
+  ASSERT_TRUE(one_.account.Set(90).ok());
+  EXPECT_TRUE(other_.account.Set(11).ok());
+  EXPECT_FALSE(one_.why.ok());
+  EXPECT_TRUE(solo.why.ok());
+  EXPECT_TRUE(shared.why.ok());
+}
+
+TEST_F(TenantsBudgetTest, WhatWasHandedOverIsEvictedThere) {
+  ASSERT_TRUE(one_.account.Set(500).ok());
+  one_.account.MoveTo("b");
+  WatchBudget::Account declared(budget_, "b");
+  EXPECT_TRUE(declared.Set(101).ok());
+  EXPECT_FALSE(one_.why.ok());
+  EXPECT_EQ(Held("b"), 101);
+  EXPECT_TRUE(one_.account.Set(0).ok());
+}
+
+TEST_F(TenantsBudgetTest, AnEvictedWatchThatEndsReturnsNothingMore) {
+  {
+    Watch evicted(budget_, {"one"});
+    ASSERT_TRUE(evicted.account.Set(500).ok());
+    ASSERT_TRUE(other_.account.Set(101).ok());
+    ASSERT_FALSE(evicted.why.ok());
+  }
+  EXPECT_EQ(Held("a"), 101);
+}
+
+TEST_F(TenantsBudgetTest, WhatNobodyDemandsAnyMoreIsNotDeclared) {
+  one_.tenants.clear();
+  EXPECT_TRUE(one_.account.IsDemanded());
 }
 
 // As long as no component continues after an error, all of them together stay within the budget.

@@ -75,12 +75,13 @@ void WatchMember::Resume(DemandFeed& feed) {
   if (status_.state == DemandState::kSynced) feed.Attach(source_, status_);
 }
 
-std::shared_ptr<const ObjectStore> WatchMember::Readable() {
+std::shared_ptr<const ObjectStore> WatchMember::Readable(bool filled) {
   if (access().state() != AccessProof::State::kExpired) {
     frozen_ = nullptr;
     return access().state() == AccessProof::State::kProven ? store_ : nullptr;
   }
-  if (frozen_ != nullptr) return frozen_;
+  // A store that is not filled, or no more, says nothing about what was known.
+  if (frozen_ != nullptr || !filled) return frozen_;
   ObjectStore::Content content;
   content.objects = *store_->Snapshot();
   for (const ObjectSlot& slot : content.objects) content.bytes.Add(*slot.object);
@@ -95,7 +96,8 @@ DemandStatus WatchMember::See(const DemandStatus& watch, bool is_sponsor, bool f
     case AccessProof::State::kDenied:
       return {DemandState::kForbidden, WhyDenied(), /*failed=*/true};
     case AccessProof::State::kExpired:
-      return {DemandState::kStale, access().reason(), /*failed=*/true};
+      return {filled ? DemandState::kStale : DemandState::kPending, access().reason(),
+              /*failed=*/true};
     case AccessProof::State::kUnknown:
       // The sponsor's proof makes it synced, in the same moment.
       if (!is_sponsor || watch.state == DemandState::kSynced) {
@@ -126,7 +128,7 @@ void WatchMember::Update(const DemandStatus& watch, bool is_sponsor, bool filled
   DemandStatus status = See(watch, is_sponsor, filled);
   const bool proven = access().state() == AccessProof::State::kProven;
   // Reads first: from now on they return only what the proof covers.
-  scope_->Set(status, Readable());
+  scope_->Set(status, Readable(filled));
   const bool denied = access().state() == AccessProof::State::kDenied;
   DemandFeed::Content held;
   for (const auto& feed : feeds_) {

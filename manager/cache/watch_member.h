@@ -25,7 +25,7 @@ struct WatchComponent {
 //
 //   proof                     watch                    the component sees
 //   kDenied                  any                      kForbidden
-//   kExpired                  any                      kStale
+//   kExpired                  filled; not              kStale; kPending
 //   kUnknown, no sponsor      any                      kPending
 //   kUnknown, sponsor         kStale                   kPending
 //   kUnknown, sponsor         any other                the watch's state
@@ -98,7 +98,7 @@ class WatchMember {
 
  private:
   // What the component may read now, or was last allowed to read; null: nothing.
-  std::shared_ptr<const ObjectStore> Readable();
+  std::shared_ptr<const ObjectStore> Readable(bool filled);
   DemandStatus See(const DemandStatus& watch, bool is_sponsor, bool filled) const;
   absl::Status WhyDenied() const;
   void SetStatus(DemandStatus status);

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "manager/cache/testing/watch_json.h"
+#include "manager/core/loop_label.h"
 #include "manager/core/testing/simulated_loop.h"
 
 namespace mandate {
@@ -132,6 +133,72 @@ TEST_F(WatchStreamTest, WaitingBytesCountInTheBudgetOfTheComponent) {
   EXPECT_EQ(held(), half.size());
   stream_.reset();
   EXPECT_EQ(held(), 0) << "although the transport still has it";
+}
+
+TEST_F(WatchStreamTest, BytesThatWereReadOrDroppedDoNotCount) {
+  Metrics metrics;
+  WatchBudget budget(size_t{4} << 20, loop_.clock(), metrics);
+  WatchBudget::Account account(budget, "a");
+  const auto held = [&] {
+    return metrics.Gauge("mandate_cache_budget_used_bytes", "", {{"identity", "a"}}).Value();
+  };
+  stream_ = std::make_unique<WatchStream>(client_, RestRequest(),
+                                          WatchStream::Options{.account = &account},
+                                          static_cast<WatchStream::Observer&>(*this));
+  Open();
+  loop_.RunReady();
+  const std::string frame =
+      std::string(70'000, ' ') + EventJson("ADDED", WidgetJson("default/a", 1));
+  client_.sink->OnData(frame);
+  EXPECT_EQ(held(), frame.size());
+  loop_.RunReady();
+  EXPECT_EQ(held(), 0);
+
+  // The turn that would have read them comes after the end.
+  client_.sink->OnData(frame);
+  stream_.reset();
+  loop_.RunReady();
+  EXPECT_EQ(held(), 0);
+}
+
+TEST_F(WatchStreamTest, ATurnIsLongOnlyAfterItsTime) {
+  takes_ = absl::Milliseconds(2);
+  stream_ = std::make_unique<WatchStream>(client_, RestRequest(),
+                                          WatchStream::Options{.max_queue_bytes = size_t{1} << 30},
+                                          static_cast<WatchStream::Observer&>(*this));
+  Open();
+  loop_.RunReady();
+  log_.clear();
+  const std::string frame =
+      std::string(70'000, ' ') + EventJson("ADDED", WidgetJson("default/a", 1));
+  std::string frames;
+  for (int i = 0; i < 7; ++i) frames += frame;
+  client_.sink->OnData(frames);
+  loop_.RunReady();
+  EXPECT_EQ(log_, "event event event turn event event event turn event turn ");
+}
+
+TEST_F(WatchStreamTest, TheEndComesAfterAllEvents) {
+  Open();
+  loop_.RunReady();
+  const std::string frame = EventJson("ADDED", WidgetJson("default/a", 1));
+  client_.sink->OnData(frame + frame + frame + frame);
+  client_.sink->OnClosed(absl::OkStatus());
+  loop_.RunReady();
+  EXPECT_EQ(log_, "open event event turn event turn event turn end");
+}
+
+TEST_F(WatchStreamTest, ATurnHasALabel) {
+  LoopActivity activity(loop_.clock(), absl::Milliseconds(1));
+  takes_ = absl::Milliseconds(2);
+  Open();
+  client_.sink->OnData(EventJson("ADDED", WidgetJson("default/a", 1)));
+  activity.BeginTurn();
+  loop_.RunReady();
+  activity.EndTurn();
+  const LoopActivity::View view = activity.Look();
+  ASSERT_EQ(view.ended.size(), 1u);
+  EXPECT_EQ(view.ended[0].label, "a: events of a watch");
 }
 
 TEST_F(WatchStreamTest, AnAnswerAfterItsEndIsCancelled) {

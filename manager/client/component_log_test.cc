@@ -3,7 +3,10 @@
 #include <gtest/gtest.h>
 
 #include <memory>
+#include <optional>
+#include <stop_token>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "manager/client/component_client.h"
@@ -29,6 +32,19 @@ TEST_F(ComponentLogTest, ReportsEachWarningOnce) {
   }
   EXPECT_THAT(warnings, testing::ElementsAre("a", "b", "c", "a")) << "a was forgotten for c";
 }
+TEST_F(ComponentLogTest, NoErrorHasTheTokenOfAList) {
+  server = [](const HttpRequest&) { return FakeReply::Json(200, "{}").After(absl::Hours(1)); };
+  const RestRequest request = Get("/api/v1/pods?continue=secret");
+  EXPECT_EQ(Send(request).status().message(),
+            "GET /api/v1/pods?continue=*** as scope: the deadline passed");
+  std::stop_source stop;
+  std::optional<Result> result;
+  client().Send({.stop = stop.get_token()}, request, [&](Result r) { result = std::move(r); });
+  stop.request_stop();
+  ASSERT_TRUE(loop.RunUntil([&] { return result.has_value(); }));
+  EXPECT_EQ(result->status().message(), "cancelled: GET /api/v1/pods?continue=***");
+}
+
 TEST_F(ComponentLogTest, LogsEachAttemptWithVerbosity5) {
   const auto send = [this](const std::shared_ptr<LogCapture>& log) {
     owned.reset();

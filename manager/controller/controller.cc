@@ -2,6 +2,7 @@
 
 #include <utility>
 
+#include "manager/cache/watch_errors.h"
 #include "manager/controller/controller_core.h"
 #include "manager/controller/readiness.h"
 #include "manager/core/log_reason.h"
@@ -237,8 +238,7 @@ absl::Status Controller::Core::Ready() const {
     for (size_t i = 0; i < watched_.size(); ++i) {
       if (watched_[i].handle == nullptr) continue;
       const DemandStatus status = watched_[i].handle->status();
-      const bool forbidden =
-          status.state == DemandState::kForbidden || absl::IsResourceExhausted(status.reason);
+      const bool forbidden = status.state == DemandState::kForbidden || IsLocalLimit(status.reason);
       if (forbidden && options_.forbidden_sources_are_ready) continue;
       readiness.AddSource(mapper_.sources()[i].demand.ToString(), status, watched_[i].listed);
     }

@@ -9,6 +9,7 @@
 #include "absl/container/flat_hash_map.h"
 #include "absl/functional/function_ref.h"
 #include "manager/cache/wait_set.h"
+#include "manager/cache/watch_errors.h"
 #include "manager/core/log.h"
 #include "manager/core/log_reason.h"
 #include "manager/core/mutex.h"
@@ -119,7 +120,7 @@ class DemandSet::Core : public std::enable_shared_from_this<Core> {
           if (!status) return absl::CancelledError("the demand was released");
           // What has used up its part of the memory is not soon there.
           const bool is_coming =
-              status->state == DemandState::kPending && !absl::IsResourceExhausted(status->reason);
+              status->state == DemandState::kPending && !IsLocalLimit(status->reason);
           if (is_coming) return std::nullopt;
           return status->state == DemandState::kSynced ? absl::OkStatus() : ErrorOf(spec, *status);
         });
@@ -169,7 +170,7 @@ class DemandSet::Core : public std::enable_shared_from_this<Core> {
       case DemandState::kKindAbsent:
         return absl::NotFoundError(why);
       default:
-        if (absl::IsResourceExhausted(status.reason)) return absl::ResourceExhaustedError(why);
+        if (IsLocalLimit(status.reason)) return absl::ResourceExhaustedError(why);
         return absl::UnavailableError(why);
     }
   }
@@ -240,7 +241,7 @@ class DemandSet::Core : public std::enable_shared_from_this<Core> {
   // A denial or an excess, and its end. Other states pass by themselves.
   void Log(const DemandSpec& spec, Watched& watched) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_) {
     const DemandStatus& status = watched.status;
-    const bool exceeds = absl::IsResourceExhausted(status.reason);
+    const bool exceeds = IsLocalLimit(status.reason);
     if (status.state == DemandState::kForbidden || status.state == DemandState::kKindAbsent ||
         (exceeds && !watched.denied)) {
       watched.denied = true;

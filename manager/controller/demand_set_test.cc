@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "manager/controller/testing/controller_fixture.h"
+#include "manager/object/api_error.h"
 
 namespace mandate {
 namespace {
@@ -313,6 +314,15 @@ TEST_F(DemandSetTest, GetEndsByDenialByTimeByReleaseAndByStop) {
          cache_.SetState(spec, DemandState::kPending, absl::ResourceExhaustedError("too large"));
        },
        absl::Seconds(1)},
+      {"failure", absl::StatusCode::kDeadlineExceeded,
+       [&] { cache_.SetState(spec, DemandState::kPending, absl::UnavailableError("refused")); },
+       absl::Seconds(5)},
+      // DEFECT 4: a server's 429 has the same code, and passes.
+      {"throttled", absl::StatusCode::kDeadlineExceeded,
+       [&] {
+         cache_.SetState(spec, DemandState::kPending, StatusFromResponse(429, "too many requests"));
+       },
+       absl::Seconds(5)},
       {"end", absl::StatusCode::kCancelled, [&] { demands_->Close(); }, absl::Seconds(1)},
   };
   for (const Row& row : rows) {

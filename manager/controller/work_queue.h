@@ -93,7 +93,8 @@ class WorkQueue {
 
   // When the first waiting request becomes ready; infinite future if none waits.
   absl::Time NextReady() const;
-  // The number of requests that Get() can hand out now.
+  // The number of ready requests, without those that wait for others of their namespace; Get() may
+  // hand out fewer of a namespace.
   size_t Len(absl::Time now);
   // The number of requests that are held: ready, waiting, or being processed.
   size_t Items() const;

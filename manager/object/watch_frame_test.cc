@@ -229,5 +229,44 @@ TEST(FrameSplitterTest, AKeptBufferHasNoBytesOfFrames) {
   EXPECT_EQ(std::string_view(first.data(), 801), std::string(801, '\0'));
 }
 
+TEST(FrameSplitterTest, AKeptBufferHasNoBytesOfALongBurst) {
+  FrameSplitter splitter(Encoding::kJson);
+  splitter.Feed(std::string(1000, 'x') + "\n");
+  ASSERT_TRUE((*splitter.Next()).has_value());
+  ASSERT_FALSE((*splitter.Next()).has_value());
+
+  splitter.Feed(std::string(700, 's') + "\n" + std::string(100, 't'));
+  const std::string_view first = **splitter.Next();
+  ASSERT_FALSE((*splitter.Next()).has_value());
+  for (const char* chunk : {"\nu", "\nv", "\n"}) {
+    splitter.Feed(chunk);
+    ASSERT_TRUE((*splitter.Next()).has_value());
+    ASSERT_FALSE((*splitter.Next()).has_value());
+  }
+  EXPECT_EQ(std::string_view(first.data(), 801), std::string(801, '\0'));
+}
+
+TEST(FrameSplitterTest, ABufferStaysSmallAfterALargeBurst) {
+  FrameSplitter splitter(Encoding::kJson);
+  splitter.Feed(std::string(300'000, 'x') + "\ny");
+  ASSERT_TRUE((*splitter.Next()).has_value());
+  ASSERT_FALSE((*splitter.Next()).has_value());
+  for (const char* chunk : {"\n", "z\n"}) {
+    splitter.Feed(chunk);
+    ASSERT_TRUE((*splitter.Next()).has_value());
+    ASSERT_FALSE((*splitter.Next()).has_value());
+    EXPECT_LT(splitter.buffer_bytes(), 1000u);
+  }
+}
+
+TEST(FrameSplitterTest, AKeptBufferHasNoBytesOfProtobuf) {
+  FrameSplitter splitter(Encoding::kProtobuf);
+  splitter.Feed(std::string("\0\0\0\x64", 4) + std::string(100, 's'));
+  const std::string_view frame = **splitter.Next();
+  ASSERT_EQ(frame, std::string(100, 's'));
+  ASSERT_FALSE((*splitter.Next()).has_value());
+  EXPECT_EQ(std::string_view(frame.data(), 100), std::string(100, '\0'));
+}
+
 }  // namespace
 }  // namespace mandate

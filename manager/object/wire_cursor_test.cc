@@ -76,6 +76,28 @@ TEST(WireCursorTest, RefusesMalformedBytes) {
   }
 }
 
+TEST(WireCursorTest, ReadsEachLengthOfAVarint) {
+  struct {
+    std::string bytes;
+    uint64_t value;
+  } const rows[] = {{std::string(1, '\0'), 0}, {"\x7F", 0x7F},          {"\x80\x01", 0x80},
+                    {"\xFF\x01", 0xFF},        {"\x80\x02", 0x100},     {"\xFF\x7F", 0x3FFF},
+                    {"\x80\x80\x01", 0x4000},  {"\x81\x80\x01", 0x4001}};
+  for (const auto& row : rows) {
+    const std::string bytes = row.bytes + "x";
+    std::string_view rest = bytes;
+    uint64_t value = 1;
+    EXPECT_TRUE(ReadWireVarint(rest, &value)) << row.value;
+    EXPECT_EQ(value, row.value);
+    EXPECT_EQ(rest, "x") << row.value;
+  }
+  // What follows belongs to somebody else.
+  std::string_view nothing = std::string_view("\x01").substr(0, 0);
+  uint64_t value = 1;
+  EXPECT_FALSE(ReadWireVarint(nothing, &value));
+  EXPECT_TRUE(nothing.empty());
+}
+
 TEST(WireCursorTest, AppendsWhatProtobufReads) {
   std::string bytes;
   AppendWireBytes(2, "rv", bytes);
