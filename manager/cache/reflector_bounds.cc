@@ -10,7 +10,8 @@ absl::Status Reflector::Admit(size_t bytes) {
   if (bytes > options_.max_bytes) {
     return absl::ResourceExhaustedError(StrCat("there are more than ", options_.max_bytes,
                                                " bytes of ", spec_.ToString(),
-                                               ": raise max_bytes, or demand a narrower scope"));
+                                               ": raise max_bytes (--max-watch-size), or "
+                                               "demand a narrower scope"));
   }
   return account_.Set(std::max(bytes, store_.bytes().stored));
 }

@@ -26,22 +26,29 @@ class ReflectorBoundsTest : public ReflectorFixture {
   bool is_long_ = false;  // the last failure
 };
 
-// A watch that tenants demand, beside one that the component declares.
+// A watch that tenants demand, beside one that the component declares, which may take the room.
 class EvictionTest : public ReflectorBoundsTest {
  protected:
   EvictionTest() { flows_ = {"tenant"}; }
   void OnEvicted() override {
     ++evictions_;
+    states_ += " evicted";
     store_.Replace({}, "");
     reflector_->OnPurged();
   }
-  void Evict() {
-    EXPECT_TRUE(declared_.Set(size_t{1} << 40).ok());
+  void LeaveRoom(size_t bytes) {
+    declared_bytes_ = (size_t{1} << 40) - bytes;
+    EXPECT_TRUE(declared_.Set(declared_bytes_).ok());
     EXPECT_EQ(evictions_, 0) << "never inside a call";
+  }
+  void Evict() {
+    LeaveRoom(0);
     loop_.RunReady();
   }
+  double HeldByOthers() const { return static_cast<double>(declared_bytes_); }
 
   WatchBudget::Account declared_{budget_, client_.component()};
+  size_t declared_bytes_ = 0;
   int evictions_ = 0;
 };
 
@@ -211,22 +218,13 @@ TEST_F(EvictionTest, TheWatchEndsAndTriesAgainFromTheStart) {
   EXPECT_EQ(state(), DemandState::kPending);
   EXPECT_TRUE(reflector_->status().failed);
   EXPECT_EQ(reflector_->status().reason.code(), absl::StatusCode::kResourceExhausted);
-  EXPECT_EQ(Held(), size_t{1} << 40) << "it holds nothing";
+  EXPECT_EQ(Held(), HeldByOthers()) << "it holds nothing";
   EXPECT_TRUE(declared_.Set(0).ok());
   AddList(200, ListJson("20", {WidgetJson("a/x", 5)}));
   EXPECT_GE(NextRequest(), absl::Milliseconds(800));
   Open();
   EXPECT_EQ(state(), DemandState::kSynced);
   EXPECT_EQ(evictions_, 1);
-}
-
-TEST_F(EvictionTest, AWatchThatEndsBeforeItsTurnIsNotEvicted) {
-  StartSynced(10, {WidgetJson("a/x", 5)});
-  EXPECT_TRUE(declared_.Set(size_t{1} << 40).ok());
-  EXPECT_TRUE(declared_.Set(0).ok());
-  reflector_->UseClient(other_);
-  loop_.RunReady();
-  EXPECT_EQ(evictions_, 0);
 }
 
 TEST_F(EvictionTest, ADenialStays) {
@@ -243,53 +241,11 @@ TEST_F(EvictionTest, WhatWaitsToBeReadCountsToo) {
   EXPECT_EQ(Held(), 100'001 + store_.bytes().stored);
   Evict();
   EXPECT_EQ(evictions_, 1);
-  EXPECT_EQ(Held(), size_t{1} << 40);
+  EXPECT_EQ(Held(), HeldByOthers());
 }
 
-// Tenants demand the watch, and other watches of the component need the room.
-class TenantsReflectorTest : public ReflectorBoundsTest {
- protected:
-  void OnEvicted() override {
-    states_ += " evicted";
-    store_.Replace({}, "");
-    reflector_->OnPurged();
-  }
-  // By a list.
-  void StartForATenant(const std::string& list) {
-    options_.watch_list = false;
-    AddList(200, list);
-    reflector_ = std::make_unique<Reflector>(
-        Reflector::Config{.spec = spec_,
-                          .options = options_,
-                          .random = random_,
-                          .metrics = metrics_,
-                          .budget = budget_,
-                          .probes = probes_,
-                          .flows = [] { return ProbeBudget::Flows{"tenant"}; },
-                          .closer = closer_,
-                          .log = {}},
-        client_, store_, static_cast<Reflector::Owner&>(*this));
-    reflector_->Start();
-    loop_.RunReady();
-  }
-  void StartSyncedForATenant() {
-    StartForATenant(ListJson("10", {WidgetJson("a/x", 5)}));
-    Open();
-    ASSERT_EQ(state(), DemandState::kSynced);
-    TakeStates();
-  }
-  double others_held() const { return static_cast<double>(others_bytes_); }
-  void LeaveRoom(size_t bytes) {
-    others_bytes_ = (size_t{1} << 40) - bytes;
-    EXPECT_TRUE(others_.Set(others_bytes_).ok());
-  }
-
-  size_t others_bytes_ = 0;
-  WatchBudget::Account others_{budget_, client_.component()};
-};
-
-TEST_F(TenantsReflectorTest, AListWithoutRoomIsEvicted) {
-  StartSyncedForATenant();
+TEST_F(EvictionTest, AListWithoutRoomIsEvicted) {
+  StartSynced(10, {WidgetJson("a/x", 5)});
   Send(ErrorJson(410, "Expired"));
   LeaveRoom(store_.bytes().stored);
   AddList(200, ListJson("20", {WidgetJson("a/x", 5), WidgetJson("a/y", 6)}));
@@ -298,29 +254,32 @@ TEST_F(TenantsReflectorTest, AListWithoutRoomIsEvicted) {
   EXPECT_EQ(TakeStates(), "Stale evicted Pending");
   EXPECT_EQ(reflector_->status().reason.code(), absl::StatusCode::kResourceExhausted);
   EXPECT_TRUE(reflector_->status().failed);
-  EXPECT_EQ(Held(), others_held());
+  EXPECT_EQ(Held(), HeldByOthers());
 }
 
-TEST_F(TenantsReflectorTest, BytesThatWaitWithoutRoomAreEvicted) {
-  StartSyncedForATenant();
+TEST_F(EvictionTest, BytesThatWaitWithoutRoomAreEvicted) {
+  StartSynced(10, {WidgetJson("a/x", 5)});
+  TakeStates();
   LeaveRoom(100'000);
   Send(std::string(200'000, '{'));
   EXPECT_EQ(TakeStates(), "Stale evicted Pending");
-  EXPECT_EQ(Held(), others_held());
+  EXPECT_EQ(Held(), HeldByOthers());
 }
 
 // The limits of one watch have nothing to do with the room of others.
-TEST_F(TenantsReflectorTest, AnotherLimitKeepsTheStore) {
+TEST_F(EvictionTest, AnotherLimitKeepsTheStore) {
   options_.max_queue_bytes = 1000;
-  StartSyncedForATenant();
+  StartSynced(10, {WidgetJson("a/x", 5)});
+  TakeStates();
   Send(std::string(2000, '{'));
   EXPECT_EQ(TakeStates(), "Stale");
   EXPECT_EQ(store_.size(), 1u);
 }
 
 // The new client's component has the room.
-TEST_F(TenantsReflectorTest, AHandOverEndsAnEviction) {
-  StartSyncedForATenant();
+TEST_F(EvictionTest, AHandOverEndsAnEviction) {
+  StartSynced(10, {WidgetJson("a/x", 5)});
+  TakeStates();
   LeaveRoom(1);
   reflector_->UseClient(other_);
   loop_.RunReady();
@@ -328,27 +287,29 @@ TEST_F(TenantsReflectorTest, AHandOverEndsAnEviction) {
   EXPECT_EQ(store_.size(), 1u);
 }
 
-// DEFECT 1: the new request calls Account::Renew() between evict() and its timer.
-TEST_F(TenantsReflectorTest, AWatchThatIsOpenedAgainMeanwhileIsEvicted) {
-  StartSyncedForATenant();
+// The server has just closed the watch, and the eviction is due in the next turn.
+TEST_F(EvictionTest, AWatchThatIsOpenedAgainMeanwhileIsEvicted) {
+  StartSynced(10, {WidgetJson("a/x", 5)});
+  TakeStates();
   loop_.RunFor(absl::Seconds(2));
   LastWatch().Close(absl::OkStatus());
   LeaveRoom(1);
   loop_.RunReady();
   loop_.RunFor(absl::Milliseconds(1));
   EXPECT_NE(TakeStates().find("evicted"), std::string::npos);
-  EXPECT_EQ(Held(), others_held());
+  EXPECT_EQ(Held(), HeldByOthers());
 }
 
-// DEFECT 1b: Stop() cancels the eviction; nobody makes the room.
-TEST_F(TenantsReflectorTest, AWatchThatFailsMeanwhileIsEvicted) {
-  StartSyncedForATenant();
+// The same, of a watch that waits for a new list.
+TEST_F(EvictionTest, AWatchThatFailsMeanwhileIsEvicted) {
+  StartSynced(10, {WidgetJson("a/x", 5)});
+  TakeStates();
   LastWatch().Send(ErrorJson(410, "Expired"));
   LeaveRoom(1);
   loop_.RunReady();
   loop_.RunFor(absl::Milliseconds(1));
   EXPECT_NE(TakeStates().find("evicted"), std::string::npos);
-  EXPECT_EQ(Held(), others_held());
+  EXPECT_EQ(Held(), HeldByOthers());
 }
 
 }  // namespace

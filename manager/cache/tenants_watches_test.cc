@@ -183,7 +183,7 @@ TEST_F(TenantsWatchesTest, ANarrowerWatchGoesOn) {
   EXPECT_EQ(Code(view, "greedy", "11"), absl::StatusCode::kUnavailable);
 }
 
-// DEFECT 2: the narrower watch is charged while the wide one still counts, and evicts it again.
+// The narrower watch needs room while the wide one goes.
 TEST_F(TenantsWatchesTest, AWatchWithANarrowerOneIsEvictedOnce) {
   CacheView& view = AddGranted(a_);
   Put("greedy", 10, 50);

@@ -317,7 +317,7 @@ TEST_F(DemandSetTest, GetEndsByDenialByTimeByReleaseAndByStop) {
       {"failure", absl::StatusCode::kDeadlineExceeded,
        [&] { cache_.SetState(spec, DemandState::kPending, absl::UnavailableError("refused")); },
        absl::Seconds(5)},
-      // DEFECT 4: a server's 429 has the same code, and passes.
+      // The same code, of a server that throttles.
       {"throttled", absl::StatusCode::kDeadlineExceeded,
        [&] {
          cache_.SetState(spec, DemandState::kPending, StatusFromResponse(429, "too many requests"));
