@@ -27,6 +27,15 @@ rbac::Attributes RequestOf(const rbac::MandateRule& r) {
   return request;
 }
 
+rbac::Rule RuleFor(const rbac::MandateRule& r, const rbac::Attributes& request) {
+  rbac::Rule rule;
+  rule.verbs = {request.verb};
+  rule.api_groups = {request.api_group};
+  rule.resources = {std::string(r.rule.resources[0])};
+  if (!request.name.empty()) rule.resource_names = {request.name};
+  return rule;
+}
+
 }  // namespace
 
 std::vector<ExpectedAccess> ExpectedAccessOf(const rbac::Mandate& declared,
@@ -41,12 +50,22 @@ std::vector<ExpectedAccess> ExpectedAccessOf(const rbac::Mandate& declared,
         all.mandate().rules.begin(), all.mandate().rules.end(),
         [&](const auto& other) { return other.external && RuleAllows(other.rule, request); });
     if (external) continue;
-    rbac::Rule rule;
-    rule.verbs = {request.verb};
-    rule.api_groups = {request.api_group};
-    rule.resources = {std::string(r.rule.resources[0])};
-    if (!request.name.empty()) rule.resource_names = {request.name};
-    expected.push_back({{request.ns, std::move(rule)}, PermitsRequest(now.mandate(), request)});
+    expected.push_back({{request.ns, RuleFor(r, request)}, PermitsRequest(now.mandate(), request)});
+  }
+  return expected;
+}
+
+std::vector<ExpectedAccess> ExpectedExternalAccessOf(const rbac::Mandate& declared,
+                                                     const std::string& in, bool allowed) {
+  const rbac::MandateWithout each(declared, "");
+  std::vector<ExpectedAccess> expected;
+  for (const rbac::MandateRule& r : each.get().rules) {
+    if (!r.external || r.rule.resources.empty()) continue;
+    const rbac::Attributes request = RequestOf(r);
+    const bool covered = std::any_of(
+        each.get().rules.begin(), each.get().rules.end(),
+        [&](const auto& other) { return !other.external && RuleAllows(other.rule, request); });
+    if (!covered) expected.push_back({{in, RuleFor(r, request)}, allowed});
   }
   return expected;
 }

@@ -23,6 +23,11 @@ struct ExpectedAccess {
 std::vector<ExpectedAccess> ExpectedAccessOf(const rbac::Mandate& declared,
                                              const rbac::Mandate& granted, const std::string& ns);
 
+// For each external rule of `declared` that no other rule covers: whether a grant in namespace `in`
+// permits it, or permits it no more. Empty: in the cluster.
+std::vector<ExpectedAccess> ExpectedExternalAccessOf(const rbac::Mandate& declared,
+                                                     const std::string& in, bool allowed);
+
 // Asks about `user` until each answer is as expected. kDeadlineExceeded names one that is not.
 absl::Status AwaitAccess(Administrator& administrator, absl::Duration patience,
                          const std::string& user, const std::vector<ExpectedAccess>& expected);

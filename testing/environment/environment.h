@@ -162,7 +162,7 @@ class Environment {
   void Grant(const rbac::Mandate& component, TestLine at = TestLine::Here());
   void Grant(const rbac::Permission& permission, TestLine at = TestLine::Here());
   // Grants the rules with granted=external in namespace `in`, and removes this grant. Empty: in the
-  // cluster.
+  // cluster. Returns when the API server's answers follow.
   void GrantExternal(const rbac::Mandate& component, const std::string& in,
                      TestLine at = TestLine::Here());
   void DenyExternal(const rbac::Mandate& component, const std::string& in,

@@ -199,13 +199,25 @@ absl::Status Installation::Grant(const rbac::Mandate& mandate) {
 }
 
 absl::Status Installation::GrantExternal(const rbac::Mandate& mandate, const std::string& in) {
-  RETURN_IF_ERROR(Find(mandate.component).status());
-  return Create(ExternalBindingOf(ns_, mandate, in)).status();
+  ASSIGN_OR_RETURN(Component* const component, Find(mandate.component));
+  RETURN_IF_ERROR(Create(ExternalBindingOf(ns_, mandate, in)).status());
+  component->external.insert(in);
+  return AwaitExternal(mandate, in, true);
 }
 
 absl::Status Installation::DenyExternal(const rbac::Mandate& mandate, const std::string& in) {
+  ASSIGN_OR_RETURN(Component* const component, Find(mandate.component));
   const ApiObject binding = ExternalBindingOf(ns_, mandate, in);
-  return Send("DELETE", ResourceTarget(binding.kind, binding.Key()), {}).status();
+  RETURN_IF_ERROR(Send("DELETE", ResourceTarget(binding.kind, binding.Key()), {}).status());
+  component->external.erase(in);
+  // A grant in the cluster permits the same.
+  return component->external.contains("") ? absl::OkStatus() : AwaitExternal(mandate, in, false);
+}
+
+absl::Status Installation::AwaitExternal(const rbac::Mandate& mandate, const std::string& in,
+                                         bool allowed) {
+  return AwaitAccess(options_.administrator, options_.patience, UserOf(ns_, AccountOf(mandate)),
+                     ExpectedExternalAccessOf(mandate, in, allowed));
 }
 
 // The last element is the mandate without what is denied. Each is a part of the one before.

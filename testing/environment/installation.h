@@ -64,6 +64,8 @@ class Installation {
     const rbac::Mandate* declared;
     bool denied_all = false;
     std::set<std::string> denied;  // Permission::ToString()
+    // Where its external rules are granted; "": in the cluster.
+    std::set<std::string> external;
   };
 
   explicit Installation(Options options) : options_(std::move(options)) {}
@@ -79,6 +81,9 @@ class Installation {
   absl::Status WriteRoles(const Component& component);
   // Waits until the server acts according to `granted`, a part of `declared`.
   absl::Status AwaitRoles(const rbac::Mandate& declared, const rbac::Mandate& granted);
+
+  // The same for the external rules, of which one grant was made, or removed.
+  absl::Status AwaitExternal(const rbac::Mandate& mandate, const std::string& in, bool allowed);
 
   // Notes it for Remove().
   absl::StatusOr<Json::Value> Create(const ApiObject& object);
