@@ -17,10 +17,7 @@ namespace {
 
 using apiserver::ServerCore;
 
-constexpr std::string_view kReads[] = {"list", "watch"};
-constexpr std::string_view kCore[] = {""};
-constexpr std::string_view kConfigMaps[] = {"configmaps"};
-constexpr rbac::MandateRule kRules[] = {{{kReads, kCore, kConfigMaps, {}, {}}, "", false}};
+constexpr rbac::MandateRule kRules[] = {{kReadConfigMaps, "", false}};
 constexpr rbac::Mandate kLister = {"lister", kRules};
 
 // The objects are compressed well: the watch is far below the limit, and a list of copies is not.

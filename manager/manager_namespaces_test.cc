@@ -22,14 +22,11 @@ namespace {
 using apiserver::ServerCore;
 using testing::HasSubstr;
 
-constexpr std::string_view kReads[] = {"list", "watch"};
-constexpr std::string_view kCore[] = {""};
-constexpr std::string_view kConfigMaps[] = {"configmaps"};
-constexpr rbac::MandateRule kRules[] = {{{kReads, kCore, kConfigMaps, {}, {}}, "", false}};
+constexpr rbac::MandateRule kRules[] = {{kReadConfigMaps, "", false}};
 constexpr rbac::Mandate kKeeper = {"keeper", kRules};
 // What the cluster grants it.
-constexpr rbac::MandateRule kGrants[] = {{{kReads, kCore, kConfigMaps, {}, {}}, "shop", false},
-                                         {{kReads, kCore, kConfigMaps, {}, {}}, "bank", false}};
+constexpr rbac::MandateRule kGrants[] = {{kReadConfigMaps, "shop", false},
+                                         {kReadConfigMaps, "bank", false}};
 constexpr rbac::Mandate kGranted = {"keeper", kGrants};
 
 class ManagerNamespacesTest : public testing::Test {

@@ -20,10 +20,7 @@ namespace {
 
 using apiserver::ServerCore;
 
-constexpr std::string_view kReads[] = {"list", "watch"};
-constexpr std::string_view kCore[] = {""};
-constexpr std::string_view kConfigMaps[] = {"configmaps"};
-constexpr rbac::MandateRule kKeeperRules[] = {{{kReads, kCore, kConfigMaps, {}, {}}, "", false}};
+constexpr rbac::MandateRule kKeeperRules[] = {{kReadConfigMaps, "", false}};
 constexpr rbac::Mandate kKeeper = {"keeper", kKeeperRules};
 constexpr rbac::Mandate kIdle = {"idle", {}};
 

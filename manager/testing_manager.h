@@ -4,6 +4,7 @@
 
 #include <memory>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "manager/core/testing/awaited_log.h"
@@ -17,6 +18,12 @@ namespace mandate {
 
 // The token of the manager's own ServiceAccount.
 inline constexpr char kBaseToken[] = "base-of-the-double";
+
+inline constexpr std::string_view kTestReads[] = {"list", "watch"};
+inline constexpr std::string_view kTestGroups[] = {""};
+inline constexpr std::string_view kTestResources[] = {"configmaps"};
+// The rule of a component that reads ConfigMaps.
+inline constexpr rbac::RuleView kReadConfigMaps = {kTestReads, kTestGroups, kTestResources, {}, {}};
 
 // The double and a Manager in namespace "default". The cluster grants each component what its
 // mandate declares, and base what the chart grants it. For one thread.

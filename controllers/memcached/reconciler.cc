@@ -4,6 +4,7 @@
 
 #include "controllers/memcached/deployment.h"
 #include "controllers/report.h"
+#include "manager/cache/watch_errors.h"
 #include "manager/controller/controller_builder.h"
 #include "manager/controller/demand_for.h"
 #include "manager/controller/finalizer.h"
@@ -35,10 +36,7 @@ absl::Status StateOf(const DemandSet& demands, const DemandSpec& spec) {
   if (status->state == DemandState::kForbidden) {
     return absl::PermissionDeniedError(status->reason.message());
   }
-  // The server's 429 has this code, too, and passes.
-  if (absl::IsResourceExhausted(status->reason) && HttpCode(status->reason) == 0) {
-    return status->reason;
-  }
+  if (IsLocalLimit(status->reason)) return status->reason;
   return absl::UnavailableError(StrCat(spec.ToString(), " is ", ToString(status->state), ": ",
                                        AsStd(status->reason.message())));
 }

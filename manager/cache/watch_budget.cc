@@ -53,7 +53,7 @@ bool WatchBudget::IsOver(const Component& component) const {
   return component.bytes > Share() && Common() > max_bytes_ - max_bytes_ / 2;
 }
 
-WatchBudget::Account* WatchBudget::Next() {
+WatchBudget::Account* WatchBudget::Choose() {
   struct Candidate {
     Account* account;
     std::set<std::string> tenants;
@@ -104,21 +104,21 @@ void WatchBudget::Remember(const std::set<std::string>& tenants, const Uses& use
 
 absl::Status WatchBudget::Admit(Account& grown) {
   while (IsOver(*grown.component_)) {
-    Account* const next = Next();
-    Account& goes = next == nullptr ? grown : *next;
-    Component& component = *goes.component_;
+    Account* const chosen = Choose();
+    Account& ends = chosen == nullptr ? grown : *chosen;
+    Component& component = *ends.component_;
     const absl::Status why = absl::ResourceExhaustedError(
         StrCat("the watches of ", component.name, " hold ", component.bytes,
                " bytes, more than its share of ", Share(), ", and the half of max_watch_bytes (",
                max_bytes_,
                ") that all components share is used up: raise max_watch_bytes "
                "(--max-watch-size), or demand narrower scopes"));
-    goes.exceeded_ = true;
-    if (next == nullptr) return why;
-    Change(component, goes.counted(), 0);
-    goes.evicted_ = true;
-    if (&goes == &grown) return why;
-    goes.demanded_->evict(why);
+    ends.exceeded_ = true;
+    if (chosen == nullptr) return why;
+    Change(component, ends.counted(), 0);
+    ends.evicted_ = true;
+    if (&ends == &grown) return why;
+    ends.demanded_->evict(why);
   }
   return absl::OkStatus();
 }

@@ -21,19 +21,21 @@ namespace mandate {
 // more, first come, first served. A watch counts for the component under whose identity it runs.
 // While it lists again it counts once, with the larger one of its content and the new list.
 //
-// When a component is over its limit, a watch must go, and not always the one that grows: the
-// objects of one tenant could otherwise stop the watches of all. Those that tenants demand
-// (DemandSink::Flows()) go before those that a component itself declares, also those of other
-// components that use more than their share. A tenant's use is the bytes of all watches that it
-// demands, or its use at the last time that one of them had to go: one that begins again is small
-// at first. A watch has the rank of the most modest tenant that demands it. The watch of the
-// highest rank goes, of several the largest. Loop thread only.
+// When a component is over its limit, a watch must end. This is not always the one that grows: the
+// objects of one tenant could otherwise stop the watches of all. Watches that tenants demand
+// (DemandSink::Flows()) end before those that a component declares. They may be watches of any
+// component that uses more than its share. A tenant's use is the bytes of all watches that it
+// demands. If one of them had to end, the use at that time still counts for a while, because a
+// watch that begins again is small at first. The rank of a watch is the smallest use among the
+// tenants that demand it. The watch with the highest rank ends; of several, the largest.
+//
+// Loop thread only.
 class WatchBudget {
   struct Component;
 
  public:
-  // How long, and of how many tenants, the use is remembered at which one of their watches had to
-  // go; beyond the number the smallest is forgotten.
+  // How long a tenant's use is remembered after one of its watches had to end, and of how many
+  // tenants; beyond this number the smallest use is forgotten.
   static constexpr absl::Duration kRemembered = absl::Minutes(10);
   static constexpr size_t kMostRemembered = 1000;
 
@@ -65,17 +67,16 @@ class WatchBudget {
     // Moves the watch to another component.
     void MoveTo(std::string_view component);
     // Sets the bytes of the watch's objects, in every case. If the value has grown and the
-    // component is over its limit, other watches are evicted. If it is this one's turn to go,
-    // returns kResourceExhausted, naming the component and max_watch_bytes. The bytes of a demanded
-    // watch that is to go, for one or the other reason, no longer count, until they are 0, it is
-    // moved, or Renew().
+    // component is over its limit, other watches are evicted. If this one must end, returns
+    // kResourceExhausted, naming the component and max_watch_bytes. The bytes of a demanded watch
+    // that must end no longer count, until they are 0, the watch is moved, or Renew() is called.
     absl::Status Set(size_t bytes);
     // The same for the bytes that have arrived and wait to be read.
     absl::Status SetQueued(size_t bytes);
 
     // Whether its bytes have room among those of another component.
     bool FitsIn(std::string_view component) const;
-    // Whether it was told to go, since Renew().
+    // Whether the watch was evicted, or a call returned an error, since Renew().
     bool exceeded() const { return exceeded_; }
     // A new attempt begins.
     void Renew();
@@ -112,15 +113,15 @@ class WatchBudget {
   // By tenant.
   using Uses = std::map<std::string, size_t>;
 
-  // Evicts until the component is within its limit, or it is the turn of `grown`.
+  // Evicts watches until the component of `grown` is within its limit, or `grown` must end.
   absl::Status Admit(Account& grown);
   // `after` bytes instead of `before`.
   static void Change(Component& component, size_t before, size_t after);
   bool IsOver(const Component& component) const;
   Component& Find(std::string_view component);
-  // The demanded watch that is to go; null: there is none.
-  Account* Next();
-  // The watch goes, at this use of the tenants.
+  // Chooses the demanded watch that must end, and remembers the use of its tenants. Null: no watch
+  // is demanded.
+  Account* Choose();
   void Remember(const std::set<std::string>& tenants, const Uses& uses);
   size_t Share() const;
   // The used bytes of the half that all components share.

@@ -118,7 +118,7 @@ class DemandSet::Core : public std::enable_shared_from_this<Core> {
         context, spec.kind, spec.ToString(), [this, spec]() -> std::optional<absl::Status> {
           const auto status = StatusOf(spec);
           if (!status) return absl::CancelledError("the demand was released");
-          // What has used up its part of the memory is not soon there.
+          // A demand that exceeds the memory stays pending for long: the caller gets the error now.
           const bool is_coming =
               status->state == DemandState::kPending && !IsLocalLimit(status->reason);
           if (is_coming) return std::nullopt;

@@ -37,24 +37,15 @@ void ReadyLevel::Drop(WorkItem& item, Flow& flow) {
   flows_.erase(item.request().key.ns);
 }
 
-void ReadyLevel::Hold(const std::string& ns) {
+void ReadyLevel::SetHeld(const std::string& ns, bool is_held) {
   const auto it = flows_.find(ns);
   if (it == flows_.end()) return;
   Flow& flow = it->second;
-  turns_.erase(turns_.iterator_to(flow));
-  flow.is_held = true;
-  held_.push_back(flow);
-  held_size_ += flow.items.size();
-}
-
-void ReadyLevel::Release(const std::string& ns) {
-  const auto it = flows_.find(ns);
-  if (it == flows_.end()) return;
-  Flow& flow = it->second;
-  held_.erase(held_.iterator_to(flow));
-  flow.is_held = false;
-  turns_.push_back(flow);
-  held_size_ -= flow.items.size();
+  Turns& before = TurnsOf(flow);
+  before.erase(before.iterator_to(flow));
+  flow.is_held = is_held;
+  TurnsOf(flow).push_back(flow);
+  is_held ? held_size_ += flow.items.size() : held_size_ -= flow.items.size();
 }
 
 void ReadyLevel::Clear() {

@@ -22,16 +22,15 @@ class ReadyLevel {
   ReadyLevel(const ReadyLevel&) = delete;
   ReadyLevel& operator=(const ReadyLevel&) = delete;
 
-  // is_held: the namespace has no turn until Release().
+  // is_held: the namespace has no turn, as after SetHeld().
   void Push(WorkItem& item, bool is_held = false);
   // HasTurn().
   WorkItem& Pop();
   void Remove(WorkItem& item);
   void Clear();  // in proportion to size()
 
-  // From now on the namespace has no turn; has turns again. To be called for each change.
-  void Hold(const std::string& ns);
-  void Release(const std::string& ns);
+  // While a namespace is held it has no turn. To be called for each change.
+  void SetHeld(const std::string& ns, bool is_held);
 
   bool empty() const { return size_ == 0; }
   size_t size() const { return size_; }

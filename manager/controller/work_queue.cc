@@ -108,14 +108,14 @@ WorkItem* WorkQueue::TakeFirst() {
 void WorkQueue::Occupy(const std::string& ns) {
   if (options_.max_of_namespace == 0 || ns.empty()) return;
   if (++occupied_[ns] != options_.max_of_namespace) return;
-  for (auto& [priority, level] : ready_) level.Hold(ns);
+  for (auto& [priority, level] : ready_) level.SetHeld(ns, true);
 }
 
 void WorkQueue::Vacate(const std::string& ns) {
   const auto it = occupied_.find(ns);
   if (it == occupied_.end()) return;
   if (it->second == options_.max_of_namespace) {
-    for (auto& [priority, level] : ready_) level.Release(ns);
+    for (auto& [priority, level] : ready_) level.SetHeld(ns, false);
   }
   if (--it->second == 0) occupied_.erase(it);
 }
