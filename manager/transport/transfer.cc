@@ -13,6 +13,7 @@
 #include "absl/strings/str_cat.h"
 #include "manager/transport/curl_error.h"
 #include "manager/transport/request_url.h"
+#include "manager/transport/tls_buffers.h"
 
 namespace mandate {
 namespace {
@@ -21,6 +22,11 @@ CURLcode SetBlob(CURL* easy, CURLoption option, std::string_view bytes) {
   curl_blob blob = {
       .data = const_cast<char*>(bytes.data()), .len = bytes.size(), .flags = CURL_BLOB_NOCOPY};
   return curl_easy_setopt(easy, option, &blob);
+}
+
+CURLcode SetUpContext(CURL*, void* context, void*) {
+  KeepReadBuffers(static_cast<SSL_CTX*>(context));
+  return CURLE_OK;
 }
 
 // TLS 1.2 or newer. The server is always verified against the endpoint's CA and name. The client
@@ -34,8 +40,11 @@ CURLcode ApplyTls(CURL* easy, const HttpRequest& request) {
   // The endpoint's CA only. libcurl has the system's compiled in as defaults.
   curl_easy_setopt(easy, CURLOPT_CAINFO, nullptr);
   curl_easy_setopt(easy, CURLOPT_CAPATH, nullptr);
+  // Fails with a libcurl that has another TLS library than OpenSSL.
+  CURLcode code = curl_easy_setopt(easy, CURLOPT_SSL_CTX_FUNCTION, SetUpContext);
+  if (code != CURLE_OK) return code;
   // As bytes: libcurl would cache a file's certificates for a day, and miss their rotation.
-  CURLcode code = SetBlob(easy, CURLOPT_CAINFO_BLOB, endpoint.ca_pem);
+  code = SetBlob(easy, CURLOPT_CAINFO_BLOB, endpoint.ca_pem);
   if (code != CURLE_OK || !std::holds_alternative<EndpointCertificate>(request.credential)) {
     return code;
   }
