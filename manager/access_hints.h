@@ -5,6 +5,7 @@
 #include <string_view>
 #include <vector>
 
+#include "absl/time/time.h"
 #include "manager/rbac/policy.h"
 
 namespace mandate {
@@ -21,6 +22,8 @@ class AccessHints {
                                                 std::string_view binding_ns) const = 0;
   // `ns` empty: everywhere.
   virtual void RecheckAccess(std::string_view component, std::string_view ns) = 0;
+  // Any component's permissions may have changed, unseen, before `until`.
+  virtual void RecheckAll(absl::Time until) = 0;
 };
 
 }  // namespace mandate

@@ -29,4 +29,8 @@ void ComponentHints::RecheckAccess(std::string_view component, std::string_view 
   cache_.RecheckAccess(component, ns);
 }
 
+void ComponentHints::RecheckAll(absl::Time until) {
+  cache_.RecheckAccess(/*component=*/"", /*ns=*/"", until);
+}
+
 }  // namespace mandate

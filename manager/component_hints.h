@@ -22,6 +22,7 @@ class ComponentHints : public AccessHints {
   std::vector<std::string> ComponentsOf(const std::vector<rbac::Subject>& subjects,
                                         std::string_view binding_ns) const override;
   void RecheckAccess(std::string_view component, std::string_view ns) override;
+  void RecheckAll(absl::Time until) override;
 
  private:
   Cache& cache_;

@@ -50,5 +50,24 @@ TEST_F(ComponentHintsTest, TellsTheCache) {
   EXPECT_EQ(foo.state(), DemandState::kSynced);
 }
 
+// What was proven since needs no review.
+TEST_F(ComponentHintsTest, RemindsOfWhatWasProvenBefore) {
+  CacheView& view = Add(a_);
+  for (const char* ns : {"foo", "bar"}) server_.Grant("a", ns);
+  Demanded foo = DemandAndSettle(view, "foo");
+  const absl::Time between = loop_.clock().TimeNow();
+  Demanded bar = DemandAndSettle(view, "bar");
+  ComponentHints hints(*cache_);
+  server_.Revoke("a", "foo");
+  server_.Revoke("a", "bar");
+  hints.RecheckAll(between);
+  Settle();
+  EXPECT_EQ(foo.state(), DemandState::kForbidden);
+  EXPECT_EQ(bar.state(), DemandState::kSynced);
+  hints.RecheckAll(loop_.clock().TimeNow());
+  Settle();
+  EXPECT_EQ(bar.state(), DemandState::kForbidden);
+}
+
 }  // namespace
 }  // namespace mandate

@@ -32,8 +32,8 @@ class Maps {
 
   template <class Binding>
   std::vector<Request> OfBinding(const ObjectEvent& event) const {
+    if (event.initial) return Listed();
     std::vector<Request> requests;
-    if (event.initial) return requests;
     for (const auto& object : {event.object, event.old}) {
       if (object != nullptr) AddBinding<Binding>(*object, requests);
     }
@@ -42,8 +42,8 @@ class Maps {
 
   // The bindings to the role tell whom it concerns.
   std::vector<Request> OfRole(const ObjectEvent& event, std::string_view kind) const {
+    if (event.initial) return Listed();
     std::vector<Request> requests;
-    if (event.initial) return requests;
     const std::string role = StrCat(kind, "/", event.object->name());
     const IndexQuery query = {.field = kRoleRef, .value = role, .ns = event.object->ns()};
     for (const auto& binding :
@@ -70,6 +70,11 @@ class Maps {
     }
   }
 
+  std::vector<Request> Listed() const {
+    observer_.NoteList();
+    return {Request()};
+  }
+
   std::vector<Request> Noted(std::vector<Request> requests) const {
     for (const Request& request : requests) observer_.Note(request);
     return requests;
@@ -89,7 +94,26 @@ void AccessObserver::Note(const Request& request) {
   if (stage == Stage::kHinted) stage = Stage::kNoted;
 }
 
+void AccessObserver::NoteList() {
+  MutexLock lock(mutex_);
+  listed_ = clock_.TimeNow();
+}
+
+absl::StatusOr<Result> AccessObserver::RemindAll() {
+  absl::Time listed;
+  {
+    MutexLock lock(mutex_);
+    if (listed_ == absl::InfinitePast()) return Result{};
+    const absl::Duration wait = listed_ + kRepeat - clock_.TimeNow();
+    if (wait > absl::ZeroDuration()) return Result{.requeue_after = wait};
+    listed = std::exchange(listed_, absl::InfinitePast());
+  }
+  hints_.RecheckAll(listed);
+  return Result{};
+}
+
 absl::StatusOr<Result> AccessObserver::Reconcile(const CallContext&, const Request& request) {
+  if (request == Request()) return RemindAll();
   Stage stage;
   {
     MutexLock lock(mutex_);
@@ -116,7 +140,7 @@ absl::StatusOr<std::unique_ptr<Controller>> MakeController(const Component& comp
   CacheView& cache = component.cache();
   RETURN_IF_ERROR(cache.IndexField<RoleBinding>(kRoleRef, RoleRefs<RoleBinding>));
   RETURN_IF_ERROR(cache.IndexField<ClusterRoleBinding>(kRoleRef, RoleRefs<ClusterRoleBinding>));
-  auto observer = std::make_unique<AccessObserver>(*component.access_hints);
+  auto observer = std::make_unique<AccessObserver>(*component.access_hints, component.clock());
   const auto maps = std::make_shared<const Maps>(component, *observer);
   return ControllerBuilder<kAccessObserver>(component.controller_context)
       .Named("access-observer")

@@ -18,6 +18,7 @@
 #include "manager/component.h"
 #include "manager/controller/controller.h"
 #include "manager/controller/reconciler.h"
+#include "manager/core/clock.h"
 #include "manager/core/mutex.h"
 
 namespace mandate::access {
@@ -25,20 +26,30 @@ namespace mandate::access {
 // Gives hints. A request is a component (name) whose permissions may have changed in a namespace
 // (ns; empty: everywhere). The API server's authorizer learns of a change by a watch of its own,
 // perhaps later than we do. So the hint is given 100 ms after the event, and again a second later.
+//
+// Changes that were made before a kind was listed have no event. So a second after the list all
+// components are reminded to prove again what they proved before it. That request is empty.
 // Thread-safe.
 class AccessObserver : public Reconciler {
  public:
-  explicit AccessObserver(AccessHints& hints) : hints_(hints) {}  // outlives this
+  AccessObserver(AccessHints& hints, const Clock& clock)  // outlive this
+      : hints_(hints), clock_(clock) {}
 
   // The event is a change for this component in this namespace.
   void Note(const Request& request);
+  // The event is part of a list: other changes may have had no event.
+  void NoteList();
   absl::StatusOr<Result> Reconcile(const CallContext& context, const Request& request) override;
 
  private:
   enum class Stage { kNoted, kWaiting, kHinted };
 
+  absl::StatusOr<Result> RemindAll();
+
   AccessHints& hints_;
+  const Clock& clock_;
   Mutex mutex_;
+  absl::Time listed_ ABSL_GUARDED_BY(mutex_) = absl::InfinitePast();  // all are to be reminded
   absl::flat_hash_map<Request, Stage> stages_ ABSL_GUARDED_BY(mutex_);
 };
 

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "absl/strings/str_join.h"
+#include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "manager/client/testing/fake_rest_client.h"
 #include "manager/controller/testing/controller_fixture.h"
@@ -47,6 +48,11 @@ class FakeHints : public AccessHints {
     times_[StrCat(component, "@", ns.empty() ? "*" : ns)].push_back(ms / 10 * 10);
   }
 
+  void RecheckAll(absl::Time until) override {
+    reminders_.push_back(absl::ToInt64Milliseconds(until - start_) / 10 * 10);
+    RecheckAccess("*", "");
+  }
+
   // Counts the time from now on.
   void Restart() { start_ = clock_.TimeNow(); }
   // "COMPONENT@NAMESPACE:MILLISECONDS,…", since the last call.
@@ -57,12 +63,15 @@ class FakeHints : public AccessHints {
     }
     return text;
   }
+  // What was proven before this is to be proven again, by reminder.
+  std::vector<int64_t> TakeReminders() { return std::exchange(reminders_, {}); }
   const std::vector<int64_t>& times(const std::string& whom) { return times_[whom]; }
 
  private:
   const Clock& clock_;
   absl::Time start_;
   std::map<std::string, std::vector<int64_t>> times_;
+  std::vector<int64_t> reminders_;
 };
 
 template <class Binding>
@@ -88,6 +97,8 @@ class AccessObserverTest : public ControllerTest {
     Start(MakeController(component_));
     loop_.RunFor(absl::Minutes(1));
     hints_.Restart();
+    hints_.Take();
+    hints_.TakeReminders();
   }
   std::string Hints() {
     loop_.RunFor(absl::Minutes(1));
@@ -145,7 +156,6 @@ TEST_F(AccessObserverTest, ARoleConcernsThoseWhomItIsBoundTo) {
   cache_.Put(Bind<RoleBinding>("b", "other", "writer", "bar", "Role"));
   cache_.Put(Bind<ClusterRoleBinding>("", "one", "reader", "bar"));
   StartObserver();
-  EXPECT_EQ(hints_.Take(), "") << "what was there before is no change";
   PutRole<Role>("b", "reader");
   EXPECT_EQ(Hints(), "memcached@b:100,1100");
   PutRole<Role>("a", "reader");
@@ -156,6 +166,29 @@ TEST_F(AccessObserverTest, ARoleConcernsThoseWhomItIsBoundTo) {
   EXPECT_EQ(Hints(), "bar@*:100,1100 memcached@a:100,1100");
   PutRole<ClusterRole>("", "unbound");
   EXPECT_EQ(Hints(), "");
+}
+
+// A permission may have gone while nobody watched: what is listed does not show it.
+TEST_F(AccessObserverTest, RemindsAllOnceAfterTheLists) {
+  for (int i = 0; i < 100; ++i) {
+    cache_.Put(Bind<RoleBinding>("a", StrCat("b", i), "reader", "memcached"));
+  }
+  PutRole<ClusterRole>("", "reader");
+  Start(MakeController(component_));
+  EXPECT_EQ(Hints(), "*@*:1000");
+  EXPECT_THAT(hints_.TakeReminders(), ::testing::ElementsAre(0));
+}
+
+// A list that was read later says nothing about what was before.
+TEST_F(AccessObserverTest, RemindsAgainAfterALaterList) {
+  cache_.Put(Bind<RoleBinding>("a", "b", "reader", "memcached"));
+  Deny(KindOf<ClusterRoleBinding>::value);
+  StartObserver();
+  cache_.Put(Bind<ClusterRoleBinding>("", "b", "r", "bar"));
+  EXPECT_EQ(Hints(), "") << "it may not be read";
+  cache_.SetState(KindOf<ClusterRoleBinding>::value, DemandState::kSynced, absl::OkStatus());
+  EXPECT_NE(Hints().find("*@*:1000"), std::string::npos);
+  EXPECT_THAT(hints_.TakeReminders(), ::testing::ElementsAre(0));
 }
 
 // The last hint is always given a second after the last change, and changes do not put it off.

@@ -226,6 +226,7 @@ void AccessProof::NoteLost(const absl::Status& why) {
 }
 
 void AccessProof::Proven() {
+  proven_at_ = Now();
   error_backoff_.Reset();
   denied_backoff_.Reset();
   // It is early enough for a few retries, and differs between proofs, so that not all are renewed

@@ -94,6 +94,8 @@ class AccessProof : private WatchStream::Observer {
   State state() const { return state_; }
   // Why the state is not kProven; OK if it is. For kDenied it names component, verb and resource.
   const absl::Status& reason() const { return reason_; }
+  // When it was last kProven by an answer of the server.
+  absl::Time proven_at() const { return proven_at_; }
   // The last check had no answer.
   bool failing() const { return error_backoff_.failures() > 0; }
   bool NamespaceIsGone() const {
@@ -137,6 +139,7 @@ class AccessProof : private WatchStream::Observer {
   std::unique_ptr<ProbeBudget::Ticket> probe_;  // a check that waits for the budget
   bool again_ = false;  // another check follows: after the current round, or after min_interval
   absl::Time last_check_ = absl::InfinitePast();
+  absl::Time proven_at_ = absl::InfinitePast();
   LoopTimer next_check_;
   LoopTimer expiry_;
   Backoff error_backoff_;

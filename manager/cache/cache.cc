@@ -95,10 +95,10 @@ class Cache::Registry : public WatchRegistry, public std::enable_shared_from_thi
     });
   }
 
-  void RecheckAccess(std::string component, std::string ns) {
-    Post([component = std::move(component), ns = std::move(ns)](Registry& self) {
-      if (ns.empty()) return self.RetrySlice(component, self.watches_.begin());
-      self.ForEachIn(ns, [&](SharedWatch& watch) { watch.RecheckAccess(component); });
+  void RecheckAccess(std::string component, std::string ns, absl::Time until) {
+    Post([component = std::move(component), ns = std::move(ns), until](Registry& self) {
+      if (ns.empty()) return self.RetrySlice(component, until, self.watches_.begin());
+      self.ForEachIn(ns, [&](SharedWatch& watch) { watch.RecheckAccess(component, until); });
     });
   }
 
@@ -143,13 +143,13 @@ class Cache::Registry : public WatchRegistry, public std::enable_shared_from_thi
   using WatchMap = std::map<DemandSpec, std::unique_ptr<SharedWatch>, DemandLess>;
 
   // Retries from `it` on. Each watch sends requests, so thousands of them take a while.
-  void RetrySlice(const std::string& component, WatchMap::const_iterator it) {
+  void RetrySlice(const std::string& component, absl::Time until, WatchMap::const_iterator it) {
     for (int i = 0; i < options_.max_watches_per_loop_turn && it != watches_.end(); ++i, ++it) {
-      it->second->RecheckAccess(component);
+      it->second->RecheckAccess(component, until);
     }
     if (it == watches_.end()) return;
-    Post([component, next = it->first](Registry& self) {
-      self.RetrySlice(component, self.watches_.lower_bound(next));
+    Post([component, until, next = it->first](Registry& self) {
+      self.RetrySlice(component, until, self.watches_.lower_bound(next));
     });
   }
 
@@ -309,8 +309,8 @@ CacheView& Cache::AddComponent(RestClient& client, const rbac::Mandate& mandate)
   return *views_.back();
 }
 
-void Cache::RecheckAccess(std::string_view component, std::string_view ns) {
-  registry_->RecheckAccess(std::string(component), std::string(ns));
+void Cache::RecheckAccess(std::string_view component, std::string_view ns, absl::Time until) {
+  registry_->RecheckAccess(std::string(component), std::string(ns), until);
 }
 
 void Cache::OnCredentialLost(std::string_view component, absl::Status why) {

@@ -103,9 +103,10 @@ class Cache {
   CacheView& AddComponent(RestClient& client, const rbac::Mandate& mandate);
 
   // A hint that RBAC has changed for a component (empty: for all) in a namespace (empty:
-  // everywhere), or that a kind is now served: the cache proves access again, and repeats denied
-  // requests, as the budgets of probes allow.
-  void RecheckAccess(std::string_view component = "", std::string_view ns = "");
+  // everywhere) before `until`, or that a kind is now served: the cache proves again the access
+  // that was not proven since, and repeats denied requests, as the budgets of probes allow.
+  void RecheckAccess(std::string_view component = "", std::string_view ns = "",
+                     absl::Time until = absl::InfiniteFuture());
   struct Watches {
     std::vector<WatchSnapshot> entries;  // by kind and scope, the widest first
     size_t scopes = 0;                   // how many are watched, or covered by a watch

@@ -140,14 +140,15 @@ void SharedWatch::Retire(WatchMember& member) {
   members_.empty() ? config_.on_empty() : Replan();
 }
 
-void SharedWatch::RecheckAccess(std::string_view component) {
+void SharedWatch::RecheckAccess(std::string_view component, absl::Time until) {
   // The keeper's members are checked there.
   if (keeper_ != nullptr) return;
   for (const auto& member : members_) {
     if (!component.empty() && member->client().component() != component) continue;
+    const AccessProof::State state = member->proof().state();
+    if (state == AccessProof::State::kProven && member->proof().proven_at() >= until) continue;
     if (member.get() == sponsor_) reflector_->RetryNow();
     // A sponsor without a proof asks by its watch alone.
-    const AccessProof::State state = member->proof().state();
     if (member.get() != sponsor_ || state == AccessProof::State::kProven ||
         state == AccessProof::State::kExpired) {
       member->proof().CheckSoon();

@@ -73,8 +73,9 @@ class SharedWatch : private Reflector::Owner, private KindStore::Listener {
   void Change(const WatchComponent& component, DemandFeed& feed, DemandChange change);
   bool empty() const { return members_.empty(); }
 
-  // The access of this component (empty: of all) may have changed, or the kind may be served now.
-  void RecheckAccess(std::string_view component);
+  // The access of this component (empty: of all) may have changed before `until`, or the kind may
+  // be served now. What was proven later stays proven.
+  void RecheckAccess(std::string_view component, absl::Time until = absl::InfiniteFuture());
   // The server no longer accepts this component's credential.
   void OnCredentialLost(std::string_view component, const absl::Status& why);
 
