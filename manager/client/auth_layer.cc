@@ -126,9 +126,11 @@ void AuthLayer::NoteAttempt(const ClientCall& call, absl::Time sent_at,
   const absl::Duration took = options_.Now() - sent_at;
   metrics_.ObserveDuration(call.request.method, took);
   if (!options_.log.IsDebug(kRequestVerbosity)) return;
+  // It hides the token of a list's next page.
+  const std::string text = call.request.ToString();
   options_.log.Debug(kRequestVerbosity, "Request",
                      {{"method", call.request.method},
-                      {"target", call.request.target},
+                      {"target", std::string_view(text).substr(call.request.method.size() + 1)},
                       {"code", response.ok() ? response->code : 0},
                       {"error", response.status()},
                       {"duration", took},

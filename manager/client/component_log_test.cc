@@ -45,6 +45,15 @@ TEST_F(ComponentLogTest, NoErrorHasTheTokenOfAList) {
   EXPECT_EQ(result->status().message(), "cancelled: GET /api/v1/pods?continue=***");
 }
 
+TEST_F(ComponentLogTest, NoLineHasTheTokenOfAList) {
+  const auto log = std::make_shared<LogCapture>(5);
+  options.log = Logger(log, loop.clock());
+  server = [](const HttpRequest&) { return FakeReply::Json(200, "{}"); };
+  EXPECT_TRUE(Send(Get("/api/v1/pods?limit=5&continue=secret")).ok());
+  EXPECT_EQ(log->Count(R"(target="/api/v1/pods?limit=5&continue=***" code=200)"), 1);
+  EXPECT_EQ(log->Count("secret"), 0);
+}
+
 TEST_F(ComponentLogTest, LogsEachAttemptWithVerbosity5) {
   const auto send = [this](const std::shared_ptr<LogCapture>& log) {
     owned.reset();

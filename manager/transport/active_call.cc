@@ -51,9 +51,9 @@ bool ActiveCall::OnBody(std::string_view bytes) {
   }
   if (response_.body.size() + bytes.size() > options_.max_response_bytes) {
     ++stats_.limited_too_large;
-    return Fail(absl::ResourceExhaustedError(absl::StrCat(
-        "the response to ", request().method, " ", request().target, " is larger than ",
-        options_.max_response_bytes, " bytes, the limit: request it in pages (limit=)")));
+    return Fail(absl::ResourceExhaustedError(
+        absl::StrCat("the response is larger than ", options_.max_response_bytes,
+                     " bytes, the limit: request it in pages (limit=)")));
   }
   response_.body.append(bytes);
   return true;

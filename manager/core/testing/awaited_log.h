@@ -1,10 +1,14 @@
 // A log whose lines can be waited for.
 #pragma once
 
+#include <chrono>
+#include <condition_variable>
+#include <mutex>
 #include <string>
 #include <string_view>
 
-#include "manager/core/mutex.h"
+#include "absl/strings/str_join.h"
+#include "gtest/gtest.h"
 #include "manager/core/testing/log_capture.h"
 
 namespace mandate {
@@ -14,19 +18,25 @@ class AwaitedLog : public LogCapture {
  public:
   void Write(const LogRecord& record) override {
     LogCapture::Write(record);
-    MutexLock lock(mutex_);
-    changed_.NotifyAll();
+    const std::lock_guard lock(mutex_);
+    changed_.notify_all();
   }
-  // Waits for a line that has `text`, and returns it.
-  std::string Await(std::string_view text) {
-    MutexLock lock(mutex_);
-    while (Count(text) == 0) changed_.Wait(mutex_);
-    return Last(text);
+  // Waits for a line that has `text`, and returns it. After `limit` the test fails, and the result
+  // is
+  // "".
+  std::string Await(std::string_view text, std::chrono::seconds limit = std::chrono::minutes(1)) {
+    const auto deadline = std::chrono::steady_clock::now() + limit;
+    std::unique_lock lock(mutex_);
+    if (changed_.wait_until(lock, deadline, [&] { return Count(text) > 0; })) return Last(text);
+    ADD_FAILURE() << "no line of the log has \"" << text << "\" after " << limit.count()
+                  << " s; the log:\n"
+                  << absl::StrJoin(lines(), "\n");
+    return "";
   }
 
  private:
-  Mutex mutex_;
-  CondVar changed_;
+  std::mutex mutex_;
+  std::condition_variable changed_;
 };
 
 }  // namespace mandate
