@@ -25,7 +25,8 @@ absl::StatusOr<std::unique_ptr<RunningComponent>> RunningComponent::Create(
       options.metrics,
       options.log,
       options.seed,
-      std::make_shared<Strand>(Strand::Options{options.workers, options.client.loop().clock()})};
+      std::make_shared<Strand>(Strand::Options{options.workers, options.client.loop().clock()}),
+      options.tracer};
   std::unique_ptr<RunningComponent> running(new RunningComponent(
       std::move(view),
       {*spec.mandate, options.client, options.events, std::move(controller_context), options.ns,

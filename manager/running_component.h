@@ -39,6 +39,7 @@ class RunningComponent {
     std::vector<std::string> watch_namespaces = {};
     AccessHints* access_hints = nullptr;
     WebhookLimits webhook_limits = {};
+    Tracer* tracer = nullptr;  // outlives this; null: nothing is traced
     // Whether it needs a token before it is ready.
     bool has_token = true;
   };

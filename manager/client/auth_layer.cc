@@ -24,15 +24,28 @@ void AuthLayer::WithToken(const CallContext& context,
   TokenSource* tokens = options_.identity->tokens();
   TokenPtr token = tokens == nullptr ? nullptr : tokens->Cached();
   if (tokens == nullptr || token != nullptr) return then(std::move(token));
-  tokens->Fetch(context, weak_.Bind(std::move(then)));
+  Span span = Span::Child(context.trace,
+                          {.component = options_.identity->name(), .name = "wait for a token"});
+  CallContext waiting = context;
+  waiting.trace = span.context();
+  tokens->Fetch(waiting, weak_.Bind([span = std::move(span), then = std::move(then)](
+                                        absl::StatusOr<TokenPtr> token) mutable {
+    span.SetError(token.status());
+    span.End();
+    then(std::move(token));
+  }));
 }
 
-HttpRequest AuthLayer::Signed(const RestRequest& request, const Token* token) const {
+HttpRequest AuthLayer::Signed(const RestRequest& request, const Token* token,
+                              const TraceContext& trace) const {
   HttpRequest http = options_.identity->Request(token, request.method, request.target);
   http.accept = request.accept;
   http.body = request.body;
   http.body_sink = request.body_sink;
   if (!request.body.empty()) http.content_type = request.content_type;
+  if (std::string parent = trace.traceparent(); !parent.empty()) {
+    http.headers.emplace_back("traceparent", std::move(parent));
+  }
   return http;
 }
 
@@ -41,7 +54,7 @@ void AuthLayer::Send(const ClientCallPtr& call, Done done) {
                             done = std::move(done)](absl::StatusOr<TokenPtr> token) mutable {
     if (call->finished()) return;
     if (!token.ok()) return std::move(done)(std::move(token).status());
-    HttpRequest http = Signed(call->request, token->get());
+    HttpRequest http = Signed(call->request, token->get(), call->context.trace);
     if (call->response != nullptr) http.body_sink = call->response;
     call->sent = call->awaiting = true;
     const CallContext context = call->context;

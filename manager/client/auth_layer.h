@@ -52,7 +52,8 @@ class AuthLayer : public CallLayer, private WatchSession::Owner {
   // Calls `then` with a token, or with null when the credential is a certificate.
   void WithToken(const CallContext& context,
                  absl::AnyInvocable<void(absl::StatusOr<TokenPtr>)> then);
-  HttpRequest Signed(const RestRequest& request, const Token* token) const;
+  HttpRequest Signed(const RestRequest& request, const Token* token,
+                     const TraceContext& trace = {}) const;
   absl::StatusOr<HttpResponse> Checked(const RestRequest& request, const TokenPtr& token,
                                        absl::StatusOr<HttpResponse> response);
   // Closes every open watch. Each sink gets `reason` in a later task of the loop.

@@ -2,6 +2,7 @@
 
 #include <utility>
 
+#include "manager/client/request_span.h"
 #include "manager/client/watch_session.h"
 #include "manager/core/not_sent.h"
 #include "manager/core/strings.h"
@@ -32,7 +33,11 @@ ComponentClient::ComponentClient(Options options)
 
 void ComponentClient::Send(const CallContext& context, RestRequest request, Done done) {
   absl::Status refused = guard_.Check(request.method, request.target, request.content_type);
-  auto call = std::make_shared<ClientCall>(context, std::move(request), std::move(done));
+  Span span = RequestSpan(context.trace, options_.identity->name(), request);
+  CallContext traced = context;
+  traced.trace = span.context();
+  auto call = std::make_shared<ClientCall>(traced, std::move(request),
+                                           EndingSpan(std::move(span), std::move(done)));
   const auto refuse = [call](absl::Status why) {
     std::move(call->pending.Take())(MarkNotSent(std::move(why)));
   };

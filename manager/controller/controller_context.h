@@ -10,6 +10,7 @@
 #include "manager/core/log.h"
 #include "manager/core/metrics.h"
 #include "manager/core/strand.h"
+#include "manager/core/trace.h"
 
 namespace mandate {
 
@@ -28,6 +29,7 @@ struct ControllerContext {
   // Predicates, handlers and maps of all controllers of the component run here; null: the
   // controller makes one of its own on the pool.
   std::shared_ptr<Strand> strand = nullptr;
+  Tracer* tracer = nullptr;  // of reconciliations; null: they are not traced
 };
 
 }  // namespace mandate

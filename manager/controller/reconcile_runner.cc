@@ -44,8 +44,13 @@ Outcome ReconcileRunner::Batch::Run(const Request& request, absl::Time& now) {
   context_.deadline = start + runner_.options_.timeout;
   const Log log(runner_, request);
   context_.work_log = &log;
+  Span span = runner_.StartSpan(request, log);
+  context_.trace = span.context();
   const absl::StatusOr<Result> result = runner_.Contained(context_, request);
   context_.work_log = nullptr;
+  context_.trace = {};
+  span.SetError(result.status());
+  span.End();
   const absl::Time end = now = runner_.options_.clock->TimeNow();
   Observe(end - start);
 
@@ -71,6 +76,17 @@ Outcome ReconcileRunner::Batch::Run(const Request& request, absl::Time& now) {
   }
   // The server knows better than our backoff when it can take requests again.
   return {Outcome::Next::kRetry, RetryAfter(result.status()).value_or(absl::ZeroDuration())};
+}
+
+Span ReconcileRunner::StartSpan(const Request& request, const Log& log) {
+  Span span = Span::Root(options_.tracer, {.component = options_.component, .name = "reconcile"});
+  if (!span.recording()) return span;
+  // The names that the log's lines have.
+  span.SetAttribute("controller", options_.controller);
+  span.SetAttribute("namespace", request.key.ns);
+  span.SetAttribute("name", request.key.name);
+  span.SetAttribute("reconcileID", log.Id());
+  return span;
 }
 
 absl::StatusOr<Result> ReconcileRunner::Contained(const CallContext& context,
@@ -106,9 +122,19 @@ Logger ReconcileRunner::Log::logger() const {
   if (!logger_.has_value()) {
     logger_ = runner_.options_.log.With("namespace", request_.key.ns)
                   .With("name", request_.key.name)
-                  .With("reconcileID", runner_.NewId());
+                  .With("reconcileID", IdLocked());
   }
   return *logger_;
+}
+
+std::string ReconcileRunner::Log::Id() const {
+  MutexLock lock(mutex_);
+  return IdLocked();
+}
+
+std::string ReconcileRunner::Log::IdLocked() const {
+  if (id_.empty()) id_ = runner_.NewId();
+  return id_;
 }
 
 void ReconcileRunner::LogError(const Request& request, const absl::Status& status,

@@ -18,6 +18,7 @@
 #include "manager/core/clock.h"
 #include "manager/core/log.h"
 #include "manager/core/mutex.h"
+#include "manager/core/trace.h"
 
 namespace mandate {
 
@@ -31,6 +32,9 @@ class ReconcileRunner {
     ControllerMetrics* metrics;  // outlives this
     Logger log;
     uint64_t seed;  // of reconcile IDs
+    std::string component = {};
+    std::string controller = {};
+    Tracer* tracer = nullptr;  // outlives this; null: nothing is traced
   };
 
   // The reconciliations that one worker runs without a break; the worker counts as active
@@ -66,20 +70,26 @@ class ReconcileRunner {
   // The last errors of so many requests are remembered, so that retries are not logged again.
   static constexpr size_t kMaxFailing = 10'000;
 
-  // The log of one reconciliation. Few write anything, so its ID is made with the first line.
+  // The log of one reconciliation. Few write anything, so its ID is made when it is first used.
   class Log : public WorkLog {
    public:
     // Both outlive this.
     Log(ReconcileRunner& runner, const Request& request) : runner_(runner), request_(request) {}
     Logger logger() const override;
+    std::string Id() const;
 
    private:
+    std::string IdLocked() const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+
     ReconcileRunner& runner_;
     const Request& request_;
     mutable Mutex mutex_;
+    mutable std::string id_ ABSL_GUARDED_BY(mutex_);
     mutable std::optional<Logger> logger_ ABSL_GUARDED_BY(mutex_);
   };
 
+  // A trace of its own.
+  Span StartSpan(const Request& request, const Log& log);
   absl::StatusOr<Result> Contained(const CallContext& context, const Request& request);
   std::string NewId();
   // Logs an error that is new for the request.

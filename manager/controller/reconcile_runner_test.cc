@@ -3,11 +3,13 @@
 #include <gtest/gtest.h>
 
 #include <functional>
+#include <map>
 #include <stdexcept>
 #include <utility>
 
 #include "manager/controller/testing/function_reconciler.h"
 #include "manager/core/testing/log_capture.h"
+#include "manager/core/testing/recording_tracer.h"
 #include "manager/core/testing/simulated_loop.h"
 #include "manager/object/api_error.h"
 
@@ -42,6 +44,7 @@ class ReconcileRunnerTest : public testing::Test {
   ControllerMetrics metrics_{registry_, "scope", "scope-instance"};
   std::shared_ptr<LogCapture> log_ = std::make_shared<LogCapture>();
   FunctionReconciler::Function function_;
+  RecordingTracer tracer_{clock_};
   ReconcileRunner runner_{
       {.reconciler = std::make_unique<FunctionReconciler>(
            [this](const CallContext& context, const Request& request) {
@@ -52,8 +55,40 @@ class ReconcileRunnerTest : public testing::Test {
        .clock = &clock_,
        .metrics = &metrics_,
        .log = Logger(log_, clock_).With("component", "scope-instance").With("controller", "scope"),
-       .seed = 1}};
+       .seed = 1,
+       .component = "scope-instance",
+       .controller = "scope",
+       .tracer = &tracer_}};
 };
+
+TEST_F(ReconcileRunnerTest, EachReconciliationIsATraceWithItsId) {
+  TraceContext inside;
+  (void)Run([&](const CallContext& context, const Request&) -> absl::StatusOr<Result> {
+    inside = context.trace;
+    context.log().Info("a line");
+    clock_.AdvanceTo(clock_.TimeNow() + absl::Seconds(2));
+    return Result{};
+  });
+  (void)Return(absl::UnavailableError("down"));
+  const std::vector<FinishedSpan> spans = tracer_.finished();
+  ASSERT_EQ(spans.size(), 2u);
+  EXPECT_EQ(spans[0].span_id, inside.span_id);
+  EXPECT_EQ(spans[0].component, "scope-instance");
+  EXPECT_EQ(spans[0].name, "reconcile");
+  EXPECT_EQ(spans[0].end - spans[0].start, absl::Seconds(2));
+  EXPECT_EQ(spans[0].error, absl::StatusCode::kOk);
+  std::map<std::string, std::string> attributes;
+  for (const SpanAttribute& a : spans[0].attributes) {
+    attributes[a.name] = std::get<std::string>(a.value);
+  }
+  const std::map<std::string, std::string> expected = {{"controller", "scope"},
+                                                       {"namespace", "foo"},
+                                                       {"name", "bar"},
+                                                       {"reconcileID", Ids().front()}};
+  EXPECT_EQ(attributes, expected);
+  EXPECT_EQ(spans[1].error, absl::StatusCode::kUnavailable);
+  EXPECT_NE(spans[1].trace_id, spans[0].trace_id);
+}
 
 TEST_F(ReconcileRunnerTest, Outcomes) {
   const absl::Status error = absl::UnavailableError("down");

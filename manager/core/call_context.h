@@ -1,5 +1,5 @@
 // The first parameter of each function that can wait: its deadline, a token to cancel it, and the
-// log of what it is part of.
+// log and the trace of what it is part of.
 #pragma once
 
 #include <algorithm>
@@ -7,6 +7,7 @@
 
 #include "absl/time/time.h"
 #include "manager/core/log.h"
+#include "manager/core/trace.h"
 
 namespace mandate {
 
@@ -24,10 +25,12 @@ struct CallContext {
   std::stop_token stop = {};
   // Null: no logs. Valid while the work runs: a copy of the context that lives longer must not log.
   const WorkLog* work_log = nullptr;
+  // The span that requests of this work are children of.
+  TraceContext trace = {};
 
   // A child may shorten the deadline, never extend it.
   CallContext WithDeadline(absl::Time other) const {
-    return {std::min(deadline, other), stop, work_log};
+    return {std::min(deadline, other), stop, work_log, trace};
   }
 
   // In a reconcile: its lines name the component, the controller, the object and the reconcileID,

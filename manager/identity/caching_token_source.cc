@@ -62,7 +62,9 @@ void CachingTokenSource::Fetch(const CallContext& context, Callback done) {
     return;
   }
   waiters_.Add(context, std::move(done));
-  if (timer_ == nullptr) StartFetch();
+  if (timer_ != nullptr) return;
+  if (!fetching_) trace_ = context.trace;
+  StartFetch();
 }
 
 void CachingTokenSource::Invalidate(const Token& rejected) {
@@ -117,7 +119,9 @@ void CachingTokenSource::StartFetch() {
 }
 
 void CachingTokenSource::FetchNow(FetchLimiter::Slot slot) {
-  const CallContext context{.deadline = Now() + options_.fetch_timeout, .stop = stop_.get_token()};
+  const CallContext context{.deadline = Now() + options_.fetch_timeout,
+                            .stop = stop_.get_token(),
+                            .trace = std::exchange(trace_, {})};
   options_.fetcher->Fetch(context,
                           [slot = std::move(slot), then = weak_.Bind([this](FetchResult result) {
                             OnFetched(std::move(result));

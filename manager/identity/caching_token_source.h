@@ -113,6 +113,7 @@ class CachingTokenSource : public TokenSource {
   Backoff rejected_backoff_;
   TokenStatus notified_;
   std::stop_source stop_;
+  TraceContext trace_;                   // of the request that the next fetch is for
   std::unique_ptr<Loop::Timer> timer_;   // for the next renewal or retry
   std::unique_ptr<Loop::Timer> expiry_;  // for the end of the token's use
   WeakSelf weak_;

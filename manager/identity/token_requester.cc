@@ -68,6 +68,15 @@ bool IsDeniedByAdmission(const absl::Status& status) {
          AsStd(status.message()).find("ValidatingAdmissionPolicy '") != std::string_view::npos;
 }
 
+void EndSpan(Span& span, const absl::StatusOr<HttpResponse>& response) {
+  if (!span.recording()) return;
+  if (response.ok()) span.SetAttribute("http.response.status_code", response->code);
+  span.SetError(response.ok() && response->code >= 400
+                    ? StatusFromResponse(response->code, response->body)
+                    : response.status());
+  span.End();
+}
+
 }  // namespace
 
 // One Fetch() and the state of its requests.
@@ -143,11 +152,19 @@ void TokenRequester::Post(std::shared_ptr<Attempt> attempt, std::string target, 
   request.user_agent = options_.user_agent;
   request.content_type = "application/json";
   request.body = std::move(body);
-  options_.transport->Call(
-      attempt->context, std::move(request),
-      weak_.Bind([next = std::move(next)](absl::StatusOr<HttpResponse> response) mutable {
-        std::move(next)(std::move(response));
-      }));
+  // The request is base's; the trace is that of the component that waits for the token.
+  Span span = Span::Child(attempt->context.trace,
+                          {.component = "base", .name = "POST", .kind = SpanKind::kClient});
+  span.SetAttribute("url.path", request.target);
+  if (std::string parent = span.context().traceparent(); !parent.empty()) {
+    request.headers.emplace_back("traceparent", std::move(parent));
+  }
+  options_.transport->Call(attempt->context, std::move(request),
+                           weak_.Bind([next = std::move(next), span = std::move(span)](
+                                          absl::StatusOr<HttpResponse> response) mutable {
+                             EndSpan(span, response);
+                             std::move(next)(std::move(response));
+                           }));
 }
 
 void TokenRequester::RequestToken(std::shared_ptr<Attempt> attempt) {
