@@ -29,7 +29,7 @@ std::string Table(const std::vector<Row>& rows) {
 }
 
 // "1h2m3s"; below a second "250ms".
-std::string Span(absl::Duration span) {
+std::string Length(absl::Duration span) {
   if (span < absl::ZeroDuration()) span = absl::ZeroDuration();
   const absl::Duration unit = span < absl::Seconds(1) ? absl::Milliseconds(1) : absl::Seconds(1);
   return absl::FormatDuration(absl::Trunc(span, unit));
@@ -116,12 +116,12 @@ std::string QueuesAsTable(const std::vector<ControllerQueue>& queues, absl::Time
     table.push_back({entry.component, entry.controller, StrCat(entry.workers),
                      StrCat(queue.in_progress), StrCat(queue.ready), StrCat(queue.delayed),
                      StrCat(queue.failing),
-                     queue.ready == 0 ? "-" : Span(now - queue.oldest_ready)});
+                     queue.ready == 0 ? "-" : Length(now - queue.oldest_ready)});
     for (const QueuedRequest& item : queue.requests) {
       const bool delayed = item.state == QueuedRequest::State::kDelayed;
       requests.push_back({entry.component, entry.controller, NameOf(item.request.key),
                           StrCat(ToString(item.state), item.again ? ", added again" : ""),
-                          delayed ? StrCat("in ", Span(item.time - now)) : Span(now - item.time),
+                          delayed ? StrCat("in ", Length(item.time - now)) : Length(now - item.time),
                           StrCat(item.priority), StrCat(item.failures)});
     }
     if (queue.omitted) {
@@ -161,7 +161,7 @@ std::string WatchesAsTable(const Cache::Watches& watches, absl::Time now) {
     table.push_back(
         {entry.component,
          StrCat(ResourceOf(entry.spec.kind), entry.spec.kind.metadata_only ? " (metadata)" : ""),
-         ScopeOf(entry.spec), StateOf(entry), Span(now - entry.since), ServedBy(entry),
+         ScopeOf(entry.spec), StateOf(entry), Length(now - entry.since), ServedBy(entry),
          entry.version.empty() ? "-" : entry.version, StrCat(entry.objects), StrCat(entry.bytes)});
   }
   std::string text = Table(table);

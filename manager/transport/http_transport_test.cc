@@ -127,7 +127,7 @@ TEST_F(HttpTransportTest, BoundsTheBody) {
   EXPECT_TRUE(Call(Request("/fits")).ok());
   const auto answer = Call(Request("/larger"));
   EXPECT_EQ(answer.status().code(), absl::StatusCode::kResourceExhausted) << answer.status();
-  EXPECT_THAT(std::string(answer.status().message()), HasSubstr("GET /larger"));
+  EXPECT_THAT(std::string(answer.status().message()), HasSubstr("larger than 1000 bytes"));
   EXPECT_EQ(Stats().limited_too_large, 1u);
   EXPECT_TRUE(Call(Request("/fits")).ok());
 }
