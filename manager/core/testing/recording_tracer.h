@@ -1,6 +1,7 @@
 // A tracer that keeps the spans, so that a test can check them.
 #pragma once
 
+#include <cstdint>
 #include <utility>
 #include <vector>
 
@@ -10,8 +11,8 @@
 
 namespace mandate {
 
-// Its ids count from 1, in the last byte: of traces, and of all spans together. Thread-safe, as far
-// as the clock is.
+// Its ids count from 1, in the last two bytes: of traces, and of all spans together. Thread-safe,
+// as far as the clock is.
 class RecordingTracer : public Tracer {
  public:
   // The clock outlives it.
@@ -21,14 +22,14 @@ class RecordingTracer : public Tracer {
   TraceContext NewTrace() override {
     MutexLock lock(mutex_);
     TraceContext context{.sampled = sampled_, .tracer = this};
-    context.trace_id.back() = ++traces_;
-    context.span_id.back() = ++spans_;
+    Number(++traces_, context.trace_id);
+    Number(++spans_, context.span_id);
     return context;
   }
   SpanId NewSpanId() override {
     MutexLock lock(mutex_);
     SpanId id = {};
-    id.back() = ++spans_;
+    Number(++spans_, id);
     return id;
   }
   void Export(FinishedSpan span) override {
@@ -44,11 +45,16 @@ class RecordingTracer : public Tracer {
   }
 
  private:
+  static void Number(uint16_t number, auto& id) {
+    id[id.size() - 2] = static_cast<uint8_t>(number >> 8);
+    id[id.size() - 1] = static_cast<uint8_t>(number);
+  }
+
   const Clock& clock_;
   const bool sampled_;
   mutable Mutex mutex_;
-  uint8_t traces_ ABSL_GUARDED_BY(mutex_) = 0;
-  uint8_t spans_ ABSL_GUARDED_BY(mutex_) = 0;
+  uint16_t traces_ ABSL_GUARDED_BY(mutex_) = 0;
+  uint16_t spans_ ABSL_GUARDED_BY(mutex_) = 0;
   std::vector<FinishedSpan> finished_ ABSL_GUARDED_BY(mutex_);
 };
 
