@@ -14,7 +14,11 @@ _FLOORS = [
     ["//manager/client:__subpackages__"],
     ["//manager/cache:__subpackages__"],
     ["//manager/serving:__subpackages__"],
-    ["//manager/telemetry:__subpackages__", "//manager/leader:__subpackages__"],
+    [
+        "//manager/telemetry:__subpackages__",
+        "//manager/tracing:__subpackages__",
+        "//manager/leader:__subpackages__",
+    ],
     ["//manager/admission:__subpackages__", "//manager/controller:__subpackages__"],
     ["//manager:__pkg__"],
     ["//explorer:__subpackages__"],
