@@ -44,6 +44,7 @@ class CurlPosterTest : public testing::Test {
                                          .url = url,
                                          .ca_file = ca_file,
                                          .user_agent = "test/1",
+                                         .connect_timeout = absl::Minutes(5),
                                          .max_answer_bytes = 1000}));
       done.Set();
     });
@@ -51,7 +52,7 @@ class CurlPosterTest : public testing::Test {
   }
   // Posts and waits.
   absl::StatusOr<OtlpAnswer> Post(const std::string& body,
-                                  absl::Duration timeout = absl::Seconds(30)) {
+                                  absl::Duration timeout = absl::Minutes(5)) {
     absl::StatusOr<OtlpAnswer> result;
     Latch done;
     loop_->Post([&] {
