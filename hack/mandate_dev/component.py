@@ -1,11 +1,12 @@
 """Creates a component: its kind, its plan and reconciler with their tests, and its identity in the chart.
 
-usage: hack/component [--webhook] NAME KIND [GROUP]
-       make component NAME=backup KIND=Backup [GROUP=mandate.io] [WEBHOOK=1]
+usage: hack/component [--webhook] [--conversion] NAME KIND [GROUP]
+       make component NAME=backup KIND=Backup [GROUP=mandate.io] [WEBHOOK=1] [CONVERSION=1]
 
 NAME is the name of the component (backup, disk-check), KIND the kind of the objects that it serves, GROUP their API
 group. Folders and files have NAME with "_" for "-": controllers/disk_check. With --webhook, a second component
-NAME-webhook validates the objects. The new component builds, passes its tests and runs under its own ServiceAccount
+NAME-webhook validates the objects. With --conversion, the kind has the versions v1, which is stored, and v1beta1, and
+NAME-webhook converts between them. The new component builds, passes its tests and runs under its own ServiceAccount
 without changes: it keeps a ConfigMap with the data of the spec for each object. Exit 2, without writing anything, if
 the component cannot be created.
 """
@@ -14,7 +15,7 @@ import re
 import shutil
 import subprocess
 import sys
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Sequence, Set
 from typing import Any
 
 from mandate_dev import processes
@@ -25,6 +26,11 @@ CHART = "charts/mandate"
 PROGRAM = "cmd/mandate-manager"
 # The markers of the component that writes caBundle name each configuration.
 CERTIFICATES = "controllers/certificates/webhook_certificates.h"
+
+# Options, with the variables that make component has for them.
+OPTIONS = {"--webhook": "WEBHOOK", "--conversion": "CONVERSION"}
+# Those that need the component NAME-webhook.
+SERVED = {"WEBHOOK", "CONVERSION"}
 
 LABEL = r"[a-z0-9]([-a-z0-9]*[a-z0-9])?"
 KEYWORDS = set("""alignas alignof and and_eq asm auto bitand bitor bool break case catch char class compl concept const
@@ -98,7 +104,8 @@ def check(name: str, kind: str, group: str) -> dict[str, Any]:
     if os.path.exists(os.path.join(ROOT, CHART, "crds", f"{group}_{plural}.yaml")):
         raise Refused(f'KIND "{kind}": there is a kind {plural}.{group}; choose another, or another GROUP')
     return {"NAME": name, "SNAKE": snake, "UPPER": snake.upper(), "KIND": kind, "GROUP": group, "PLURAL": plural,
-            "CONSTANT": constant_of(name), "LOWER": kind.lower(), "DASHED": group.replace(".", "-")}
+            "CONSTANT": constant_of(name), "WEBHOOKCONSTANT": constant_of(f"{name}-webhook"), "LOWER": kind.lower(),
+            "DASHED": group.replace(".", "-")}
 
 
 def check_webhook(words: dict[str, str]) -> None:
@@ -119,22 +126,52 @@ def formatted(path: str, text: str) -> str:
                           check=True, stdout=subprocess.PIPE).stdout
 
 
-def new_files(words: dict[str, str], webhook: bool) -> dict[str, str]:
+def new_files(words: dict[str, str], options: Set[str]) -> dict[str, str]:
     """Returns path → text, from the templates."""
     snake = words["SNAKE"]
     files = {}
-    for template in sorted(os.listdir(os.path.join(TEMPLATES, "webhook"))) if webhook else []:
-        path = f"webhooks/{snake}/{template.removesuffix('.in')}"
-        files[path] = formatted(path, filled(os.path.join("webhook", template), words))
-    places = {"api.BUILD.bazel.in": f"api/{snake}/v1alpha1/BUILD.bazel", "api.proto.in": f"api/{snake}/v1alpha1/{snake}.proto"}
-    for template in sorted(name for name in os.listdir(TEMPLATES) if name != "webhook"):
-        path = places.get(template, f"controllers/{snake}/{template.removesuffix('.in')}")
-        files[path] = formatted(path, filled(template, words))
+
+    def add(path: str, template: str, words: dict[str, str], options: Set[str]) -> None:
+        files[path] = formatted(path, filled(template, words, options))
+
+    folders = {"webhook": options & SERVED, "conversion": options & {"CONVERSION"}}
+    for folder in (folder for folder, its_options in folders.items() if its_options):
+        for template in sorted(os.listdir(os.path.join(TEMPLATES, folder))):
+            place = "controllers" if template.startswith("sample") else "webhooks"
+            add(f"{place}/{snake}/{template.removesuffix('.in')}", os.path.join(folder, template), words, options)
+    versions = {words["VERSION"]: options}
+    if "CONVERSION" in options:
+        versions = {"v1": {*options, "HUB"}, "v1beta1": {*options, "SPOKE"}}
+    for version, its_options in versions.items():
+        for template, name in (("api.BUILD.bazel.in", "BUILD.bazel"), ("api.proto.in", f"{snake}.proto")):
+            add(f"api/{snake}/{version}/{name}", template, {**words, "VERSION": version}, its_options)
+    for template in sorted(os.listdir(TEMPLATES)):
+        if template.endswith(".in") and not template.startswith("api."):
+            add(f"controllers/{snake}/{template.removesuffix('.in')}", template, words, options)
     return files
 
 
-def filled(template: str, words: dict[str, str]) -> str:
-    return re.sub("@([A-Z]+)@", lambda m: words[m[1]], read(os.path.join(TEMPLATES, template)))
+def filled(template: str, words: dict[str, str], options: Set[str]) -> str:
+    text = selected(read(os.path.join(TEMPLATES, template)), options)
+    return re.sub("@([A-Z]+)@", lambda m: words[m[1]], text)
+
+
+def selected(text: str, options: Set[str]) -> str:
+    """Returns the lines of a template that the options select: `@if A !B@`, with A and without B, to `@else@` or
+    `@end@`."""
+    lines: list[str] = []
+    stack = [True]
+    for line in text.splitlines(keepends=True):
+        if line.startswith("@if "):
+            wanted = line.strip("@\n").split()[1:]
+            stack.append(all((word.lstrip("!") in options) != word.startswith("!") for word in wanted))
+        elif line == "@else@\n":
+            stack[-1] = not stack[-1]
+        elif line == "@end@\n":
+            stack.pop()
+        elif all(stack):
+            lines.append(line)
+    return "".join(lines)
 
 
 def with_label(build: str, target: str, attribute: str, label: str) -> str:
@@ -148,7 +185,7 @@ def with_label(build: str, target: str, attribute: str, label: str) -> str:
     return build[:found.start(1)] + "".join(lines) + build[found.end(1):]
 
 
-def registered(words: dict[str, str], webhook: bool) -> dict[str, str]:
+def registered(words: dict[str, str], options: Set[str]) -> dict[str, str]:
     """Returns path → text of the program's files, with the component."""
     snake = words["SNAKE"]
     includes = [f"controllers/{snake}/reconciler.h"]
@@ -156,11 +193,12 @@ def registered(words: dict[str, str], webhook: bool) -> dict[str, str]:
     build = with_label(read(f"{PROGRAM}/BUILD.bazel"), "base_mandate", "srcs", f"//controllers/{snake}:mandates_sources")
     build = with_label(build, "components", "deps", f"//controllers/{snake}:reconciler")
     changed = {}
-    if webhook:
+    if options & SERVED:
         build = with_label(build, "base_mandate", "srcs", f"//webhooks/{snake}:mandates_sources")
         build = with_label(build, "components", "deps", f"//webhooks/{snake}:webhook")
         includes.append(f"webhooks/{snake}/webhook.h")
-        rows.append(f"{{&{constant_of(words['NAME'] + '-webhook')}, {{}}, {snake}::MakeWebhooks}}")
+        rows.append(f"{{&{words['WEBHOOKCONSTANT']}, {{}}, {snake}::MakeWebhooks}}")
+    if "WEBHOOK" in options:
         changed[CERTIFICATES] = with_configuration(words["NAME"])
     source = read(f"{PROGRAM}/components.cc")
     # clang-format sorts the includes afterwards.
@@ -219,11 +257,12 @@ def manifests(*arguments: str) -> subprocess.CompletedProcess[str]:
     return subprocess.run(["hack/manifests", *arguments], cwd=ROOT, text=True, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
 
 
-def make(name: str, kind: str, group: str, webhook: bool) -> None:
+def make(name: str, kind: str, group: str, options: Set[str]) -> None:
     words = check(name, kind, group)
-    if webhook:
+    words["VERSION"] = "v1" if "CONVERSION" in options else "v1alpha1"
+    if options & SERVED:
         check_webhook(words)
-    new, changed = new_files(words, webhook), registered(words, webhook)
+    new, changed = new_files(words, options), registered(words, options)
     # Otherwise the chart's changes would not belong only to this component.
     if (before := manifests("--check")).returncode != 0:
         raise Refused("hack/manifests --check fails before anything is written; run it, fix what it reports, then try again: "
@@ -252,20 +291,48 @@ Component {name} keeps a ConfigMap for each {kind}, as ServiceAccount mandate-ma
   kubectl apply -f controllers/{snake}/sample.yaml
   kubectl get {plural}.{group},configmaps
 Its behaviour is in controllers/{snake}/plan.cc, its permissions are in the markers of controllers/{snake}/reconciler.h, and
-what users write in api/{snake}/v1alpha1/{snake}.proto; after a change of those two, make manifests.""")
-    if webhook:
+what users write in api/{snake}/{words["VERSION"]}/{snake}.proto; after a change of those two, make manifests.""")
+    if options & SERVED:
+        tasks = [("WEBHOOK", f"validates each {kind} before it is stored (webhooks/{snake}/webhook.cc)"),
+                 ("CONVERSION", f"converts it between v1 and v1beta1 (webhooks/{snake}/converter.cc)")]
         print(f"""
-Component {name}-webhook validates each {kind} before it is stored (webhooks/{snake}/webhook.cc). It runs with
-make run WEBHOOKS=1, and in a cluster with the chart's webhooks.enabled (docs/webhooks.md). Its test:
+Component {name}-webhook {", and ".join(task for option, task in tasks if option in options)}.
+It runs with make run WEBHOOKS=1, and in a cluster with the chart's webhooks.enabled (docs/webhooks.md). Its tests:
   hack/bazel test //webhooks/{snake}/...""")
+    if "CONVERSION" in options:
+        print(f"""
+A write or a read in v1beta1 needs that webhook; one in v1 does not. In a cluster, set the caBundle of its CRD:
+docs/webhooks.md#conversion. With make run WEBHOOKS=1 it is set:
+  kubectl apply -f controllers/{snake}/sample_v1beta1.yaml
+  kubectl get {plural}.v1.{group} sample-v1beta1 -o yaml""")
+
+
+def options_of(argv: Sequence[str]) -> tuple[set[str], list[str]]:
+    """Returns the options as the templates name them, and the other arguments."""
+    options: set[str] = set()
+    others = []
+    for argument in argv:
+        option, _, value = argument.partition("=")
+        if not option.startswith("--"):
+            others.append(argument)
+        elif option not in OPTIONS:
+            raise Refused(f'unknown option "{option}"; there are {", ".join(OPTIONS)}')
+        elif value not in ("", "1"):
+            raise Refused(f'{OPTIONS[option]} must be 1, or not set; got "{value}"')
+        else:
+            options.add(OPTIONS[option])
+    return options, others
 
 
 def main(argv: Sequence[str]) -> int:
     if argv in (["--help"], ["-h"]):
         print(__doc__.strip())
         return 0
-    webhook = "--webhook" in argv
-    argv = [argument for argument in argv if argument != "--webhook"]
+    try:
+        options, argv = options_of(argv)
+    except Refused as refused:
+        print(f"hack/component: {refused}", file=sys.stderr)
+        return 2
     if len(argv) not in (2, 3) or not all(argv):
         given = dict(zip(("NAME", "KIND"), argv))
         missing = [word for word in ("NAME", "KIND") if not given.get(word)]
@@ -274,7 +341,7 @@ def main(argv: Sequence[str]) -> int:
         return 2
     processes.interrupt_on_sigterm()
     try:
-        make(argv[0], argv[1], argv[2] if len(argv) == 3 else "mandate.io", webhook)
+        make(argv[0], argv[1], argv[2] if len(argv) == 3 else "mandate.io", options)
     except Refused as refused:
         print(f"hack/component: {refused}", file=sys.stderr)
         return 2

@@ -213,6 +213,8 @@ def run(options: argparse.Namespace, report: Report) -> int:
             webhooks.uninstall(env)
         env.start_manager(*manager_flags(options.flags))
         write_state(options.dir, owner=me, manager=processes.record(env.manager_pid()))
+        if options.webhooks:
+            webhooks.trust_conversions(env)
         introduce(env, report)
         return stay(env, report, options)
     except StepFailed as failure:

@@ -1,7 +1,8 @@
-"""Serves the admission webhooks of a world: by URL on loopback, with certificates of their own."""
+"""Serves the webhooks of a world: by URL on loopback, with certificates of their own."""
 import base64
 import json
 from typing import Any
+from urllib.parse import urlsplit
 
 from mandate_dev.controlplane.components import new_port
 from mandate_dev.world import BASE, NAMESPACE, World
@@ -11,11 +12,12 @@ CERTIFICATES = "webhook-certificates"
 SECRET = f"{BASE}-webhook-certificate"
 CONFIGURATION = f"{BASE}-{COMPONENT}-validating"
 KINDS, OURS = "validatingwebhookconfigurations,mutatingwebhookconfigurations", "app.kubernetes.io/part-of=mandate"
+APPLIED = "kubectl.kubernetes.io/last-applied-configuration"
 NOT_HELD = "attempting to grant RBAC permissions not currently held"
 
 
 def install(world: World, port: int) -> None:
-    """Installs the webhooks' identities and an empty Secret, and their configuration by URL."""
+    """Installs the webhooks' identities and an empty Secret, and their configuration by URL, also of conversions."""
     # An object has either a URL or the chart's service. So `kubectl apply` of the chart cannot change a configuration
     # that an earlier call has given a URL.
     uninstall(world)
@@ -28,6 +30,13 @@ def install(world: World, port: int) -> None:
                  for i, webhook in enumerate(configuration["webhooks"])]
         world.kubectl("patch", configuration["kind"], configuration["metadata"]["name"], "--type=json",
                       f"--patch={json.dumps(patch)}")
+    for definition in conversions(world):
+        # Applied, and not patched: another apply then replaces the URL, and keeps caBundle.
+        webhook = definition["spec"]["conversion"]["webhook"]
+        client = webhook["clientConfig"]
+        path = urlsplit(client["url"]).path if "url" in client else client["service"]["path"]
+        webhook["clientConfig"] = {"url": f"https://127.0.0.1:{port}{path}"}
+        world.kubectl("apply", "-f", "-", stdin=json.dumps(definition))
 
 
 def uninstall(world: World) -> None:
@@ -39,6 +48,31 @@ def configurations(world: World) -> list[Any]:
     """The configurations of our components."""
     found: list[Any] = world.get(KINDS, "-l", OURS)["items"]
     return found
+
+
+def conversions(world: World) -> list[Any]:
+    """The definitions, as they were applied, whose versions a webhook converts."""
+    found = [json.loads(definition["metadata"].get("annotations", {}).get(APPLIED, "{}"))
+             for definition in world.get("crds")["items"]]
+    return [definition for definition in found
+            if definition.get("spec", {}).get("conversion", {}).get("strategy") == "Webhook"]
+
+
+def trust_conversions(world: World) -> None:
+    """Waits for the webhooks' authority, and writes it to the definitions: no component of the manager does that."""
+    definitions = conversions(world)
+    if not definitions:
+        return
+    authority = ""
+
+    def made() -> tuple[bool, str]:
+        nonlocal authority
+        authority = world.kubectl("get", "secret", SECRET, "-n", NAMESPACE, "-o", r"jsonpath={.data.ca\.crt}")
+        return bool(authority), f"Secret {SECRET} without ca.crt"
+    world.eventually("the webhooks have an authority", made)
+    patch = json.dumps({"spec": {"conversion": {"webhook": {"clientConfig": {"caBundle": authority}}}}})
+    for definition in definitions:
+        world.kubectl("patch", "crd", definition["metadata"]["name"], "--type=merge", f"--patch={patch}")
 
 
 def bundles(world: World) -> list[str]:
@@ -59,4 +93,5 @@ def serve(world: World, *flags: str) -> int:
         found = bundles(world)
         return all(found), found
     world.eventually("the API server trusts the webhooks' authority", trusted)
+    trust_conversions(world)
     return port

@@ -20,10 +20,11 @@ from mandate_dev.paths import TOOLS, ROOT
 from mandate_dev.report import Report, StepFailed
 from mandate_dev.world import BASE, NAMESPACE, World
 
-# The one that has a webhook, too.
-WITH_WEBHOOK = "disk-check"
-# Two components, so that the second is added to a tree that has one; their names have a hyphen and an irregular plural.
-COMPONENTS = [("backup", "Backup", "mandate.io", "backups"), ("disk-check", "DiskPolicy", "disks.example.com", "diskpolicies")]
+# Several components, so that each but the first is added to a tree that has one; their names have a hyphen and an
+# irregular plural.
+COMPONENTS = [("backup", "Backup", "mandate.io", "backups"), ("disk-check", "DiskPolicy", "disks.example.com", "diskpolicies"),
+              ("guest-list", "GuestList", "mandate.io", "guestlists")]
+OPTIONS: dict[str, list[str]] = {"backup": [], "disk-check": ["--webhook", "--conversion"], "guest-list": ["--conversion"]}
 BAZEL_SECONDS = 3600
 
 REJECTED = [
@@ -33,6 +34,9 @@ REJECTED = [
     (["scope-instance", "Backup"], "there is a component scope-instance"), (["thing", "backup"], "KIND"),
     (["thing", "K" + "k" * 59], "at most 59"), (["thing", "EOF"], "KIND"), (["thing", "Disk_Check"], "KIND"), (["thing", "Backup", "nodots"], "GROUP"), (["thing", "Backup", "apps.k8s.io"], "GROUP"),
     (["thing", "ScopeInstance", "operators.coreos.com"], "there is a kind scopeinstances"),
+    (["--webhooks", "thing", "Backup"], 'unknown option "--webhooks"'), (["--conversion=no", "thing", "Backup"], "CONVERSION must be 1"),
+    (["--webhook", "scope", "Backup"], "controllers/scope exists"),
+    (["--conversion", "b" * 56, "Backup"], f"the component {'b' * 56}-webhook would have more than 63 letters"),
 ]
 
 
@@ -163,7 +167,7 @@ def a_fence_stops(env: Any, report: Report, name: str) -> None:
 
 def a_webhook_denies(tree: Any, env: Any, report: Report) -> None:
     """The manager starts with the webhook, and the API server asks it."""
-    report.section(f"{WITH_WEBHOOK}-webhook")
+    report.section("disk-check-webhook")
     webhooks.serve(env)
     text = tree.read("controllers/disk_check/sample.yaml").replace("color:", "content:")
 
@@ -171,6 +175,26 @@ def a_webhook_denies(tree: Any, env: Any, report: Report) -> None:
         done = env.cluster.try_kubectl("create", "--dry-run=server", "-f", "-", stdin=text)
         return done.returncode != 0 and "spec.extraData: the key \"content\"" in done.stderr, done.stdout + done.stderr
     env.eventually("an object that the schema admits, and the validator does not, is denied", denied)
+
+
+def versions_are_converted(tree: Any, env: Any, report: Report, name: str, kind: str, resource: str) -> None:
+    """An object of the older version is reconciled, and read in both versions."""
+    report.section(f"{kind} in v1beta1, by {name}-webhook")
+    sample, (plural, _, group) = f"{name}-v1beta1", resource.partition(".")
+    text = tree.read(f"controllers/{name.replace('-', '_')}/sample_v1beta1.yaml").replace("sample-v1beta1", sample)
+
+    def written() -> tuple[Any, Any]:
+        done = env.cluster.try_kubectl("apply", "-f", "-", stdin=text)
+        return done.returncode == 0, done.stdout + done.stderr
+    env.eventually("the sample is written", written)
+    env.kubectl("wait", "--for=condition=Ready", f"{plural}.v1.{group}/{sample}", "--timeout=300s")
+    extra: dict[str, Any] = {"extraData": {"color": "blue"}}
+
+    def is_converted() -> tuple[Any, Any]:
+        read = {version: env.get(f"{plural}.{version}.{group}", sample) for version in ("v1", "v1beta1")}
+        return (read["v1"]["spec"], read["v1beta1"]["spec"], read["v1"]["status"]) == (
+            {"content": "hello", **extra}, {"text": "hello", **extra}, read["v1beta1"]["status"]), read
+    env.eventually("it is read in both versions, with the same status", is_converted)
 
 
 class Component(unittest.TestCase):
@@ -219,8 +243,7 @@ class Component(unittest.TestCase):
     def test_components_are_written(self) -> None:
         tree = self.tree
         for name, kind, group, _ in COMPONENTS:
-            webhook = ["--webhook"] if name == WITH_WEBHOOK else []
-            done = tree.run("hack/component", *webhook, *([name, kind] if group == "mandate.io" else [name, kind, group]))
+            done = tree.run("hack/component", *OPTIONS[name], *([name, kind] if group == "mandate.io" else [name, kind, group]))
             self.expect(f"{name}: written, and the next steps are printed", f"mandate-manager-{name}" in done.stdout
                         and "kubectl apply -f controllers/" in done.stdout, done.stdout)
             tree.rejected([name, kind, group], f"there is a component {name}")
@@ -233,11 +256,13 @@ class Component(unittest.TestCase):
     def test_components_build_and_pass_their_tests(self) -> None:
         tree = self.tree
         targets = [f"//controllers/{name.replace('-', '_')}/..." for name, *_ in COMPONENTS]
+        more = ["//webhooks/disk_check:webhook_test", "//webhooks/disk_check:converter_test", "//webhooks/guest_list:webhook_test",
+                "//webhooks/guest_list:converter_test"]
         done = tree.run("hack/bazel", "test", "--noshow_progress", "--test_output=errors", *targets, "//webhooks/disk_check/...",
-                        "//controllers/certificates/...", "//cmd/mandate-manager/...")
+                        "//webhooks/guest_list/...", "//controllers/certificates/...", "//cmd/mandate-manager/...")
         passed = done.stdout.count(" PASSED")
-        self.expect(f"3 tests of each component pass, and that of the webhook; {passed} in all",
-                    passed >= 3 * len(COMPONENTS) + 1 and "//webhooks/disk_check:webhook_test" in done.stdout, done.stdout[-3000:])
+        self.expect(f"3 tests of each component pass, and those of the webhooks and the conversions; {passed} in all",
+                    passed >= 3 * len(COMPONENTS) + len(more) and all(test in done.stdout for test in more), done.stdout[-3000:])
         done = tree.run("hack/bazel", "query", "visible(//controllers/disk_check:plan, //controllers/backup:all)")
         self.expect("a component may depend on the kind of another component, and on no other target of it",
                     done.stdout.split() == ["//controllers/backup:kind"], done.stdout)
@@ -269,6 +294,9 @@ class Component(unittest.TestCase):
             for name in sorted(names):
                 a_fence_stops(env, report, name)
             a_webhook_denies(tree, env, report)
+            for name, kind, group, plural in COMPONENTS:
+                if "--conversion" in OPTIONS[name]:
+                    versions_are_converted(tree, env, report, name, kind, f"{plural}.{group}")
             failed = False
         except StepFailed:
             env.show_logs()

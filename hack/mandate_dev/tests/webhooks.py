@@ -16,12 +16,24 @@ class FakeWorld(World):
     def __init__(self, folder: str) -> None:
         super().__init__(folder, Report())
         self.calls: list[tuple[str, ...]] = []
+        self.applied: list[str | None] = []
+        self.client: dict[str, Any] = {"service": {"name": "s", "path": "/convert-a"}}
 
     def chart(self, *flags: str) -> str:
         return "the chart"
 
     def kubectl(self, *arguments: str, stdin: str | None = None, check: bool = True) -> str:
         self.calls.append(arguments)
+        if arguments[0] == "apply":
+            self.applied.append(stdin)
+        if arguments[:2] == ("get", "crds"):
+            converted = {"metadata": {"name": "a.example.com"}, "spec": {"conversion": {
+                "strategy": "Webhook", "webhook": {"clientConfig": self.client, "conversionReviewVersions": ["v1"]}}}}
+            return json.dumps({"items": [{"metadata": {}}, *(
+                {"metadata": {"annotations": {webhooks.APPLIED: json.dumps(applied)}}}
+                for applied in ({"metadata": {"name": "b.example.com"}, "spec": {}}, converted))]})
+        if arguments[:2] == ("get", "secret") and "jsonpath" in arguments[-1]:
+            return "Q0E="
         if arguments[:2] == ("get", webhooks.KINDS):
             return json.dumps({"items": [{
                 "kind": "ValidatingWebhookConfiguration", "metadata": {"name": "c", "resourceVersion": "7"},
@@ -51,3 +63,22 @@ class Install(unittest.TestCase):
         patch: list[dict[str, Any]] = json.loads(call[4].removeprefix("--patch="))
         self.assertEqual(patch, [{"op": "replace", "path": f"/webhooks/{i}/clientConfig",
                                   "value": {"url": f"https://127.0.0.1:9443/{path}"}} for i, path in enumerate("ab")])
+
+    def test_the_definitions_with_a_conversion_get_a_url(self) -> None:
+        [_, applied] = self.world.applied
+        definition = json.loads(applied or "")
+        self.assertEqual(definition["metadata"]["name"], "a.example.com")
+        self.assertEqual(definition["spec"]["conversion"]["webhook"], {
+            "clientConfig": {"url": "https://127.0.0.1:9443/convert-a"}, "conversionReviewVersions": ["v1"]})
+
+    def test_a_second_installation_keeps_the_path(self) -> None:
+        self.world.client = {"url": "https://127.0.0.1:9443/convert-a"}
+        webhooks.install(self.world, 9444)
+        self.assertIn("https://127.0.0.1:9444/convert-a", self.world.applied[-1] or "")
+
+    def test_the_authority_is_written_to_the_definitions_with_a_conversion(self) -> None:
+        webhooks.trust_conversions(self.world)
+        call = self.world.calls_of("patch")[-1]
+        self.assertEqual(call[1:4], ("crd", "a.example.com", "--type=merge"))
+        self.assertEqual(json.loads(call[4].removeprefix("--patch=")),
+                         {"spec": {"conversion": {"webhook": {"clientConfig": {"caBundle": "Q0E="}}}}})
