@@ -52,8 +52,8 @@ manifests: setup ## Regenerate the chart's generated part and the CRDs from mark
 	@hack/manifests
 
 .PHONY: component
-component: setup ## A new component that builds and runs as it stands: NAME=backup KIND=Backup [GROUP=mandate.io] [WEBHOOK=1] [CONVERSION=1]
-	@hack/component $${WEBHOOK:+"--webhook=$$WEBHOOK"} $${CONVERSION:+"--conversion=$$CONVERSION"} "$$NAME" "$$KIND" "$${GROUP:-mandate.io}"
+component: setup ## A new component that builds and runs as it stands: NAME=backup KIND=Backup [GROUP=mandate.io] [WEBHOOK=1] [CONVERSION=1] [DEMANDS=1]
+	@hack/component $${WEBHOOK:+"--webhook=$$WEBHOOK"} $${CONVERSION:+"--conversion=$$CONVERSION"} $${DEMANDS:+"--demands=$$DEMANDS"} "$$NAME" "$$KIND" "$${GROUP:-mandate.io}"
 
 .PHONY: reference
 reference: setup ## Write the API reference of the public headers, as HTML pages in build/reference

@@ -1,12 +1,13 @@
 """Creates a component: its kind, its plan and reconciler with their tests, and its identity in the chart.
 
-usage: hack/component [--webhook] [--conversion] NAME KIND [GROUP]
-       make component NAME=backup KIND=Backup [GROUP=mandate.io] [WEBHOOK=1] [CONVERSION=1]
+usage: hack/component [--webhook] [--conversion] [--demands] NAME KIND [GROUP]
+       make component NAME=backup KIND=Backup [GROUP=mandate.io] [WEBHOOK=1] [CONVERSION=1] [DEMANDS=1]
 
 NAME is the name of the component (backup, disk-check), KIND the kind of the objects that it serves, GROUP their API
 group. Folders and files have NAME with "_" for "-": controllers/disk_check. With --webhook, a second component
 NAME-webhook validates the objects. With --conversion, the kind has the versions v1, which is stored, and v1beta1, and
-NAME-webhook converts between them. The new component builds, passes its tests and runs under its own ServiceAccount
+NAME-webhook converts between them. With --demands, the component reads the Services of the namespace that the object
+names, where and while an administrator lets it. The new component builds, passes its tests and runs under its own ServiceAccount
 without changes: it keeps a ConfigMap with the data of the spec for each object. Exit 2, without writing anything, if
 the component cannot be created.
 """
@@ -28,7 +29,7 @@ PROGRAM = "cmd/mandate-manager"
 CERTIFICATES = "controllers/certificates/webhook_certificates.h"
 
 # Options, with the variables that make component has for them.
-OPTIONS = {"--webhook": "WEBHOOK", "--conversion": "CONVERSION"}
+OPTIONS = {"--webhook": "WEBHOOK", "--conversion": "CONVERSION", "--demands": "DEMANDS"}
 # Those that need the component NAME-webhook.
 SERVED = {"WEBHOOK", "CONVERSION"}
 
@@ -134,10 +135,11 @@ def new_files(words: dict[str, str], options: Set[str]) -> dict[str, str]:
     def add(path: str, template: str, words: dict[str, str], options: Set[str]) -> None:
         files[path] = formatted(path, filled(template, words, options))
 
-    folders = {"webhook": options & SERVED, "conversion": options & {"CONVERSION"}}
+    folders = {"webhook": options & SERVED, "conversion": options & {"CONVERSION"},
+               "demands": options & {"DEMANDS"}}
     for folder in (folder for folder, its_options in folders.items() if its_options):
         for template in sorted(os.listdir(os.path.join(TEMPLATES, folder))):
-            place = "controllers" if template.startswith("sample") else "webhooks"
+            place = "controllers" if folder == "demands" or template.startswith("sample") else "webhooks"
             add(f"{place}/{snake}/{template.removesuffix('.in')}", os.path.join(folder, template), words, options)
     versions = {words["VERSION"]: options}
     if "CONVERSION" in options:
@@ -292,6 +294,12 @@ Component {name} keeps a ConfigMap for each {kind}, as ServiceAccount mandate-ma
   kubectl get {plural}.{group},configmaps
 Its behaviour is in controllers/{snake}/plan.cc, its permissions are in the markers of controllers/{snake}/reconciler.h, and
 what users write in api/{snake}/{words["VERSION"]}/{snake}.proto; after a change of those two, make manifests.""")
+    if "DEMANDS" in options:
+        print(f"""
+A {kind} with servicesOf lists the Services of that namespace, and reports what it is denied (docs/scoped-reads.md):
+  kubectl apply -f controllers/{snake}/sample_services.yaml
+  kubectl create rolebinding {name} -n default --clusterrole=mandate-manager-{name}-external \\
+    --serviceaccount=mandate-system:mandate-manager-{name}""")
     if options & SERVED:
         tasks = [("WEBHOOK", f"validates each {kind} before it is stored (webhooks/{snake}/webhook.cc)"),
                  ("CONVERSION", f"converts it between v1 and v1beta1 (webhooks/{snake}/converter.cc)")]

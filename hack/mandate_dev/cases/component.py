@@ -24,7 +24,7 @@ from mandate_dev.world import BASE, NAMESPACE, World
 # irregular plural.
 COMPONENTS = [("backup", "Backup", "mandate.io", "backups"), ("disk-check", "DiskPolicy", "disks.example.com", "diskpolicies"),
               ("guest-list", "GuestList", "mandate.io", "guestlists")]
-OPTIONS: dict[str, list[str]] = {"backup": [], "disk-check": ["--webhook", "--conversion"], "guest-list": ["--conversion"]}
+OPTIONS: dict[str, list[str]] = {"backup": [], "disk-check": ["--webhook", "--conversion"], "guest-list": ["--conversion", "--demands"]}
 BAZEL_SECONDS = 3600
 
 REJECTED = [
@@ -197,6 +197,25 @@ def versions_are_converted(tree: Any, env: Any, report: Report, name: str, kind:
     env.eventually("it is read in both versions, with the same status", is_converted)
 
 
+def a_grant_is_awaited(tree: Any, env: Any, report: Report, name: str, kind: str, resource: str) -> None:
+    """What is denied is reported in the object's status, and done when an administrator grants it."""
+    report.section(f"{kind} with servicesOf, by {name}")
+    sample = f"{name}-services"
+    text = tree.read(f"controllers/{name.replace('-', '_')}/sample_services.yaml").replace("sample-services", sample)
+    env.kubectl("apply", "-f", "-", stdin=text)
+    reason = "--for=jsonpath={.status.conditions[0].reason}="
+    env.kubectl("wait", f"{reason}Denied", f"{resource}/{sample}", "--timeout=300s")
+    report.held("Denied")
+    env.kubectl("create", "rolebinding", name, "-n", "default", f"--clusterrole={BASE}-{name}-external",
+                f"--serviceaccount={NAMESPACE}:{BASE}-{name}")
+    env.kubectl("wait", f"{reason}Reconciled", f"{resource}/{sample}", "--timeout=300s")
+
+    def listed() -> tuple[Any, Any]:
+        data = env.get("configmap", sample)["data"]
+        return data["services"] == "kubernetes", data
+    env.eventually("granted: the ConfigMap lists the Services", listed)
+
+
 class Component(unittest.TestCase):
     """The cases build on each other, in one clone."""
 
@@ -257,11 +276,11 @@ class Component(unittest.TestCase):
         tree = self.tree
         targets = [f"//controllers/{name.replace('-', '_')}/..." for name, *_ in COMPONENTS]
         more = ["//webhooks/disk_check:webhook_test", "//webhooks/disk_check:converter_test", "//webhooks/guest_list:webhook_test",
-                "//webhooks/guest_list:converter_test"]
+                "//webhooks/guest_list:converter_test", "//controllers/guest_list:demands_test"]
         done = tree.run("hack/bazel", "test", "--noshow_progress", "--test_output=errors", *targets, "//webhooks/disk_check/...",
                         "//webhooks/guest_list/...", "//controllers/certificates/...", "//cmd/mandate-manager/...")
         passed = done.stdout.count(" PASSED")
-        self.expect(f"3 tests of each component pass, and those of the webhooks and the conversions; {passed} in all",
+        self.expect(f"3 tests of each component pass, and those of the webhooks, the conversions and the demands; {passed} in all",
                     passed >= 3 * len(COMPONENTS) + len(more) and all(test in done.stdout for test in more), done.stdout[-3000:])
         done = tree.run("hack/bazel", "query", "visible(//controllers/disk_check:plan, //controllers/backup:all)")
         self.expect("a component may depend on the kind of another component, and on no other target of it",
@@ -293,6 +312,9 @@ class Component(unittest.TestCase):
             self.expect("no permission of theirs is unused, and no request undeclared or denied", findings == [], findings)
             for name in sorted(names):
                 a_fence_stops(env, report, name)
+            for name, kind, group, plural in COMPONENTS:
+                if "--demands" in OPTIONS[name]:
+                    a_grant_is_awaited(tree, env, report, name, kind, f"{plural}.{group}")
             a_webhook_denies(tree, env, report)
             for name, kind, group, plural in COMPONENTS:
                 if "--conversion" in OPTIONS[name]:
