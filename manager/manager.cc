@@ -18,6 +18,8 @@ constexpr absl::Duration kSilenceLimit = absl::Seconds(90);
 
 // The time limit for sending the events that were recorded before the end.
 constexpr absl::Duration kFlushEvents = absl::Seconds(2);
+// The same for the last spans.
+constexpr absl::Duration kFlushTraces = absl::Seconds(2);
 
 }  // namespace
 
@@ -49,6 +51,8 @@ absl::Status Manager::Parts::StopEverything() {
   DrainWebhooks(requested);
   for (ComponentWebhooks* hooks : AllWebhooks()) result.Update(hooks->Stop(deadline));
   if (Lost().ok()) CloseWatches(deadline);
+  // Nothing that is traced runs any more, unless it did not stop in time.
+  if (tracer != nullptr) tracer->Shutdown(loop->clock().TimeNow() + kFlushTraces);
   result.Update(Lost());
   return result;
 }
@@ -77,6 +81,7 @@ absl::StatusOr<std::unique_ptr<Manager>> Manager::Create(ManagerOptions options,
   RETURN_IF_ERROR(CheckWatchedNamespaces(options.watch_namespaces));
   auto parts = std::make_unique<Parts>(std::move(options));
   parts->Place(components);
+  RETURN_IF_ERROR(parts->BuildTracer());
   RETURN_IF_ERROR(parts->BuildLoop());
   HttpOptions transport = parts->options.transport;
   transport.read_idle_timeout = kSilenceLimit;

@@ -5,6 +5,7 @@
 //   return (*manager)->Run(stop);
 #pragma once
 
+#include <cstdint>
 #include <functional>
 #include <memory>
 #include <stop_token>
@@ -28,6 +29,14 @@
 #include "manager/transport/http_options.h"
 
 namespace mandate {
+
+// As in OtlpExporter::Options (tracing/otlp_exporter.h).
+struct Tracing {
+  std::string service_name = "mandate-manager";
+  std::string endpoint = {};
+  std::string ca_file = {};
+  int32_t sampling_rate_per_million = 1'000'000;
+};
 
 struct ManagerOptions {
   ClusterConfig cluster;
@@ -86,6 +95,9 @@ struct ManagerOptions {
   // The limit of the stored objects of all watches together (cache/cache.h), and so of one kind,
   // too; and of what one typed list decodes. By default a quarter of the container's memory.
   size_t max_watch_bytes = DefaultMaxWatchBytes(MemoryLimit());
+  // Where traces of reconciliations and their requests are sent (docs/tracing.md). Without an
+  // endpoint nothing is traced.
+  Tracing tracing = {};
   // Cache::Options::transform; null: objects are stored as the server sends them.
   std::function<std::shared_ptr<const RawObject>(const KindInfo&, std::shared_ptr<const RawObject>)>
       transform = nullptr;

@@ -198,6 +198,7 @@ absl::Status Manager::Parts::BuildComponents(const std::vector<ComponentSpec>& s
                                     .watch_namespaces = options.watch_namespaces,
                                     .access_hints = hints.get(),
                                     .webhook_limits = options.webhook_limits,
+                                    .tracer = tracer.get(),
                                     .has_token = options.identity_mode == IdentityMode::kToken}));
     workers.back()->AddThreads(component->concurrency());
     components.push_back(std::move(component));

@@ -30,6 +30,7 @@
 #include "manager/telemetry/access_reviewer.h"
 #include "manager/telemetry/health.h"
 #include "manager/token_check.h"
+#include "manager/tracing/otlp_exporter.h"
 #include "manager/transport/http_transport.h"
 #include "manager/transport/transport_metrics.h"
 
@@ -45,6 +46,7 @@ struct Manager::Parts {
   // Replaces the placeholder kManagerNamespace in each mandate by the manager's namespace.
   void Place(std::vector<ComponentSpec>& specs);
   absl::Status BuildLoop();
+  absl::Status BuildTracer();
   absl::Status BuildIdentities(const std::vector<ComponentSpec>& specs);
   absl::StatusOr<std::unique_ptr<ComponentClient>> NewClient(const Identity& identity,
                                                              const rbac::Mandate& mandate);
@@ -87,6 +89,8 @@ struct Manager::Parts {
   const std::string instance;
   std::vector<std::unique_ptr<rbac::MandateInNamespace>> mandates;
   Metrics metrics;
+  // Outlives all that is traced.
+  std::unique_ptr<OtlpExporter> tracer;  // null: nothing is traced
   std::unique_ptr<EventLoop> loop;
   std::unique_ptr<LoopWatchdog> watchdog;
   std::unique_ptr<EventLoop>

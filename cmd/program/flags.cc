@@ -6,6 +6,7 @@
 
 #include "absl/strings/str_join.h"
 #include "cmd/program/certificate_flags.h"
+#include "cmd/program/tracing_flags.h"
 #include "manager/cache/namespaced_view.h"
 #include "manager/core/closest_name.h"
 #include "manager/core/command_line.h"
@@ -136,6 +137,7 @@ void Declare(CLI::App& app, CommandLine& line, ManagerOptions& options, const st
                "Run controllers only while holding the Lease mandate-manager. On by default; "
                "--leader-elect=false disables leader election.");
   DeclareServers(app, options);
+  DeclareTracing(app, options.tracing);
   DeclareWebhooks(app, line.webhooks, options);
   DeclareIdentities(app, line, options);
   app.add_option(
@@ -287,6 +289,7 @@ absl::StatusOr<Flags> Resolve(const Program& program, const CommandLine& line,
   }
   RETURN_IF_ERROR(ResolveIdentities(line, options));
   RETURN_IF_ERROR(CheckServers(options));
+  RETURN_IF_ERROR(CheckTracing(options.tracing));
   const absl::Status namespaces = CheckWatchedNamespaces(options.watch_namespaces);
   if (!namespaces.ok()) return Usage(StrCat("--watch-namespaces: ", AsStd(namespaces.message())));
   auto guard = ParseGuardMode(line.guard);
@@ -304,6 +307,7 @@ absl::StatusOr<Flags> Resolve(const Program& program, const CommandLine& line,
   if (options.ns.empty())
     return Usage("--namespace: required, because the kubeconfig's context has no namespace");
   options.version = program.version;
+  options.tracing.service_name = program.name;
   options.base_mandate = program.base_mandate;
   options.log =
       Logger(StderrLogSink(line.log_format == "json" ? LogFormat::kJson : LogFormat::kText,
