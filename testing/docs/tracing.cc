@@ -1,13 +1,13 @@
 // The block of docs/tracing.md, with what its reader has at that place.
-#include <string>
-
+#include "manager/controller/request.h"
+#include "manager/core/call_context.h"
 #include "manager/core/trace.h"
 
 namespace mandate::docs {
 
-absl::Status Read();
+absl::Status Compare(const CallContext& context, const Request& request);
 
-absl::Status Audit(Tracer* tracer, const std::string& name_of_namespace) {
+absl::Status Reconcile(const CallContext& context, const Request& request) {
 #include "testing/docs/tracing_1.inc"
   return status;
 }
