@@ -38,7 +38,8 @@ class Collector {
     MutexLock lock(mutex_);
     std::vector<Json::Value> spans;
     for (const std::string& body : bodies_) {
-      for (const auto& span : Must(ParseJson(body))["resourceSpans"][0]["scopeSpans"][0]["spans"]) {
+      const Json::Value request = Must(ParseJson(body));
+      for (const auto& span : request["resourceSpans"][0]["scopeSpans"][0]["spans"]) {
         spans.push_back(span);
       }
     }

@@ -1,6 +1,7 @@
 #include "cmd/program/program.h"
 
 #include <csignal>
+#include <cstdint>
 #include <cstdio>
 #include <cstdlib>
 #include <random>
@@ -67,7 +68,9 @@ int RunProgram(const Program& program, int argc, char** argv) {
   if (flags->exit_now) return 0;
   if (flags->allow_core_dumps) AllowCoreDumps();
 
-  flags->manager.seed = std::random_device()();
+  // Of all 64 bits, because the ids of traces follow from it.
+  std::random_device device;
+  flags->manager.seed = uint64_t{device()} << 32 | device();
   absl::StatusOr<std::unique_ptr<Manager>> manager =
       Manager::Create(std::move(flags->manager), std::move(flags->components));
   if (!manager.ok()) {

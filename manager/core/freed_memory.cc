@@ -10,10 +10,21 @@
 namespace mandate {
 namespace {
 
+// A sanitizer's malloc() gives exactly what was asked for. ThreadSanitizer is recognized by what
+// .bazelrc defines for it.
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__) || defined(_GLIBCXX_TSAN)
+#define MANDATE_SANITIZED 1
+constexpr bool kHasRoom = false;
+#else
+constexpr bool kHasRoom = true;
+#endif
+
 // Frees a block that the program has used `size` bytes of. Most blocks are small, and a call of
-// memset costs as much as the rest. A block of malloc() has room for 24, 40, 56, … bytes.
+// memset costs as much as the rest. A block of glibc's malloc() has room for 24, 40, 56, … bytes.
 void EraseUsedAndFree(void* block, size_t size) noexcept {
-  if (size <= 24) {
+  if (!kHasRoom) {
+    memset(block, 0, size);
+  } else if (size <= 24) {
     memset(block, 0, 24);
   } else if (size <= 40) {
     memset(block, 0, 40);
@@ -57,7 +68,7 @@ namespace {
 }  // namespace
 }  // namespace mandate
 
-#if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
+#if !defined(MANDATE_SANITIZED)
 
 // operator new gets its memory from malloc() and aligned_alloc().
 void operator delete(void* block) noexcept { mandate::EraseAndFree(block); }

@@ -12,7 +12,7 @@
 namespace mandate {
 namespace {
 
-#if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
+#if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__) && !defined(_GLIBCXX_TSAN)
 
 constexpr size_t kSize = 8192;
 
