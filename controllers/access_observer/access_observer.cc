@@ -108,7 +108,8 @@ absl::StatusOr<Result> AccessObserver::RemindAll() {
     if (wait > absl::ZeroDuration()) return Result{.requeue_after = wait};
     listed = std::exchange(listed_, absl::InfinitePast());
   }
-  hints_.RecheckAll(listed);
+  // As late as the first hint of a change would come.
+  hints_.RecheckAll(listed + kDelay);
   return Result{};
 }
 

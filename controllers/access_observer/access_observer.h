@@ -28,7 +28,8 @@ namespace mandate::access {
 // perhaps later than we do. So the hint is given 100 ms after the event, and again a second later.
 //
 // Changes that were made before a kind was listed have no event. So a second after the list all
-// components are reminded to prove again what they proved before it. That request is empty.
+// components are reminded to prove again what they proved before it, or within the first 100 ms after
+// it. That request is empty.
 // Thread-safe.
 class AccessObserver : public Reconciler {
  public:

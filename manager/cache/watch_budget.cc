@@ -53,7 +53,7 @@ bool WatchBudget::IsOver(const Component& component) const {
   return component.bytes > Share() && Common() > max_bytes_ - max_bytes_ / 2;
 }
 
-WatchBudget::Account* WatchBudget::Choose() {
+WatchBudget::Account* WatchBudget::ChooseFor(const Component& grown) {
   struct Candidate {
     Account* account;
     std::set<std::string> tenants;
@@ -61,7 +61,7 @@ WatchBudget::Account* WatchBudget::Choose() {
   std::vector<Candidate> candidates;
   Uses uses;
   for (const auto& [name, component] : components_) {
-    if (component.bytes <= Share()) continue;
+    if (component.bytes <= Share() || component.bytes < grown.bytes) continue;
     for (Account* const account : component.accounts) {
       if (account->counted() == 0 || !account->demanded_) continue;
       std::set<std::string> tenants = account->demanded_->tenants();
@@ -104,7 +104,7 @@ void WatchBudget::Remember(const std::set<std::string>& tenants, const Uses& use
 
 absl::Status WatchBudget::Admit(Account& grown) {
   while (IsOver(*grown.component_)) {
-    Account* const chosen = Choose();
+    Account* const chosen = ChooseFor(*grown.component_);
     Account& ends = chosen == nullptr ? grown : *chosen;
     Component& component = *ends.component_;
     const absl::Status why = absl::ResourceExhaustedError(

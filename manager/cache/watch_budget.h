@@ -23,8 +23,9 @@ namespace mandate {
 //
 // When a component is over its limit, a watch must end. This is not always the one that grows: the
 // objects of one tenant could otherwise stop the watches of all. Watches that tenants demand
-// (DemandSink::Flows()) end before those that a component declares. They may be watches of any
-// component that uses more than its share. A tenant's use is the bytes of all watches that it
+// (DemandSink::Flows()) end before those that a component declares. They may be watches of another
+// component that uses more than its share, and no less than this one: a component whose declared
+// watches have grown ends nobody's but its own. A tenant's use is the bytes of all watches that it
 // demands. If one of them had to end, the use at that time still counts for a while, because a
 // watch that begins again is small at first. The rank of a watch is the smallest use among the
 // tenants that demand it. The watch with the highest rank ends; of several, the largest.
@@ -119,9 +120,9 @@ class WatchBudget {
   static void Change(Component& component, size_t before, size_t after);
   bool IsOver(const Component& component) const;
   Component& Find(std::string_view component);
-  // Chooses the demanded watch that must end, and remembers the use of its tenants. Null: no watch
-  // is demanded.
-  Account* Choose();
+  // Chooses the demanded watch that must end, so that this component may grow, and remembers the
+  // use of its tenants. Null: there is none.
+  Account* ChooseFor(const Component& grown);
   void Remember(const std::set<std::string>& tenants, const Uses& uses);
   size_t Share() const;
   // The used bytes of the half that all components share.

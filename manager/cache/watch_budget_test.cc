@@ -212,6 +212,33 @@ TEST_F(TenantsBudgetTest, ADeclaredWatchTakesTheRoomOfAnotherComponentsTenants) 
   EXPECT_FALSE(one_.why.ok());
 }
 
+// Else a tenant that makes many objects of a declared kind would end the watches of all tenants.
+TEST_F(TenantsBudgetTest, ADeclaredWatchThatIsLargerTakesNoRoomOfAnotherComponent) {
+  WatchBudget::Account declared(budget_, "b");
+  ASSERT_TRUE(one_.account.Set(300).ok());
+  EXPECT_TRUE(declared.Set(400).ok());
+  EXPECT_FALSE(declared.Set(401).ok());
+  EXPECT_TRUE(one_.why.ok());
+  EXPECT_TRUE(declared.Set(0).ok());
+  EXPECT_TRUE(one_.account.Set(600).ok());
+}
+
+// The components' uses count, and not those of single watches.
+TEST_F(TenantsBudgetTest, ADeclaredWatchTakesTheRoomOfALargerComponent) {
+  WatchBudget::Account declared(budget_, "b");
+  ASSERT_TRUE(one_.account.Set(140).ok());
+  ASSERT_TRUE(other_.account.Set(139).ok());
+  std::vector<std::unique_ptr<Watch>> small;
+  for (int i = 0; i < 4; ++i) {
+    small.push_back(std::make_unique<Watch>(budget_, std::set<std::string>{StrCat("t", i)}));
+    ASSERT_TRUE(small.back()->account.Set(20).ok());
+  }
+  ASSERT_TRUE(declared.Set(341).ok());
+  EXPECT_TRUE(declared.Set(342).ok());
+  EXPECT_FALSE(one_.why.ok());
+  EXPECT_TRUE(other_.why.ok());
+}
+
 // A watch that can never fit begins small, and would end all that are larger at that time.
 TEST_F(TenantsBudgetTest, AUseIsRememberedForAWhile) {
   ASSERT_TRUE(other_.account.Set(300).ok());
