@@ -83,6 +83,7 @@ Json::Value JsonOf(const DemandSpec& spec) {
   Json::Value json;
   json["resource"] = ResourceOf(spec.kind);
   if (spec.kind.metadata_only) json["metadataOnly"] = true;
+  if (spec.kind.trim != nullptr) json["trimmed"] = true;
   if (!spec.ns.empty()) json["namespace"] = spec.ns;
   if (!spec.name.empty()) json["name"] = spec.name;
   if (!spec.labels.empty()) json["labels"] = spec.labels;
@@ -119,10 +120,11 @@ std::string QueuesAsTable(const std::vector<ControllerQueue>& queues, absl::Time
                      queue.ready == 0 ? "-" : Length(now - queue.oldest_ready)});
     for (const QueuedRequest& item : queue.requests) {
       const bool delayed = item.state == QueuedRequest::State::kDelayed;
-      requests.push_back({entry.component, entry.controller, NameOf(item.request.key),
-                          StrCat(ToString(item.state), item.again ? ", added again" : ""),
-                          delayed ? StrCat("in ", Length(item.time - now)) : Length(now - item.time),
-                          StrCat(item.priority), StrCat(item.failures)});
+      requests.push_back(
+          {entry.component, entry.controller, NameOf(item.request.key),
+           StrCat(ToString(item.state), item.again ? ", added again" : ""),
+           delayed ? StrCat("in ", Length(item.time - now)) : Length(now - item.time),
+           StrCat(item.priority), StrCat(item.failures)});
     }
     if (queue.omitted) {
       StrAppend(&omitted, "more requests of ", entry.controller, " are not shown; raise ?limit=\n");
@@ -160,7 +162,8 @@ std::string WatchesAsTable(const Cache::Watches& watches, absl::Time now) {
   for (const WatchSnapshot& entry : watches.entries) {
     table.push_back(
         {entry.component,
-         StrCat(ResourceOf(entry.spec.kind), entry.spec.kind.metadata_only ? " (metadata)" : ""),
+         StrCat(ResourceOf(entry.spec.kind), entry.spec.kind.metadata_only ? " (metadata)" : "",
+                entry.spec.kind.trim != nullptr ? " (parts)" : ""),
          ScopeOf(entry.spec), StateOf(entry), Length(now - entry.since), ServedBy(entry),
          entry.version.empty() ? "-" : entry.version, StrCat(entry.objects), StrCat(entry.bytes)});
   }

@@ -4,12 +4,12 @@
 #include <string_view>
 #include <utility>
 
+#include "controllers/access_observer/held_roles.h"
 #include "manager/cache/index.h"
 #include "manager/controller/controller_builder.h"
 #include "manager/core/status_macros.h"
 #include "manager/core/strings.h"
 #include "manager/object/kinds/rbac_v1.h"
-#include "manager/object/metadata.h"
 #include "manager/rbac/policy_proto.h"
 
 namespace mandate::access {
@@ -18,6 +18,8 @@ namespace {
 constexpr absl::Duration kDelay = absl::Milliseconds(100);
 constexpr absl::Duration kRepeat = absl::Seconds(1);
 constexpr std::string_view kRoleRef = "roleRef";
+
+using rbacv1::ClusterRoleBinding, rbacv1::RoleBinding;
 
 template <class Binding>
 std::vector<std::string> RoleRefs(const Binding& binding) {
@@ -30,12 +32,17 @@ class Maps {
   Maps(const Component& component, AccessObserver& observer)
       : cache_(component.cache()), hints_(*component.access_hints), observer_(observer) {}
 
-  template <class Binding>
+  // The subjects are not held: it may concern every component.
   std::vector<Request> OfBinding(const ObjectEvent& event) const {
+    if (event.initial) return Listed();
+    return Noted({InNamespaceOf(*event.object)});
+  }
+
+  std::vector<Request> OfClusterBinding(const ObjectEvent& event) const {
     if (event.initial) return Listed();
     std::vector<Request> requests;
     for (const auto& object : {event.object, event.old}) {
-      if (object != nullptr) AddBinding<Binding>(*object, requests);
+      if (object != nullptr) AddSubjects(*object, requests);
     }
     return Noted(std::move(requests));
   }
@@ -46,27 +53,26 @@ class Maps {
     std::vector<Request> requests;
     const std::string role = StrCat(kind, "/", event.object->name());
     const IndexQuery query = {.field = kRoleRef, .value = role, .ns = event.object->ns()};
-    for (const auto& binding :
-         cache_.ListLastKnownByIndex(KindOf<rbacv1::RoleBinding>::value, query)) {
-      AddBinding<rbacv1::RoleBinding>(*binding, requests);
+    for (const auto& binding : cache_.ListLastKnownByIndex(KindOf<BoundRole>::value, query)) {
+      requests.push_back(InNamespaceOf(*binding));
     }
     if (!event.object->ns().empty()) return Noted(std::move(requests));
     for (const auto& binding :
-         cache_.ListLastKnownByIndex(KindOf<rbacv1::ClusterRoleBinding>::value, query)) {
-      AddBinding<rbacv1::ClusterRoleBinding>(*binding, requests);
+         cache_.ListLastKnownByIndex(KindOf<ClusterRoleBinding>::value, query)) {
+      AddSubjects(*binding, requests);
     }
     return Noted(std::move(requests));
   }
 
  private:
-  template <class Binding>
-  void AddBinding(const RawObject& object, std::vector<Request>& requests) const {
+  static Request InNamespaceOf(const RawObject& object) { return {{std::string(object.ns()), ""}}; }
+
+  void AddSubjects(const RawObject& object, std::vector<Request>& requests) const {
     // One that cannot be decoded concerns nobody that is known; the authorizer reads it as we do.
-    const auto binding = object.Decode<Binding>();
+    const auto binding = object.Decode<ClusterRoleBinding>();
     if (!binding.ok()) return;
-    for (std::string& component :
-         hints_.ComponentsOf(rbac::FromProto(*binding).subjects, object.ns())) {
-      requests.push_back({{std::string(object.ns()), std::move(component)}});
+    for (std::string& component : hints_.ComponentsOf(rbac::FromProto(*binding).subjects, "")) {
+      requests.push_back({{"", std::move(component)}});
     }
   }
 
@@ -137,23 +143,20 @@ absl::StatusOr<std::unique_ptr<Controller>> MakeController(const Component& comp
     return absl::FailedPreconditionError(
         "access-observer needs Component::access_hints, which is null");
   }
-  using rbacv1::ClusterRoleBinding, rbacv1::RoleBinding;
   CacheView& cache = component.cache();
-  RETURN_IF_ERROR(cache.IndexField<RoleBinding>(kRoleRef, RoleRefs<RoleBinding>));
+  RETURN_IF_ERROR(cache.IndexField(KindOf<BoundRole>::value, kRoleRef,
+                                   IndexBy<RoleBinding>(RoleRefs<RoleBinding>)));
   RETURN_IF_ERROR(cache.IndexField<ClusterRoleBinding>(kRoleRef, RoleRefs<ClusterRoleBinding>));
   auto observer = std::make_unique<AccessObserver>(*component.access_hints, component.clock());
   const auto maps = std::make_shared<const Maps>(component, *observer);
   return ControllerBuilder<kAccessObserver>(component.controller_context)
       .Named("access-observer")
       .WithOptions({.forbidden_sources_are_ready = true})
-      .Watches<RoleBinding>(
-          [maps](const ObjectEvent& event) { return maps->OfBinding<RoleBinding>(event); })
+      .Watches<BoundRole>([maps](const ObjectEvent& event) { return maps->OfBinding(event); })
       .Watches<ClusterRoleBinding>(
-          [maps](const ObjectEvent& event) { return maps->OfBinding<ClusterRoleBinding>(event); })
-      // Their names: who may write Roles may write large ones.
-      .Watches<Metadata<rbacv1::Role>>(
-          [maps](const ObjectEvent& event) { return maps->OfRole(event, "Role"); })
-      .Watches<Metadata<rbacv1::ClusterRole>>(
+          [maps](const ObjectEvent& event) { return maps->OfClusterBinding(event); })
+      .Watches<RolePlace>([maps](const ObjectEvent& event) { return maps->OfRole(event, "Role"); })
+      .Watches<ClusterRolePlace>(
           [maps](const ObjectEvent& event) { return maps->OfRole(event, "ClusterRole"); })
       .Complete(std::move(observer));
 }

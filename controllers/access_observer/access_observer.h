@@ -3,7 +3,8 @@
 // five.
 //
 // It reads with an identity of its own, where an administrator lets it, and writes nothing. Each
-// kind that it may not read only costs the hints of that kind.
+// kind that it may not read only costs the hints of that kind. Of roles and RoleBindings, which
+// tenants may write, only small parts are held.
 //
 // +mandate:component:name=access-observer,events=none
 // +mandate:rbac:granted=external,groups=rbac.authorization.k8s.io,resources=rolebindings;clusterrolebindings;roles;clusterroles,verbs=list;watch
@@ -23,14 +24,14 @@
 
 namespace mandate::access {
 
-// Gives hints. A request is a component (name) whose permissions may have changed in a namespace
-// (ns; empty: everywhere). The API server's authorizer learns of a change by a watch of its own,
-// perhaps later than we do. So the hint is given 100 ms after the event, and again a second later.
+// Gives hints. A request is a component (name; empty: all) whose permissions may have changed in a
+// namespace (ns; empty: everywhere). The API server's authorizer learns of a change by a watch of
+// its own, perhaps later than we do. So the hint is given 100 ms after the event, and again a
+// second later.
 //
 // Changes that were made before a kind was listed have no event. So a second after the list all
-// components are reminded to prove again what they proved before it, or within the first 100 ms after
-// it. That request is empty.
-// Thread-safe.
+// components are reminded to prove again what they proved before it, or within the first 100 ms
+// after it. That request is empty. Thread-safe.
 class AccessObserver : public Reconciler {
  public:
   AccessObserver(AccessHints& hints, const Clock& clock)  // outlive this

@@ -2,18 +2,20 @@
 
 #include <map>
 #include <string>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
 #include "absl/strings/str_join.h"
+#include "controllers/access_observer/held_roles.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "manager/client/testing/fake_rest_client.h"
 #include "manager/controller/testing/controller_fixture.h"
 #include "manager/controller/testing/fake_event_recorder.h"
 #include "manager/core/strings.h"
+#include "manager/core/testing/must.h"
 #include "manager/object/kinds/rbac_v1.h"
-#include "manager/object/metadata.h"
 #include "manager/object/raw_object.h"
 #include "manager/rbac/authorizer.h"
 
@@ -45,7 +47,8 @@ class FakeHints : public AccessHints {
   }
   void RecheckAccess(std::string_view component, std::string_view ns) override {
     const int64_t ms = absl::ToInt64Milliseconds(clock_.TimeNow() - start_);
-    times_[StrCat(component, "@", ns.empty() ? "*" : ns)].push_back(ms / 10 * 10);
+    times_[StrCat(component.empty() ? "all" : component, "@", ns.empty() ? "*" : ns)].push_back(
+        ms / 10 * 10);
   }
 
   void RecheckAll(absl::Time until) override {
@@ -106,6 +109,12 @@ class AccessObserverTest : public ControllerTest {
     return hints_.Take();
   }
 
+  void PutBinding(const RoleBinding& binding) {
+    RoleBinding copy = binding;
+    copy.mutable_metadata()->set_resourceversion(StrCat(++version_));
+    cache_.Put(KindOf<BoundRole>::value,
+               Must(ParseRawObject(copy.SerializeAsString(), Encoding::kProtobuf)));
+  }
   // A change of a role, of which the observer sees the metadata.
   template <class T>
   void PutRole(const std::string& ns, const std::string& name) {
@@ -116,7 +125,8 @@ class AccessObserverTest : public ControllerTest {
                R"("}})"),
         Encoding::kJson);
     ASSERT_TRUE(object.ok()) << object.status();
-    cache_.Put(KindOf<Metadata<T>>::value, *object);
+    cache_.Put(std::is_same_v<T, Role> ? KindOf<RolePlace>::value : KindOf<ClusterRolePlace>::value,
+               *object);
   }
 
   int version_ = 1000;
@@ -126,44 +136,53 @@ class AccessObserverTest : public ControllerTest {
   Component component_{kAccessObserver, client_, events_, Runtime(), "system", &hints_};
 };
 
-TEST_F(AccessObserverTest, HintsWhomABindingConcernsAndWhere) {
+// The subjects of a RoleBinding are not held, as they may be many.
+TEST_F(AccessObserverTest, ABindingConcernsItsNamespace) {
   StartObserver();
-  cache_.Put(Bind<RoleBinding>("a", "b", "r", "memcached"));
-  EXPECT_EQ(Hints(), "memcached@a:100,1100");
-  cache_.Put(Bind<RoleBinding>("a", "strangers", "r", "somebody"));
-  EXPECT_EQ(Hints(), "");
+  PutBinding(Bind<RoleBinding>("a", "b", "r", "memcached"));
+  EXPECT_EQ(Hints(), "all@a:100,1100");
+  PutBinding(Bind<RoleBinding>("a", "b", "r", "bar"));
+  EXPECT_EQ(Hints(), "all@a:100,1100");
+  cache_.Remove(KindOf<BoundRole>::value, {"a", "b"});
+  EXPECT_EQ(Hints(), "all@a:100,1100");
+}
+
+TEST_F(AccessObserverTest, AClusterBindingConcernsItsSubjects) {
+  StartObserver();
   cache_.Put(Bind<ClusterRoleBinding>("", "b", "r", "bar"));
   EXPECT_EQ(Hints(), "bar@*:100,1100");
-  cache_.Put(Bind<RoleBinding>("a", "b", "r", "bar"));
-  EXPECT_EQ(Hints(), "bar@a:100,1100 memcached@a:100,1100") << "one gets it, one loses it";
-  cache_.Remove(KindOf<RoleBinding>::value, {"a", "b"});
-  EXPECT_EQ(Hints(), "bar@a:100,1100");
+  cache_.Put(Bind<ClusterRoleBinding>("", "strangers", "r", "somebody"));
+  EXPECT_EQ(Hints(), "");
+  cache_.Put(Bind<ClusterRoleBinding>("", "b", "r", "memcached"));
+  EXPECT_EQ(Hints(), "bar@*:100,1100 memcached@*:100,1100") << "one gets it, one loses it";
+  cache_.Remove(KindOf<ClusterRoleBinding>::value, {"", "b"});
+  EXPECT_EQ(Hints(), "memcached@*:100,1100");
 }
 
 TEST_F(AccessObserverTest, AGroupConcernsAllInIt) {
   StartObserver();
-  RoleBinding binding = Bind<RoleBinding>("a", "b", "r", "somebody");
+  ClusterRoleBinding binding = Bind<ClusterRoleBinding>("", "b", "r", "somebody");
   binding.mutable_subjects(0)->set_kind("Group");
   binding.mutable_subjects(0)->set_name("system:serviceaccounts:system");
   cache_.Put(binding);
-  EXPECT_EQ(Hints(), "bar@a:100,1100 memcached@a:100,1100");
+  EXPECT_EQ(Hints(), "bar@*:100,1100 memcached@*:100,1100");
 }
 
 // The role's bindings say whom it concerns.
 TEST_F(AccessObserverTest, ARoleConcernsThoseWhomItIsBoundTo) {
-  cache_.Put(Bind<RoleBinding>("a", "one", "reader", "memcached"));
-  cache_.Put(Bind<RoleBinding>("b", "one", "reader", "memcached", "Role"));
-  cache_.Put(Bind<RoleBinding>("b", "other", "writer", "bar", "Role"));
+  PutBinding(Bind<RoleBinding>("a", "one", "reader", "memcached"));
+  PutBinding(Bind<RoleBinding>("b", "one", "reader", "memcached", "Role"));
+  PutBinding(Bind<RoleBinding>("b", "other", "writer", "bar", "Role"));
   cache_.Put(Bind<ClusterRoleBinding>("", "one", "reader", "bar"));
   StartObserver();
   PutRole<Role>("b", "reader");
-  EXPECT_EQ(Hints(), "memcached@b:100,1100");
+  EXPECT_EQ(Hints(), "all@b:100,1100");
   PutRole<Role>("a", "reader");
   EXPECT_EQ(Hints(), "") << "it is bound to a ClusterRole of that name there";
   PutRole<ClusterRole>("", "reader");
-  EXPECT_EQ(Hints(), "bar@*:100,1100 memcached@a:100,1100");
-  cache_.Remove(KindOf<Metadata<ClusterRole>>::value, {"", "reader"});
-  EXPECT_EQ(Hints(), "bar@*:100,1100 memcached@a:100,1100");
+  EXPECT_EQ(Hints(), "all@a:100,1100 bar@*:100,1100");
+  cache_.Remove(KindOf<ClusterRolePlace>::value, {"", "reader"});
+  EXPECT_EQ(Hints(), "all@a:100,1100 bar@*:100,1100");
   PutRole<ClusterRole>("", "unbound");
   EXPECT_EQ(Hints(), "");
 }
@@ -171,7 +190,7 @@ TEST_F(AccessObserverTest, ARoleConcernsThoseWhomItIsBoundTo) {
 // A permission may have gone while nobody watched: what is listed does not show it.
 TEST_F(AccessObserverTest, RemindsAllOnceAfterTheLists) {
   for (int i = 0; i < 100; ++i) {
-    cache_.Put(Bind<RoleBinding>("a", StrCat("b", i), "reader", "memcached"));
+    PutBinding(Bind<RoleBinding>("a", StrCat("b", i), "reader", "memcached"));
   }
   PutRole<ClusterRole>("", "reader");
   Start(MakeController(component_));
@@ -181,7 +200,7 @@ TEST_F(AccessObserverTest, RemindsAllOnceAfterTheLists) {
 
 // A list that was read later says nothing about what was before.
 TEST_F(AccessObserverTest, RemindsAgainAfterALaterList) {
-  cache_.Put(Bind<RoleBinding>("a", "b", "reader", "memcached"));
+  PutBinding(Bind<RoleBinding>("a", "b", "reader", "memcached"));
   Deny(KindOf<ClusterRoleBinding>::value);
   StartObserver();
   cache_.Put(Bind<ClusterRoleBinding>("", "b", "r", "bar"));
@@ -195,11 +214,11 @@ TEST_F(AccessObserverTest, RemindsAgainAfterALaterList) {
 TEST_F(AccessObserverTest, ManyChangesAreFewHints) {
   StartObserver();
   for (int i = 0; i < 40; ++i) {
-    cache_.Put(Bind<RoleBinding>("a", StrCat("b", i), "r", "memcached"));
+    PutBinding(Bind<RoleBinding>("a", StrCat("b", i), "r", "memcached"));
     loop_.RunFor(absl::Milliseconds(10));
   }
   loop_.RunFor(absl::Minutes(1));
-  const std::vector<int64_t> times = hints_.times("memcached@a");
+  const std::vector<int64_t> times = hints_.times("all@a");
   ASSERT_GE(times.size(), 2u);
   EXPECT_LE(times.size(), 41u);
   EXPECT_LE(times.front(), 100);
@@ -210,21 +229,21 @@ TEST_F(AccessObserverTest, ManyChangesAreFewHints) {
 // The first hint may have come before the second change.
 TEST_F(AccessObserverTest, AChangeBetweenTheHintsGetsBoth) {
   StartObserver();
-  cache_.Put(Bind<RoleBinding>("a", "first", "r", "memcached"));
+  PutBinding(Bind<RoleBinding>("a", "first", "r", "memcached"));
   loop_.RunFor(absl::Milliseconds(500));
-  cache_.Put(Bind<RoleBinding>("a", "second", "r", "memcached"));
-  EXPECT_EQ(Hints(), "memcached@a:100,600,1600");
+  PutBinding(Bind<RoleBinding>("a", "second", "r", "memcached"));
+  EXPECT_EQ(Hints(), "all@a:100,600,1600");
 }
 
 // Kinds that it may not read do not stop the hints of the others.
 TEST_F(AccessObserverTest, WatchesWhatItMay) {
   Deny(KindOf<ClusterRoleBinding>::value);
-  Deny(KindOf<Metadata<ClusterRole>>::value);
-  Deny(KindOf<Metadata<Role>>::value);
+  Deny(KindOf<ClusterRolePlace>::value);
+  Deny(KindOf<RolePlace>::value);
   StartObserver();
   EXPECT_EQ(controller_->Ready(), absl::OkStatus());
-  cache_.Put(Bind<RoleBinding>("a", "b", "r", "memcached"));
-  EXPECT_EQ(Hints(), "memcached@a:100,1100");
+  PutBinding(Bind<RoleBinding>("a", "b", "r", "memcached"));
+  EXPECT_EQ(Hints(), "all@a:100,1100");
 }
 
 TEST_F(AccessObserverTest, NeedsSomebodyToHint) {

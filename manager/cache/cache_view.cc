@@ -5,7 +5,8 @@
 namespace mandate {
 
 std::string DemandSpec::ToString() const {
-  std::string text = StrCat(kind.metadata_only ? "metadata of " : "", kind.plural);
+  std::string text = StrCat(kind.trim != nullptr ? "parts of " : "",
+                            kind.metadata_only ? "metadata of " : "", kind.plural);
   if (!kind.group.empty()) StrAppend(&text, ".", kind.group);
   if (!name.empty()) StrAppend(&text, " \"", name, "\"");
   if (!ns.empty()) StrAppend(&text, " in namespace ", ns);

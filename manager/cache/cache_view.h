@@ -43,7 +43,7 @@ struct DemandSpec {
   template <class H>
   friend H AbslHashValue(H h, const DemandSpec& spec) {
     return H::combine(std::move(h), spec.kind.group, spec.kind.plural, spec.kind.metadata_only,
-                      spec.ns, spec.name, spec.labels);
+                      spec.kind.trim, spec.ns, spec.name, spec.labels);
   }
   // "secrets in namespace foo with labels app=web"; for messages.
   std::string ToString() const;

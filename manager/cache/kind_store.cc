@@ -146,18 +146,22 @@ void KindStore::Tell(Known& known, const Events& events) {
 }
 
 ObjectPtr KindStore::Stream::Pack(ObjectPtr object) {
-  if (kind_.transform_ == nullptr && !kind_.packer_.IsLarge(*object)) return object;
+  const bool changes = kind_.transform_ != nullptr || kind_.kind_.trim != nullptr;
+  if (!changes && !kind_.packer_.IsLarge(*object)) return object;
   ObjectPtr held = store()->Get(object->ns(), object->name());
   if (held != nullptr && SameVersion(*held, *object)) return held;
   return kind_.packer_.Pack(kind_.Transformed(std::move(object)));
 }
 
 ObjectPtr KindStore::Transformed(ObjectPtr object) const {
-  if (transform_ == nullptr) return object;
-  ObjectPtr transformed = transform_(kind_, object);
-  const bool same = transformed != nullptr && transformed->Key() == object->Key() &&
-                    SameVersion(*transformed, *object);
-  return same ? transformed : object;
+  const auto unless_other = [](ObjectPtr changed, ObjectPtr before) {
+    const bool same = changed != nullptr && changed->Key() == before->Key() &&
+                      changed->uid() == before->uid() && SameVersion(*changed, *before);
+    return same ? changed : before;
+  };
+  if (transform_ != nullptr) object = unless_other(transform_(kind_, object), object);
+  if (kind_.trim != nullptr) object = unless_other(kind_.trim(object), object);
+  return object;
 }
 
 std::vector<ObjectEvent> KindStore::Stream::Put(ObjectPtr object) {

@@ -75,6 +75,28 @@ TEST(KindStorePacking, TransformsObjectsBeforeTheyAreStored) {
   }
 }
 
+// Only the key and the version; of "a/other" another key.
+ObjectPtr Small(ObjectPtr object) {
+  if (object->name() == "other") return Widget("a/another", 1);
+  return Widget(StrCat(object->ns(), "/", object->name()),
+                *ParseResourceVersion(object->resource_version()));
+}
+
+TEST(KindStorePacking, HoldsTheTrimmedObjectsOfAKind) {
+  KindInfo trimmed = kWidget;
+  trimmed.trim = Small;
+  KindStore kind(trimmed);
+  Unheard unheard;
+  const auto stream = kind.Open({trimmed, "", ""}, unheard, 3);
+  EXPECT_EQ(Text(stream->Put(stream->Pack(Large("a/x", 1)))), "+a/x@1");
+  EXPECT_EQ(stream->store()->Get("a", "x")->bytes(), Widget("a/x", 1)->bytes());
+  EXPECT_LT(stream->bytes().encoded, 300u);
+  EXPECT_EQ(Text(stream->Put(stream->Pack(Large("a/x", 2)))), "~a/x@2")
+      << "a change of what is not held is an event, too";
+  EXPECT_EQ(stream->Pack(Large("a/other", 1))->bytes(), Large("a/other", 1)->bytes())
+      << "the identity must stay";
+}
+
 TEST(KindStorePacking, LeavesSecretsAndSmallObjectsAsTheyAre) {
   constexpr KindInfo kSecret = {
       .group = "", .version = "v1", .kind = "Secret", .plural = "secrets"};

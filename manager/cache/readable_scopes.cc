@@ -71,8 +71,8 @@ std::vector<std::shared_ptr<ReadableScope>> ReadableScopes::FindCovering(
     const DemandSpec& asked) const {
   std::vector<std::shared_ptr<ReadableScope>> found;
   Key key = DemandLess::Of(asked);
-  std::string_view& ns = std::get<4>(key);
-  std::string_view& name = std::get<5>(key);
+  std::string_view& ns = std::get<5>(key);
+  std::string_view& name = std::get<6>(key);
   MutexLock lock(mutex_);
   const auto add = [&](std::string_view of_ns, std::string_view of_name) {
     ns = of_ns;

@@ -1,6 +1,7 @@
 // The scopes that one component may read right now, and its indexes.
 #pragma once
 
+#include <cstdint>
 #include <map>
 #include <memory>
 #include <string_view>
@@ -81,7 +82,8 @@ class ReadableScope {
 struct DemandLess {
   static auto Of(const DemandSpec& s) {
     return std::tuple(s.kind.group, s.kind.version, s.kind.plural, s.kind.metadata_only,
-                      std::string_view(s.ns), std::string_view(s.name), std::string_view(s.labels));
+                      reinterpret_cast<uintptr_t>(s.kind.trim), std::string_view(s.ns),
+                      std::string_view(s.name), std::string_view(s.labels));
   }
   bool operator()(const DemandSpec& a, const DemandSpec& b) const { return Of(a) < Of(b); }
 };

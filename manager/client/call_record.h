@@ -79,7 +79,7 @@ constexpr std::string_view Literal(std::string_view word) {
 }  // namespace call_record_internal
 
 // Leaves the record of one typed call where it is compiled. Does nothing at run time.
-template <const rbac::Mandate& kMandate, Readable T, FixedString kVerb,
+template <const rbac::Mandate& kMandate, Watchable T, FixedString kVerb,
           FixedString kSubresource = "">
 [[gnu::always_inline]] inline void RecordCall() {
   constexpr KindInfo kKind = KindOf<T>::value;

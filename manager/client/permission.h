@@ -39,7 +39,7 @@ consteval FixedString<N> Fixed(std::string_view text) {
 
 // Namespaces and names of a rule are checked at run time.
 template <const rbac::Mandate& kMandate, class T, FixedString kVerb, FixedString kSubresource = "">
-concept MandateDeclares = Readable<T> &&
+concept MandateDeclares = Watchable<T> &&
     rbac::PermitsSomewhere(kMandate, kVerb.view(), KindOf<T>::value.group, KindOf<T>::value.plural,
                            kSubresource.view());
 

@@ -122,13 +122,13 @@ class BasicBuilder : private UntypedBuilder {
   // Any other kind. `map` returns the requests for an object (of an update: of the old one and of
   // the new one), or for an event. It runs on the component's strand: a map that takes long delays
   // the component's other events, and no other component. It must not wait.
-  template <Readable T, class Map, class... Predicates>
+  template <Watchable T, class Map, class... Predicates>
   requires(!DemandScope<Map>) WatchedEverywhere<T> Watches(Map map, Predicates... predicates) {
     Checks::template RecordWatch<T>();
     AddSource(DemandOf<T>(), HandlerOf<T>(std::move(map)), {std::move(predicates)...});
     return *this;
   }
-  template <Readable T, DemandScope S, class Map, class... Predicates>
+  template <Watchable T, DemandScope S, class Map, class... Predicates>
   Watched<T> Watches(S scope, Map map, Predicates... predicates) {
     Checks::template RecordWatch<T>();
     AddSource(DemandOf<T>(std::move(scope)), HandlerOf<T>(std::move(map)),

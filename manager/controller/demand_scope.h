@@ -32,7 +32,7 @@ inline std::string Given(std::string text) {
   return text.empty() ? std::string(DemandSpec::kEmpty) : std::move(text);
 }
 
-template <Readable T>
+template <Watchable T>
 std::string NamespaceOf(std::string ns) {
   return KindOf<T>::value.scope == Scope::kCluster ? std::string() : Given(std::move(ns));
 }
@@ -41,16 +41,16 @@ std::string NamespaceOf(std::string ns) {
 
 // The demand for the objects of T in a scope; without one, in the whole cluster. A namespace or
 // name that is empty makes the demand narrower, not wider: it is denied (cache/check_demand.h).
-template <Readable T>
+template <Watchable T>
 DemandSpec DemandOf() {
   return {KindOf<T>::value, "", ""};
 }
-template <Readable T>
+template <Watchable T>
 DemandSpec DemandOf(InNamespace scope) {
   return {KindOf<T>::value, demand_scope_internal::NamespaceOf<T>(std::move(scope.ns)), "",
           scope.labels.ToString()};
 }
-template <Readable T>
+template <Watchable T>
 DemandSpec DemandOf(OneObject scope) {
   return {KindOf<T>::value, demand_scope_internal::NamespaceOf<T>(std::move(scope.ns)),
           demand_scope_internal::Given(std::move(scope.name))};

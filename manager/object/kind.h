@@ -2,6 +2,7 @@
 #pragma once
 
 #include <concepts>
+#include <memory>
 #include <string>
 #include <string_view>
 
@@ -14,6 +15,11 @@ enum class Scope { kNamespaced, kCluster };
 // How a kind's objects travel: built-ins may be protobuf, custom resources are JSON.
 enum class Encoding { kJson, kProtobuf };
 
+class RawObject;
+
+// Makes less of an object before it is held (object/trimmed.h).
+using Trim = std::shared_ptr<const RawObject> (*)(std::shared_ptr<const RawObject> object);
+
 // A kind known at compile time. Immutable; borrows string literals.
 struct KindInfo {
   std::string_view group;  // "" is core
@@ -24,6 +30,8 @@ struct KindInfo {
   Encoding encoding = Encoding::kJson;
   // Objects travel and are held as PartialObjectMetadata: only their metadata (object/metadata.h).
   bool metadata_only = false;
+  // Objects are held as this returns them; null: as they come.
+  Trim trim = nullptr;
 
   constexpr bool operator==(const KindInfo&) const = default;
   // "v1", "rbac.authorization.k8s.io/v1".
@@ -72,6 +80,13 @@ template <class T>
 concept Readable = Object<T> || requires(T t) {
   requires KindOf<T>::value.metadata_only;
   { t.message() } -> std::convertible_to<google::protobuf::Message&>;
+};
+
+// What a cache can watch: also what is Trimmed (object/trimmed.h), which is not decoded by its
+// type.
+template <class T>
+concept Watchable = Readable<T> || requires {
+  requires KindOf<T>::value.trim != nullptr;
 };
 
 // Namespace and name; the namespace of a cluster-scoped object is empty.

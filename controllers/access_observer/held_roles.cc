@@ -1,0 +1,44 @@
+#include "controllers/access_observer/held_roles.h"
+
+#include <utility>
+
+namespace mandate::access {
+namespace {
+
+using ObjectPtr = std::shared_ptr<const RawObject>;
+
+template <class Message>
+ObjectPtr Held(const Message& part, ObjectPtr whole) {
+  const auto held = ParseRawObject(part.SerializeAsString(), Encoding::kProtobuf);
+  return held.ok() ? *held : std::move(whole);
+}
+
+template <class Meta>
+void CopyPlace(const Meta& from, Meta& to) {
+  to.set_namespace_(from.namespace_());
+  to.set_name(from.name());
+  to.set_uid(from.uid());
+  to.set_resourceversion(from.resourceversion());
+}
+
+}  // namespace
+
+ObjectPtr OnlyPlace(ObjectPtr object) {
+  // Which kind it is makes no difference.
+  const auto whole = object->Decode<Metadata<rbacv1::Role>>();
+  if (!whole.ok()) return object;
+  Metadata<rbacv1::Role>::Message part;
+  CopyPlace(whole->metadata(), *part.mutable_metadata());
+  return Held(part, std::move(object));
+}
+
+ObjectPtr OnlyRole(ObjectPtr binding) {
+  const auto whole = binding->Decode<rbacv1::RoleBinding>();
+  if (!whole.ok()) return binding;
+  rbacv1::RoleBinding part;
+  CopyPlace(whole->metadata(), *part.mutable_metadata());
+  *part.mutable_roleref() = whole->roleref();
+  return Held(part, std::move(binding));
+}
+
+}  // namespace mandate::access

@@ -1,0 +1,30 @@
+// Objects of which only a part is held, because the rest is not needed and may be large.
+//
+//   std::shared_ptr<const RawObject> OnlyRole(std::shared_ptr<const RawObject> binding);
+//   using BoundRole = Trimmed<rbacv1::RoleBinding, OnlyRole>;
+//   …
+//       .Watches<BoundRole>([](const ObjectEvent& event) { … event.object->Decode<RoleBinding>() …
+//       })
+#pragma once
+
+#include "manager/object/kind.h"
+
+namespace mandate {
+
+// The objects of T as `kTrim` returns them: it may drop fields, but neither namespace, name, UID
+// nor version; an object of which it would change these is held whole. A kind of its own for the
+// cache: it has a watch of its own beside one of T, and is read as KindOf<Trimmed<…>>::value. The
+// server still sends whole objects. Needs the same permissions as T.
+template <Watchable T, Trim kTrim>
+struct Trimmed {};
+
+template <Watchable T, Trim kTrim>
+struct KindOf<Trimmed<T, kTrim>> {
+  static constexpr KindInfo value = [] {
+    KindInfo kind = KindOf<T>::value;
+    kind.trim = kTrim;
+    return kind;
+  }();
+};
+
+}  // namespace mandate
