@@ -66,7 +66,7 @@ class FakeHints : public AccessHints {
     }
     return text;
   }
-  // What was proven before this is to be proven again, by reminder.
+  // The `until` of each reminder, in milliseconds.
   std::vector<int64_t> TakeReminders() { return std::exchange(reminders_, {}); }
   const std::vector<int64_t>& times(const std::string& whom) { return times_[whom]; }
 

@@ -24,7 +24,7 @@ void CopyPlace(const Meta& from, Meta& to) {
 }  // namespace
 
 ObjectPtr OnlyPlace(ObjectPtr object) {
-  // Which kind it is makes no difference.
+  // The metadata of every kind decodes as this.
   const auto whole = object->Decode<Metadata<rbacv1::Role>>();
   if (!whole.ok()) return object;
   Metadata<rbacv1::Role>::Message part;

@@ -121,7 +121,7 @@ class WatchBudget {
   bool IsOver(const Component& component) const;
   Component& Find(std::string_view component);
   // Chooses the demanded watch that must end, so that this component may grow, and remembers the
-  // use of its tenants. Null: there is none.
+  // use of its tenants. Null if no watch can end.
   Account* ChooseFor(const Component& grown);
   void Remember(const std::set<std::string>& tenants, const Uses& uses);
   size_t Share() const;

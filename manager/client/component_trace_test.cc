@@ -35,7 +35,7 @@ class ComponentTraceTest : public ClientFixture {
     }
     return parent;
   }
-  // What the header says for this span.
+  // The header of a request within this span.
   static std::string ParentOf(const FinishedSpan& span) {
     return TraceContext{span.trace_id, span.span_id, true, &Tracing()}.traceparent();
   }

@@ -11,8 +11,8 @@
 
 namespace mandate {
 
-// What the spans are from, by the names of OpenTelemetry's semantic conventions. An empty value is
-// omitted.
+// The process that the spans come from, in the names of OpenTelemetry's semantic conventions. An
+// empty value is omitted.
 struct OtlpResource {
   std::string service_name = {};         // service.name
   std::string service_version = {};      // service.version
@@ -29,7 +29,7 @@ inline constexpr std::string_view kErrorAttribute = "error.type";
 // attributes above replace those that a span has under these names.
 std::string OtlpTraceRequest(const OtlpResource& resource, std::span<const FinishedSpan> spans);
 
-// What the server says in the body of a response with code 200: an ExportTraceServiceResponse.
+// The body of a response with code 200: an ExportTraceServiceResponse.
 struct OtlpPartialSuccess {
   int64_t rejected_spans = 0;
   std::string error_message = {};  // may be a warning, if no span was rejected
