@@ -5,6 +5,7 @@ usage: hack/nightly [NAME]…     all of them by default; the last line is `N pa
 
   asan, tsan    all tests under Address-, UndefinedBehavior- and LeakSanitizer; under ThreadSanitizer
   threadsafety  clang's analysis of locks, on everything
+  arm64         every program and library for arm64, with Debian's cross compiler
   seeds         10,000 seeds of every simulation (SEEDS=n in the environment: another number, in twenty parts)
   scoped        the same of the scoped cache alone
   model         100 random programs of the scoped cache on a real kube-apiserver (RUNS, SEED)
@@ -67,6 +68,7 @@ ALL: dict[str, Callable[[], Command]] = {
     "asan": lambda: bazel_of("asan", "test", "--config=asan", "--keep_going", "//..."),
     "tsan": lambda: bazel_of("tsan", "test", "--config=tsan", "--keep_going", "//..."),
     "threadsafety": lambda: bazel_of("threadsafety", "build", "--config=threadsafety", "--keep_going", "//..."),
+    "arm64": lambda: (["hack/arm64"], {}),
     "seeds": simulations,
     "scoped": lambda: seeds_of("//manager/cache:scoped_cache_sim_test"),
     "model": lambda: (["hack/scoped_model_test", f"--runs={os.environ.get('RUNS', '100')}",
