@@ -2,8 +2,9 @@
 
 usage: hack/arm64 [TARGET]…    by default every program and library
 
-The compiler is the package g++-aarch64-linux-gnu. The libraries are downloaded from Debian, and unpacked in the cache. If
-PATH has qemu-aarch64-static (the package qemu-user-static), the manager and rbacgen are also run, and print their version.
+The compiler is the package g++-aarch64-linux-gnu. The libraries come from this machine's sources of Debian packages, and are
+unpacked in the cache. If PATH has qemu-aarch64-static (the package qemu-user-static), the manager and rbacgen are also run,
+and print their version.
 """
 import hashlib
 import os
@@ -24,7 +25,7 @@ FOLDER = cache("arm64")
 PROGRAMS = {"//cmd/mandate-manager": "mandate-manager", "//rbacgen": "rbacgen"}
 MACHINE_AARCH64 = 183  # EM_AARCH64
 
-# A system of its own, so that this one keeps its architecture and its packages.
+# A system of its own with this one's sources, so that this one keeps its architecture and its packages.
 APT = """\
 APT::Architecture "arm64";
 APT::Architectures {{ "arm64"; }};
@@ -34,12 +35,8 @@ Acquire::Languages "none";
 Dir::State "{folder}/state";
 Dir::State::status "{folder}/state/status";
 Dir::Cache "{folder}/cache";
-Dir::Etc "{folder}/etc";
-Dir::Etc::trustedparts "/etc/apt/trusted.gpg.d";
-"""
-SOURCES = """\
-deb [signed-by=/usr/share/keyrings/debian-archive-keyring.gpg] http://deb.debian.org/debian bookworm main
-deb [signed-by=/usr/share/keyrings/debian-archive-keyring.gpg] http://deb.debian.org/debian-security bookworm-security main
+Dir::Etc::parts "{folder}/etc";
+Dir::Etc::preferencesparts "{folder}/etc";
 """
 
 
@@ -55,15 +52,15 @@ def sysroot() -> str:
     """Returns the folder with the unpacked packages, downloaded if they are missing or are others now."""
     with open(os.path.join(ROOT, "hack/setup"), encoding="utf-8") as f:
         packages = libraries(f.read())
-    key = hashlib.sha256("\n".join([APT, SOURCES, *packages]).encode()).hexdigest()[:16]
+    key = hashlib.sha256("\n".join([APT, *packages]).encode()).hexdigest()[:16]
     root = os.path.join(FOLDER, f"sysroot-{key}")
     if os.path.isdir(root):
         return root
     print(f"==> Downloading {len(packages)} packages of arm64 and what they need", flush=True)
     apt = os.path.join(FOLDER, "apt")
-    for part in ["state/lists/partial", "cache/archives/partial", "etc/apt.conf.d", "etc/preferences.d", "etc/sources.list.d"]:
+    for part in ["state/lists/partial", "cache/archives/partial", "etc"]:
         os.makedirs(os.path.join(apt, part), exist_ok=True)
-    for path, text in {"apt.conf": APT.format(folder=apt), "etc/sources.list": SOURCES, "state/status": ""}.items():
+    for path, text in {"apt.conf": APT.format(folder=apt), "state/status": ""}.items():
         with open(os.path.join(apt, path), "w", encoding="utf-8") as f:
             f.write(text)
     env = {**os.environ, "APT_CONFIG": os.path.join(apt, "apt.conf"), "DEBIAN_FRONTEND": "noninteractive"}

@@ -35,16 +35,12 @@ class ComponentTraceTest : public ClientFixture {
     }
     return parent;
   }
-  // The header of a request within this span.
-  static std::string ParentOf(const FinishedSpan& span) {
-    return TraceContext{span.trace_id, span.span_id, true, &Tracing()}.traceparent();
-  }
-  static RecordingTracer& Tracing() {
-    static SimulatedClock clock;
-    static RecordingTracer tracer(clock);
-    return tracer;
-  }
 };
+
+// The header of a request within this span.
+std::string ParentOf(const FinishedSpan& span, Tracer& tracer) {
+  return TraceContext{span.trace_id, span.span_id, /*sampled=*/true, &tracer}.traceparent();
+}
 
 TEST_F(ComponentTraceTest, ARequestThatWaitsForATokenHasTheTokensSpansInIt) {
   RecordingTracer tracer(loop.clock());
@@ -63,8 +59,8 @@ TEST_F(ComponentTraceTest, ARequestThatWaitsForATokenHasTheTokensSpansInIt) {
   EXPECT_EQ(fetch.component, "base");
   EXPECT_EQ(fetch.parent_id, wait.span_id);
   for (const FinishedSpan& span : spans) EXPECT_EQ(span.trace_id, root.trace_id) << span.name;
-  EXPECT_EQ(Parent("/pods/web"), ParentOf(request));
-  EXPECT_EQ(Parent("/token"), ParentOf(fetch));
+  EXPECT_EQ(Parent("/pods/web"), ParentOf(request, tracer));
+  EXPECT_EQ(Parent("/token"), ParentOf(fetch, tracer));
 }
 
 TEST_F(ComponentTraceTest, WithATokenThereIsNothingToWaitFor) {
