@@ -1,4 +1,9 @@
-// How OpenSSL holds what it has decrypted.
+// How OpenSSL and those who read from it hold what has been decrypted.
+//
+// A program that links this has an SSL_read() of its own, which libcurl calls, too. It is
+// OpenSSL's, and overwrites what the read before has left behind the bytes of this one. libcurl
+// reads all responses of a connection into one buffer of 32 KiB: without this, the end of a large
+// response stays there until another one is as large, perhaps for days.
 #pragma once
 
 #include <openssl/ssl.h>

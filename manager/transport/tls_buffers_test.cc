@@ -115,6 +115,15 @@ class Pair {
     EXPECT_EQ(SSL_is_init_finished(server_.get()), 1);
   }
 
+  void Send(std::string_view text) {
+    const int size = static_cast<int>(text.size());
+    ASSERT_EQ(SSL_write(server_.get(), text.data(), size), size);
+  }
+  // As much as has come and the buffer has room for.
+  int Read(char* buffer, size_t room) {
+    return SSL_read(client_.get(), buffer, static_cast<int>(room));
+  }
+
   // One record, which the client reads in two parts.
   void SendAndRead() {
     const int size = static_cast<int>(kPlaintext.size());
@@ -163,6 +172,46 @@ TEST(KeepReadBuffersTest, LibcurlFreesABufferForEachRecord) {
   SSL_CTX_set_mode(context.get(), SSL_MODE_RELEASE_BUFFERS);
   Pair pair(context.get());
   EXPECT_EQ(AllocationsOfTenRecords(pair), 10u);
+}
+
+TEST(SslReadTest, OverwritesWhatTheReadBeforeHasLeft) {
+  const Context context(SSL_CTX_new(TLS_client_method()));
+  Pair pair(context.get());
+  std::string buffer(1000, '.');
+  pair.Send(std::string(600, 'a'));
+  ASSERT_EQ(pair.Read(buffer.data(), buffer.size()), 600);
+  EXPECT_EQ(buffer, std::string(600, 'a') + std::string(400, '.')) << "nothing was left before";
+  pair.Send("bbb");
+  ASSERT_EQ(pair.Read(buffer.data(), buffer.size()), 3);
+  EXPECT_EQ(buffer, "bbb" + std::string(597, '\0') + std::string(400, '.'));
+  EXPECT_LT(pair.Read(buffer.data(), buffer.size()), 0) << "nothing has come";
+  pair.Send(std::string(700, 'c'));
+  ASSERT_EQ(pair.Read(buffer.data(), buffer.size()), 700);
+  EXPECT_EQ(buffer.substr(0, 700), std::string(700, 'c'));
+}
+
+// Nothing beyond the room is the reader's.
+TEST(SslReadTest, StaysInTheRoom) {
+  const Context context(SSL_CTX_new(TLS_client_method()));
+  Pair pair(context.get());
+  std::string buffer(1000, '.');
+  pair.Send(std::string(600, 'a'));
+  ASSERT_EQ(pair.Read(buffer.data(), 1000), 600);
+  pair.Send("bbb");
+  ASSERT_EQ(pair.Read(buffer.data(), 10), 3);
+  EXPECT_EQ(buffer, "bbb" + std::string(7, '\0') + std::string(590, 'a') + std::string(400, '.'));
+}
+
+TEST(SslReadTest, OfEachConnectionByItself) {
+  const Context context(SSL_CTX_new(TLS_client_method()));
+  Pair one(context.get());
+  Pair other(context.get());
+  std::string buffer(1000, '.');
+  one.Send(std::string(600, 'a'));
+  ASSERT_EQ(one.Read(buffer.data(), buffer.size()), 600);
+  other.Send("bbb");
+  ASSERT_EQ(other.Read(buffer.data(), buffer.size()), 3);
+  EXPECT_EQ(buffer.substr(3, 597), std::string(597, 'a'));
 }
 
 }  // namespace
