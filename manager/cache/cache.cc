@@ -46,6 +46,7 @@ absl::Status Check(const Cache::Options& options) {
   status.Update(positive("closes.max_waiting", options.closes.max_waiting, 0));
   status.Update(positive("max_events_per_loop_turn", options.max_events_per_loop_turn, 0));
   status.Update(positive("max_watches_per_loop_turn", options.max_watches_per_loop_turn, 0));
+  status.Update(positive("max_repacked_per_loop_turn", options.max_repacked_per_loop_turn, 0));
   status.Update(positive("reflector.page_size", options.reflector.page_size, 0));
   status.Update(positive("reflector.max_pages", options.reflector.max_pages, 0));
   status.Update(positive("reflector.max_bytes", options.reflector.max_bytes, 0u));
@@ -245,6 +246,11 @@ class Cache::Registry : public WatchRegistry, public std::enable_shared_from_thi
       store = std::make_unique<KindStore>(
           kind, KindStore::Options{
                     .packing = options_.packing,
+                    .on_stale = [this, kind] { RepackLater(kind); },
+                    .repacked = &options_.metrics.Counter(
+                        "mandate_cache_repacked_objects_total",
+                        "Objects that were compressed anew, without parts of objects that are gone",
+                        {{"kind", ResourceName(kind)}}),
                     .transform = options_.transform,
                     .max_closed_scopes = static_cast<size_t>(options_.max_closed_scopes),
                     .forgotten = &options_.metrics.Counter(
@@ -253,6 +259,15 @@ class Cache::Registry : public WatchRegistry, public std::enable_shared_from_thi
                         {{"kind", ResourceName(kind)}})});
     }
     return *store;
+  }
+
+  void RepackLater(const KindInfo& kind) {
+    Post([kind](Registry& self) {
+      const auto found = self.stores_.find(DemandSpec{kind, "", ""});
+      if (found == self.stores_.end()) return;
+      const auto most = static_cast<size_t>(self.options_.max_repacked_per_loop_turn);
+      if (found->second->Repack(most)) self.RepackLater(kind);
+    });
   }
 
   void EraseLater(const DemandSpec& spec) {

@@ -66,6 +66,8 @@ class Cache {
     int max_events_per_loop_turn = 256;
     // How many watches a RecheckAccess() reaches in one turn of the loop.
     int max_watches_per_loop_turn = 64;
+    // Objects that are compressed anew in one turn, after parts of lost ones were dropped.
+    int max_repacked_per_loop_turn = 32;
     // The limit of the stored objects of all watches; while they list again it may be twice that.
     // One half is divided equally among the components; the other half is for any of them. A watch
     // that exceeds its limit cannot be read (kResourceExhausted).

@@ -20,6 +20,7 @@ TEST_F(CacheOptionsTest, AreChecked) {
       {"max_list_bytes", [](Cache::Options& o) { o.max_list_bytes = 0; }},
       {"max_events_per_loop_turn", [](Cache::Options& o) { o.max_events_per_loop_turn = 0; }},
       {"max_watches_per_loop_turn", [](Cache::Options& o) { o.max_watches_per_loop_turn = 0; }},
+      {"max_repacked_per_loop_turn", [](Cache::Options& o) { o.max_repacked_per_loop_turn = 0; }},
       {"access.review_timeout",
        [](Cache::Options& o) { o.access.review_timeout = absl::ZeroDuration(); }},
       {"reflector.min_watch_timeout",

@@ -47,6 +47,10 @@ void ClosedStores::ForEach(const RawObject& object,
   ForEachAt(ns, name, found);
 }
 
+void ClosedStores::ForEach(absl::FunctionRef<void(KnownStore&)> found) const {
+  for (const auto& [scope, entry] : by_scope_) found(*entry.known);
+}
+
 void ClosedStores::ForEachOverlapping(const KnownStore& known,
                                       absl::FunctionRef<void(KnownStore&)> found) const {
   const auto consider = [&](KnownStore& closed) {

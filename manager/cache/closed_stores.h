@@ -33,6 +33,7 @@ class ClosedStores {
 
   // Calls `found` for each store that has the object in its scope, whatever the labels are.
   void ForEach(const RawObject& object, absl::FunctionRef<void(KnownStore&)> found) const;
+  void ForEach(absl::FunctionRef<void(KnownStore&)> found) const;
   // Calls `found` for each store whose scope overlaps that of `known`.
   void ForEachOverlapping(const KnownStore& known,
                           absl::FunctionRef<void(KnownStore&)> found) const;

@@ -55,6 +55,9 @@ TEST(ClosedStoresTest, FindsWhatConcernsAnObjectOrAScope) {
   EXPECT_THAT(Overlapping(closed, *Known("a", "y", 1)),
               UnorderedElementsAre("/@1", "a/@2", "a/colour=red@5", "a/y@6"));
   EXPECT_EQ(Overlapping(closed, *Known("", "", 1)).size(), 7u);
+  int all = 0;
+  closed.ForEach([&](const KnownStore&) { ++all; });
+  EXPECT_EQ(all, 7);
 }
 
 TEST(ClosedStoresTest, AScopeHasTheOneThatGotFurthest) {

@@ -36,6 +36,20 @@ void FieldIndex::Remove(const ObjectPtr& object) {
   of_object_.erase(of);
 }
 
+void FieldIndex::Swap(const ObjectPtr& object, const ObjectPtr& copy) {
+  const auto swap_in = [&](ObjectSet& objects) {
+    const auto found = objects.find(object);
+    if (found != objects.end() && found->object == object) found->object = copy;
+  };
+  swap_in(unread_);
+  swap_in(taken_);  // what a reader learns of the former one is not stored: it is taken again
+  swap_in(uncertain_);
+  auto postings = of_object_.extract(object.get());
+  if (postings.empty()) return;
+  for (Posting* posting : postings.mapped()) swap_in(posting->second);
+  of_object_[copy.get()] = std::move(postings.mapped());
+}
+
 std::vector<ObjectPtr> FieldIndex::TakeUnread(const ObjectSet& all, size_t most) {
   std::vector<ObjectPtr> result;
   for (auto it = unread_.begin(); it != unread_.end() && result.size() < most; ++it) {

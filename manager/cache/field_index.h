@@ -52,6 +52,8 @@ class FieldIndex {
   void Put(const ObjectPtr& object);
   // The object was removed from the store.
   void Remove(const ObjectPtr& object);
+  // The store holds `copy` instead, which is the same version of the same object.
+  void Swap(const ObjectPtr& object, const ObjectPtr& copy);
 
   // At most `most` objects of `all`, the store's content, whose values are unknown. If there are
   // none, the index is complete. Two readers get the same objects only if no others are left.

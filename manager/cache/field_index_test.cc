@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "manager/cache/testing/watch_json.h"
+#include "manager/core/strings.h"
 
 namespace mandate {
 namespace {
@@ -40,6 +41,10 @@ class FieldIndexTest : public testing::Test {
   }
   std::string Find(std::string_view value, std::string_view ns = "") {
     return Text(index_.Find(value, ns));
+  }
+
+  ObjectPtr Held(std::string_view name) const {
+    return all_.find(ObjectLess::Key("a", name))->object;
   }
 
   FieldIndex index_;
@@ -143,6 +148,39 @@ TEST_F(FieldIndexTest, DoesNotFindARemovedObject) {
   LearnAll({"red"});
   EXPECT_EQ(Find("red"), "a/2@2");
   EXPECT_EQ(Find("blue"), "");
+}
+
+TEST_F(FieldIndexTest, AnotherCopyTakesTheObjectsPlace) {
+  for (const char* key : {"a/1", "a/2", "a/3", "a/4"}) Put(Widget(key, 1));
+  EXPECT_EQ(Take(2), "a/1@1 a/2@1");
+  index_.Learn(taken_[0], Values{"red", "round"});
+  index_.Learn(taken_[1], absl::InternalError("unreadable"));
+  EXPECT_EQ(Take(1), "a/3@1");
+  const std::vector<ObjectPtr> slow = taken_;
+  const auto swap_all = [&] {
+    for (const ObjectSlot& slot : all_) {
+      const ObjectPtr copy = Widget(StrCat("a/", slot.object->name()), 1);
+      index_.Swap(slot.object, copy);
+      slot.object = copy;
+    }
+  };
+  swap_all();
+  index_.Learn(slow[0], Values{"red"});
+  EXPECT_EQ(Take(), "a/4@1");
+  swap_all();
+  EXPECT_EQ(Take(), "a/3@1 a/4@1") << "what was learned of the former copies is not stored";
+  for (const ObjectPtr& object : taken_) index_.Learn(object, Values{"blue"});
+  EXPECT_EQ(Take(), "");
+  EXPECT_EQ(index_.Find("red", "").at(0), Held("1"));
+  EXPECT_EQ(Find("red"), "a/1@1 a/2@1");
+  EXPECT_EQ(Find("round"), "a/1@1 a/2@1");
+  EXPECT_EQ(Find("blue"), "a/2@1 a/3@1 a/4@1");
+  for (const ObjectPtr& object : index_.Find("blue", "")) {
+    EXPECT_EQ(object, Held(object->name()));
+  }
+  Remove({"a", "1"});
+  Remove({"a", "2"});
+  EXPECT_EQ(Find("red"), "");
 }
 
 }  // namespace

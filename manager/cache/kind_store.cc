@@ -24,7 +24,9 @@ KindStore::KindStore(const KindInfo& kind, Options options)
       packer_(IsSecret(kind) ? NoPacking() : options.packing),
       mutex_(std::make_shared<Mutex>()),
       closed_(options.max_closed_scopes),
-      forgotten_(options.forgotten) {}
+      forgotten_(options.forgotten),
+      on_stale_(std::move(options.on_stale)),
+      repacked_(options.repacked) {}
 
 std::unique_ptr<KindStore::Stream> KindStore::Open(const DemandSpec& scope, Listener& listener,
                                                    size_t most_events) {
@@ -43,7 +45,10 @@ std::shared_ptr<KnownStore> KindStore::Add(DemandSpec scope, Listener& listener,
   return known;
 }
 
-KindStore::Stream::~Stream() { kind_.Close(*known_, known_); }
+KindStore::Stream::~Stream() {
+  kind_.Close(*known_, known_);
+  kind_.Forget(known_->scope);
+}
 
 void KindStore::Stream::Purge() {
   const std::shared_ptr<Known> old = known_;
@@ -51,14 +56,7 @@ void KindStore::Stream::Purge() {
   // The objects must leave the memory, also while another watch is behind.
   kind_.Close(*old, old->WithoutObjects());
   known_ = kind_.Add(old->scope, listener, old->most_events);
-  kind_.IsEmpty() ? kind_.packer_.Reset() : kind_.packer_.ForgetSamples();
-}
-
-bool KindStore::IsEmpty() const {
-  bool filled = !closed_.empty();
-  for (const auto& [scope, known] : watched_) filled = filled || known->filled();
-  selected_.ForEachIn("", [&](const Known& known) { filled = filled || known.filled(); });
-  return !filled;
+  kind_.Forget(known_->scope);
 }
 
 void KindStore::Close(Known& known, std::shared_ptr<Known> kept) {

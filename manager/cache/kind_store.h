@@ -51,8 +51,12 @@ class KindStore {
   using Transform = std::function<ObjectPtr(const KindInfo&, ObjectPtr)>;
 
   struct Options {
-    // Secrets are not compressed: a dictionary keeps parts of objects that may be gone.
+    // Secrets are not compressed: a dictionary has parts of objects that may be gone.
     ObjectPacker::Options packing = {};
+    // Objects are compressed with parts of others that must leave the memory: Repack() must be
+    // called, later. Null: nobody does.
+    std::function<void()> on_stale = nullptr;
+    prometheus::Counter* repacked = nullptr;  // objects; outlives this, null: nobody counts
     Transform transform = nullptr;
     // See closed_stores.h; `forgotten` counts those beyond it. Null: nobody counts.
     size_t max_closed_scopes = 256;
@@ -67,6 +71,11 @@ class KindStore {
   // Opens an empty store for the watch of a scope that has none. `listener` outlives the stream,
   // and this does, too.
   std::unique_ptr<Stream> Open(const DemandSpec& scope, Listener& listener, size_t most_events);
+
+  // Looks at up to `most` objects, and compresses those anew that are compressed with parts of
+  // objects which are gone. No store changes otherwise, and nobody is told. Returns whether it must
+  // be called again.
+  bool Repack(size_t most);
 
  private:
   using Known = KnownStore;
@@ -87,8 +96,15 @@ class KindStore {
   // Notes which objects a store with a selector has.
   void Note(Known& known, const Events& events);
   bool IsAlone() const { return watched_.size() == 1 && selected_.empty() && closed_.empty(); }
-  // Whether no store was filled, or has been purged since.
-  bool IsEmpty() const;
+  // The watch of this scope has no objects any more: the packer forgets those that no other has.
+  void Forget(const DemandSpec& scope);
+  // Whether a filled store with a watch has this place in its scope, or, with a selector, an object
+  // there.
+  bool IsWatched(const ObjectKey& place) const;
+  // Begins Repack() again if there may be stale objects.
+  void CheckStale();
+  // All stores of now hold `copy`, which is the same version of the same object.
+  void Swap(const ObjectPtr& held, const ObjectPtr& copy);
   // Changes `content`, a list as of `version`, to what is known since. Returns the changes that it
   // makes in other stores.
   std::map<Known*, Events> Merge(const Known& self, const std::string& version,
@@ -118,6 +134,14 @@ class KindStore {
   SelectedStores selected_;
   ClosedStores closed_;
   prometheus::Counter* const forgotten_;
+
+  // Repack().
+  const std::function<void()> on_stale_;
+  prometheus::Counter* const repacked_;
+  bool is_stale_ = false;  // on_stale_ was called, and Repack() has not been done yet
+  bool starts_over_ = false;
+  std::vector<std::weak_ptr<const ObjectStore>> unchecked_;
+  ObjectPtr checked_;  // the last one of the last store; null: none yet
 };
 
 // The store of one watch. Its reflector writes here. Loop thread only.

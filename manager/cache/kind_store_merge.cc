@@ -93,7 +93,10 @@ ReflectorTarget::Replaced KindStore::Stream::Replace(Content content, std::strin
                                                      size_t most_events) {
   if (kind_.IsAlone()) {
     known_->MoveTo(resource_version);
-    return store()->Replace(std::move(content), std::move(resource_version), most_events);
+    Replaced replaced =
+        store()->Replace(std::move(content), std::move(resource_version), most_events);
+    kind_.CheckStale();
+    return replaced;
   }
   const std::map<Known*, Events> changes = kind_.Merge(*known_, resource_version, content);
   // Until here the stores that follow this one have its former version.
@@ -126,6 +129,7 @@ ReflectorTarget::Replaced KindStore::Stream::Replace(Content content, std::strin
     }
   }
   kind_.Sweep(*known_);
+  kind_.CheckStale();  // the list may have been packed before a dictionary was dropped
   return replaced;
 }
 

@@ -61,6 +61,13 @@ void SelectedStores::ForEach(const RawObject& object,
   }
 }
 
+void SelectedStores::ForEachHolder(const ObjectKey& key,
+                                   absl::FunctionRef<void(KnownStore&)> found) const {
+  const auto holders = holders_.find(key);
+  if (holders == holders_.end()) return;
+  for (KnownStore* known : holders->second) found(*known);
+}
+
 void SelectedStores::ForEachIn(const std::string& ns,
                                absl::FunctionRef<void(KnownStore&)> found) const {
   const auto all = [&](KnownStore* known) { found(*known); };

@@ -30,6 +30,8 @@ class SelectedStores {
   // Calls `found` for each store that the object concerns; `matches`: its scope has the object.
   void ForEach(const RawObject& object,
                absl::FunctionRef<void(KnownStore&, bool matches)> found) const;
+  // Calls `found` for each filled store that has this object.
+  void ForEachHolder(const ObjectKey& key, absl::FunctionRef<void(KnownStore&)> found) const;
   // Calls `found` for each store whose scope overlaps this namespace (empty: all).
   void ForEachIn(const std::string& ns, absl::FunctionRef<void(KnownStore&)> found) const;
 

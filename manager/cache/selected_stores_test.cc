@@ -57,6 +57,11 @@ TEST_F(SelectedStoresTest, FindsStoresByLabelsAndByWhatTheyHold) {
   EXPECT_EQ(Concerned(Widget("a/x", 2, "", "app=web")), "a:app a:app=web") << "each once";
   EXPECT_EQ(Concerned(Widget("a/x", 2)), "(a:app=web)");
   EXPECT_EQ(Concerned(Widget("a/y", 2)), "");
+  std::vector<KnownStore*> holders;
+  const auto note = [&](KnownStore& known) { holders.push_back(&known); };
+  stores_.ForEachHolder({"a", "x"}, note);
+  stores_.ForEachHolder({"a", "y"}, note);
+  EXPECT_EQ(holders, std::vector<KnownStore*>{&web});
   Remove(web, Widget("a/x", 3));
   EXPECT_EQ(Concerned(Widget("a/x", 4)), "");
 }

@@ -231,6 +231,15 @@ std::vector<ObjectEvent> ObjectStore::RemoveLocked(ObjectPtr object) {
   return events;
 }
 
+void ObjectStore::SwapLocked(const ObjectPtr& held, const ObjectPtr& copy) {
+  const auto it = objects_.find(held);
+  if (it == objects_.end() || it->object != held) return;
+  bytes_.Add(*copy);
+  bytes_.Subtract(*held);
+  for (auto& [address, index] : indexes_) index.values.Swap(held, copy);
+  it->object = copy;
+}
+
 ObjectStore::Content ObjectStore::Release() {
   MutexLock lock(mutex_);
   Content content;

@@ -7,7 +7,9 @@
 #include <string>
 #include <vector>
 
+#include "absl/functional/function_ref.h"
 #include "manager/object/byte_dictionary.h"
+#include "manager/object/kind.h"
 #include "manager/object/raw_object.h"
 
 namespace mandate {
@@ -16,8 +18,8 @@ namespace mandate {
 // From the first large objects that pass, it trains a dictionary, with which it compresses all
 // later ones. The first ones stay as they are.
 //
-// The dictionary has parts of those first objects, for as long as the packer or an object that it
-// packed exists. One thread only.
+// The dictionary has parts of those first objects, until Forget() drops it and Repack() has
+// replaced the objects that were compressed with it. One thread only.
 class ObjectPacker {
  public:
   struct Options {
@@ -34,10 +36,17 @@ class ObjectPacker {
   bool IsLarge(const RawObject& object) const { return object.size() >= options_.min_object_bytes; }
   // The object, or the same object compressed.
   std::shared_ptr<const RawObject> Pack(std::shared_ptr<const RawObject> object);
-  // Forgets all objects: the next ones train another dictionary.
-  void Reset();
-  // Some objects must leave the memory: forgets the samples. A dictionary stays.
-  void ForgetSamples();
+  // The objects of these places must leave the memory. If the dictionary has parts of one, it is
+  // dropped; the next objects that are packed train another one.
+  void Forget(absl::FunctionRef<bool(const ObjectKey& place)> is_lost);
+  // Whether a dictionary that was dropped may be in memory still, because objects need it.
+  bool HasStale() const;
+  // Whether this is such an object.
+  bool IsStale(const RawObject& object) const {
+    return object.dictionary() != nullptr && object.dictionary() != dictionary_.get();
+  }
+  // The same object as Pack() would give it now.
+  std::shared_ptr<const RawObject> Repack(const std::shared_ptr<const RawObject>& object);
 
  private:
   // No sample has more than such a part of Options::sample_bytes, because training needs several.
@@ -47,7 +56,10 @@ class ObjectPacker {
 
   const Options options_;
   std::shared_ptr<const ByteDictionary> dictionary_;  // null: not trained yet
-  std::vector<std::string> samples_;                  // the beginnings of objects
+  std::vector<std::weak_ptr<const ByteDictionary>> dropped_;
+  std::vector<ObjectKey> sampled_;  // of which objects the samples, or the dictionary, have parts
+  std::vector<std::string>
+      samples_;  // the beginnings of these objects, until there is a dictionary
   size_t sampled_bytes_ = 0;
 };
 

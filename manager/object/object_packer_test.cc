@@ -110,12 +110,46 @@ TEST(ObjectPackerTest, APackedObjectInProtobufReadsAsBefore) {
   }
 }
 
-TEST(ObjectPackerTest, ForgetsItsDictionary) {
+bool All(const ObjectKey&) { return true; }
+bool None(const ObjectKey&) { return false; }
+// Of Make().
+auto Is(int i) {
+  return [i](const ObjectKey& place) { return place == ObjectKey{"é<", StrCat("n", i)}; };
+}
+
+TEST(ObjectPackerTest, DropsItsDictionaryWithAnObjectThatIsInIt) {
   ObjectPacker packer({.min_object_bytes = 100, .sample_bytes = 50'000});
   const int first = FirstCompressed(packer, 1000);
   ASSERT_GT(first, 1);
-  packer.Reset();
-  EXPECT_EQ(FirstCompressed(packer, 1000), first);
+  ObjectPtr packed = packer.Pack(Make(first + 1));
+  packer.Forget(None);
+  packer.Forget(Is(first));
+  EXPECT_FALSE(packer.HasStale()) << "it was the first one that was not a sample";
+  EXPECT_FALSE(packer.IsStale(*packed));
+  packer.Forget(Is(first - 1));
+  EXPECT_TRUE(packer.HasStale());
+  EXPECT_TRUE(packer.IsStale(*packed));
+  EXPECT_FALSE(packer.IsStale(*Make(1))) << "it is not compressed";
+  EXPECT_EQ(FirstCompressed(packer, 1000), first) << "another dictionary, of as many samples";
+  EXPECT_TRUE(packer.IsStale(*packed));
+  const ObjectPtr again = packer.Repack(packed);
+  EXPECT_FALSE(packer.IsStale(*again));
+  EXPECT_LT(again->stored_size(), again->size() / 3);
+  EXPECT_EQ(again->bytes(), packed->bytes());
+  EXPECT_TRUE(packer.HasStale()) << "the former object exists";
+  packed = nullptr;
+  EXPECT_FALSE(packer.HasStale());
+}
+
+TEST(ObjectPackerTest, RepacksWithoutADictionaryUntilThereIsOne) {
+  ObjectPacker packer({.min_object_bytes = 100, .sample_bytes = 50'000});
+  ASSERT_GT(FirstCompressed(packer, 1000), 1);
+  const ObjectPtr packed = packer.Pack(Make(7));
+  packer.Forget(All);
+  const ObjectPtr again = packer.Repack(packed);
+  EXPECT_EQ(again->dictionary(), nullptr);
+  EXPECT_EQ(again->stored_size(), again->size());
+  EXPECT_EQ(again->bytes(), packed->bytes());
 }
 
 TEST(ObjectPackerTest, ForgetsItsSamples) {
@@ -123,8 +157,21 @@ TEST(ObjectPackerTest, ForgetsItsSamples) {
   ObjectPacker fresh({.min_object_bytes = 100, .sample_bytes = 50'000});
   const int first = FirstCompressed(fresh, 1000);
   ASSERT_EQ(FirstCompressed(packer, first - 2), 0) << "it has almost all samples";
-  packer.ForgetSamples();
+  packer.Forget(All);
   EXPECT_EQ(FirstCompressed(packer, 1000), first);
+}
+
+TEST(ObjectPackerTest, KeepsTheSamplesOfOthers) {
+  ObjectPacker packer({.min_object_bytes = 100, .sample_bytes = 50'000});
+  ObjectPacker fresh({.min_object_bytes = 100, .sample_bytes = 50'000});
+  const int first = FirstCompressed(fresh, 1000);
+  ASSERT_EQ(FirstCompressed(packer, first - 2), 0) << "it has almost all samples";
+  packer.Forget([](const ObjectKey& place) { return Is(1)(place) || Is(3)(place); });
+  EXPECT_EQ(FirstCompressed(packer, 1000), 4) << "two and the last one were missing";
+  EXPECT_FALSE(packer.HasStale());
+  const ObjectPtr packed = packer.Pack(Make(first + 1));
+  packer.Forget(Is(4));
+  EXPECT_TRUE(packer.HasStale()) << "its samples are known";
 }
 
 // They hold the dictionary.

@@ -79,6 +79,10 @@ class RawObject {
   // The same object, which takes less memory; null if it would not take clearly less.
   std::shared_ptr<const RawObject> Compressed(
       std::shared_ptr<const ByteDictionary> dictionary) const;
+  // What the object was compressed with; null if it is not compressed.
+  const ByteDictionary* dictionary() const {
+    return is_compressed_ ? packing().dictionary.get() : nullptr;
+  }
 
  private:
   friend absl::StatusOr<std::shared_ptr<const RawObject>> ParseRawObject(std::string_view bytes,

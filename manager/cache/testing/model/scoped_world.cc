@@ -24,6 +24,7 @@ void Choose(Cache::Options& options, uint64_t seed, std::mt19937_64& random) {
       die(2) == 0 ? absl::InfiniteDuration() : absl::Seconds(die(60)) + absl::Microseconds(500);
   options.proof_lifetime = absl::Minutes(1 + die(5));
   options.max_events_per_loop_turn = die(2) == 0 ? 2 : 256;
+  options.max_repacked_per_loop_turn = die(2) == 0 ? 2 : 256;
   options.probes = {.per_second = 1, .burst = 4, .hints = {.per_second = 1, .burst = 4}};
   options.reflector.watch_list = die(3) != 0;
   options.reflector.page_size = 1 + static_cast<int>(die(4));
