@@ -157,6 +157,8 @@ class KindStore::Stream : public ReflectorTarget {
   // objects leave the memory: of them only the keys and versions are known while other watches are
   // behind. So a scope with a selector may show an object once more that had left it already.
   void Purge();
+  // The same for the objects of a list that was not completed. Of them only the packer has parts.
+  void ForgetListed() { kind_.Forget(known_->scope); }
 
   // Whether the watch of `wider`, which covers this scope, can keep this store: it has been filled,
   // follows no other, and is no older than this one.

@@ -215,6 +215,20 @@ TEST_F(KindStoreRepackTest, AListThatWasOnItsWay) {
   EXPECT_EQ(stale_, 2) << "nothing is left";
 }
 
+TEST_F(KindStoreRepackTest, AListThatWasNotCompleted) {
+  const Stream a = Open("a");
+  const Stream b = Open("b");
+  Listed(*a, "a");
+  Fill(*b, "b");
+  const Dictionaries of_a = Of(b);
+  ASSERT_EQ(of_a.size(), 1u);
+  a->ForgetListed();
+  EXPECT_EQ(stale_, 1);
+  RepackAll();
+  EXPECT_NE(Of(b), of_a);
+  ReadsAsBefore(b, "b");
+}
+
 TEST_F(KindStoreRepackTest, StartsOverWhenAnotherScopeIsPurgedMeanwhile) {
   const Stream a = Open("a");
   const Stream b = Open("b");

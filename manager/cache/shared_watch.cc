@@ -286,12 +286,12 @@ void SharedWatch::OnProofChanged(WatchMember& member) {
 }
 
 void SharedWatch::PurgeIfDenied() {
-  if (reflector_ == nullptr || !reflector_->filled()) return;
-  if (reflector_->status().state != DemandState::kForbidden) return;
+  if (reflector_ == nullptr || reflector_->status().state != DemandState::kForbidden) return;
   const bool denied = std::ranges::all_of(members_, [](const auto& member) {
     return member->proof().state() == AccessProof::State::kDenied;
   });
   if (!denied) return;
+  if (!reflector_->filled()) return stream_->ForgetListed();
   purges_.Increment();
   Purge();
 }

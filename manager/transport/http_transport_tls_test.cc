@@ -1,5 +1,6 @@
 // Trust: certificates that rotate on either side, and servers with a wrong identity.
 #include <arpa/inet.h>
+#include <dlfcn.h>
 #include <stdlib.h>
 #include <sys/socket.h>
 #include <unistd.h>
@@ -162,6 +163,17 @@ TEST_F(HttpTransportTlsTest, ACutHandshakeIsNotACertificateError) {
   const auto answer = Call(Request("/", "the.token"));
   EXPECT_EQ(answer.status().code(), absl::StatusCode::kUnavailable);
   EXPECT_THAT(std::string(answer.status().message()), HasSubstr("the TLS handshake failed"));
+}
+
+// The dynamic linker gives libcurl the first SSL_read() of the program. If that is OpenSSL's, the
+// ends of large responses stay in libcurl's buffer (tls_buffers.h).
+TEST(SslReadOfLibcurl, IsOurs) {
+  void* const found = dlsym(RTLD_DEFAULT, "SSL_read");
+  ASSERT_NE(found, nullptr);
+  void* const openssl = dlopen("libssl.so.3", RTLD_LAZY | RTLD_NOLOAD);
+  ASSERT_NE(openssl, nullptr);
+  EXPECT_NE(found, dlsym(openssl, "SSL_read"));
+  dlclose(openssl);
 }
 
 }  // namespace
