@@ -51,9 +51,11 @@ bool ObjectPacker::HasStale() const {
 
 std::shared_ptr<const RawObject> ObjectPacker::Repack(
     const std::shared_ptr<const RawObject>& object) {
-  auto plain = ParseRawObject(object->bytes(), object->encoding());
-  // It was parsed before.
-  return Pack(*std::move(plain));
+  if (dictionary_ != nullptr) {
+    if (auto compressed = object->Compressed(dictionary_)) return compressed;
+  }
+  // They were parsed before.
+  return Pack(*ParseRawObject(object->bytes(), object->encoding()));
 }
 
 void ObjectPacker::Train() {

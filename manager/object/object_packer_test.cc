@@ -110,6 +110,29 @@ TEST(ObjectPackerTest, APackedObjectInProtobufReadsAsBefore) {
   }
 }
 
+// The place of the metadata in the bytes is the same for both dictionaries.
+TEST(ObjectPackerTest, ARepackedObjectInProtobufReadsAsBefore) {
+  ObjectPacker packer({.min_object_bytes = 100, .sample_bytes = 50'000});
+  const auto compressed = [&] {
+    for (int i = 0; i < 1000; ++i) {
+      const ObjectPtr plain = MakeRole(i, false);
+      if (ObjectPtr packed = packer.Pack(plain); packed != plain) return packed;
+    }
+    return ObjectPtr();
+  };
+  const ObjectPtr first = compressed();
+  ASSERT_NE(first, nullptr);
+  packer.Forget([](const ObjectKey&) { return true; });
+  ASSERT_NE(compressed(), nullptr);
+  const ObjectPtr again = packer.Repack(first);
+  EXPECT_FALSE(packer.IsStale(*again));
+  EXPECT_LT(again->stored_size(), again->size() / 2);
+  EXPECT_EQ(again->bytes(), first->bytes());
+  EXPECT_EQ(again->Header(), first->Header());
+  EXPECT_EQ(again->Header().labels.size(), 20u);
+  EXPECT_EQ(packer.Repack(again)->bytes(), first->bytes()) << "also of one that is not stale";
+}
+
 bool All(const ObjectKey&) { return true; }
 bool None(const ObjectKey&) { return false; }
 // Of Make().
@@ -134,6 +157,10 @@ TEST(ObjectPackerTest, DropsItsDictionaryWithAnObjectThatIsInIt) {
   EXPECT_TRUE(packer.IsStale(*packed));
   const ObjectPtr again = packer.Repack(packed);
   EXPECT_FALSE(packer.IsStale(*again));
+  EXPECT_EQ(again->Key(), packed->Key());
+  EXPECT_EQ(again->uid(), packed->uid());
+  EXPECT_EQ(again->resource_version(), packed->resource_version());
+  EXPECT_EQ(again->Header(), packed->Header());
   EXPECT_LT(again->stored_size(), again->size() / 3);
   EXPECT_EQ(again->bytes(), packed->bytes());
   EXPECT_TRUE(packer.HasStale()) << "the former object exists";

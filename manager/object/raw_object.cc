@@ -120,21 +120,26 @@ absl::StatusOr<std::shared_ptr<const RawObject>> RawObject::Make(Content content
 
 std::shared_ptr<const RawObject> RawObject::Compressed(
     std::shared_ptr<const ByteDictionary> dictionary) const {
-  if (is_compressed_ || size_ > ByteDictionary::kMaxTextBytes) return nullptr;
-  std::string_view metadata;
-  if (encoding_ == Encoding::kProtobuf) metadata = LeadingMetadata(stored()).value_or("");
+  if (this->dictionary() == dictionary.get() || size_ > ByteDictionary::kMaxTextBytes) {
+    return nullptr;
+  }
   std::shared_ptr<const RawObject> made;
-  dictionary->Compress(stored(), [&](std::string_view compressed) {
-    const size_t identity = ns_.size + name_.size + uid_.size + resource_version_.size;
-    if (sizeof(Packing) + compressed.size() + identity > size_ / 4 * 3) return;
-    Packing packing = {dictionary, static_cast<uint32_t>(compressed.size()), 0, 0};
-    if (!metadata.empty()) {
-      packing.metadata_at = static_cast<uint32_t>(metadata.data() - stored().data());
-      packing.metadata_size = static_cast<uint32_t>(metadata.size());
-    }
-    made =
-        *Make({compressed, size_, encoding_, &packing}, {ns(), name(), uid(), resource_version()});
-  });
+  const auto compress = [&](std::string_view bytes) {
+    std::string_view metadata;
+    if (encoding_ == Encoding::kProtobuf) metadata = LeadingMetadata(bytes).value_or("");
+    dictionary->Compress(bytes, [&](std::string_view compressed) {
+      const size_t identity = ns_.size + name_.size + uid_.size + resource_version_.size;
+      if (sizeof(Packing) + compressed.size() + identity > size_ / 4 * 3) return;
+      Packing packing = {dictionary, static_cast<uint32_t>(compressed.size()), 0, 0};
+      if (!metadata.empty()) {
+        packing.metadata_at = static_cast<uint32_t>(metadata.data() - bytes.data());
+        packing.metadata_size = static_cast<uint32_t>(metadata.size());
+      }
+      made = *Make({compressed, size_, encoding_, &packing},
+                   {ns(), name(), uid(), resource_version()});
+    });
+  };
+  Read(compress).IgnoreError();  // it was written by this
   return made;
 }
 

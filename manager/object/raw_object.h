@@ -76,7 +76,8 @@ class RawObject {
     return decoded;
   }
 
-  // The same object, which takes less memory; null if it would not take clearly less.
+  // The same object, compressed with this dictionary; null if it is so already, or would not take
+  // clearly less than bytes().
   std::shared_ptr<const RawObject> Compressed(
       std::shared_ptr<const ByteDictionary> dictionary) const;
   // What the object was compressed with; null if it is not compressed.
