@@ -108,6 +108,8 @@ class Server:
         return code, json.loads(text).get("message", "")
 
     def delete_ours(self) -> None:
+        # While other threads sent requests, this one's connection may have been idle for 90 s; then the API server ends it.
+        self._threads = threading.local()
         paths = [OURS + "scopeinstances", OURS + "scopetemplates", f"/apis/{RBAC}/v1/clusterrolebindings",
                  f"/apis/{RBAC}/v1/clusterroles",
                  *(f"/apis/{RBAC}/v1/namespaces/{ns}/{kind}" for ns in NAMESPACES for kind in ("rolebindings", "roles"))]
