@@ -85,19 +85,24 @@ void KindStore::Sweep(const Known& moved) {
   });
 }
 
+void KindStore::ForEachWatchedAt(std::string_view ns, std::string_view name,
+                                 absl::FunctionRef<void(Known&)> found) const {
+  const auto consider = [&](const Scope& scope) {
+    const auto watched = watched_.find(scope);
+    if (watched != watched_.end()) found(*watched->second);
+  };
+  consider({"", ""});
+  consider({"", name});
+  if (ns.empty()) return;
+  consider({ns, ""});
+  consider({ns, name});
+}
+
 void KindStore::ForEachConcerned(const Known& self, const RawObject& object,
                                  absl::FunctionRef<void(Known&, bool)> other) const {
-  const auto consider = [&](std::string_view ns, std::string_view name) {
-    const auto found = watched_.find(Scope(ns, name));
-    if (found == watched_.end() || found->second == &self) return;
-    if (found->second->filled()) other(*found->second, true);
-  };
-  consider("", "");
-  consider("", object.name());
-  if (!object.ns().empty()) {
-    consider(object.ns(), "");
-    consider(object.ns(), object.name());
-  }
+  ForEachWatchedAt(object.ns(), object.name(), [&](Known& known) {
+    if (&known != &self && known.filled()) other(known, true);
+  });
   selected_.ForEach(object, [&](Known& known, bool matches) {
     if (&known != &self && known.filled()) other(known, matches);
   });

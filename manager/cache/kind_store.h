@@ -72,9 +72,9 @@ class KindStore {
   // and this does, too.
   std::unique_ptr<Stream> Open(const DemandSpec& scope, Listener& listener, size_t most_events);
 
-  // Looks at up to `most` objects, and compresses those anew that are compressed with parts of
-  // objects which are gone. No store changes otherwise, and nobody is told. Returns whether it must
-  // be called again.
+  // Looks at up to `most` objects. An object that is compressed with parts of others that are gone
+  // is compressed anew. No listener is told, because no object changes. Returns whether it must be
+  // called again.
   bool Repack(size_t most);
 
  private:
@@ -83,6 +83,9 @@ class KindStore {
   using Events = std::vector<ObjectEvent>;
   using Changes = std::vector<std::pair<Known*, Events>>;
 
+  // Calls `found` for each store with a watch, and without a selector, whose scope has this place.
+  void ForEachWatchedAt(std::string_view ns, std::string_view name,
+                        absl::FunctionRef<void(Known&)> found) const;
   // Calls `other` for each filled store that the object concerns, except `self`. `covers`: its
   // scope has the object; otherwise the store has a version with other labels.
   void ForEachConcerned(const Known& self, const RawObject& object,

@@ -15,16 +15,11 @@ void KindStore::Forget(const DemandSpec& scope) {
 }
 
 bool KindStore::IsWatched(const ObjectKey& place) const {
-  const auto is_filled = [&](std::string_view ns, std::string_view name) {
-    const auto found = watched_.find(Scope(ns, name));
-    return found != watched_.end() && found->second->filled();
-  };
-  if (is_filled("", "") || is_filled("", place.name)) return true;
-  if (!place.ns.empty() && (is_filled(place.ns, "") || is_filled(place.ns, place.name)))
-    return true;
-  bool is_held = false;
-  selected_.ForEachHolder(place, [&](const Known&) { is_held = true; });
-  return is_held;
+  bool is_watched = false;
+  ForEachWatchedAt(place.ns, place.name,
+                   [&](const Known& known) { is_watched = is_watched || known.filled(); });
+  selected_.ForEachHolder(place, [&](const Known&) { is_watched = true; });
+  return is_watched;
 }
 
 void KindStore::CheckStale() {
@@ -68,16 +63,7 @@ void KindStore::Swap(const ObjectPtr& held, const ObjectPtr& copy) {
   const auto swap = [&](const Known& known) ABSL_NO_THREAD_SAFETY_ANALYSIS {
     if (!known.is_without_objects) known.store->SwapLocked(held, copy);
   };
-  const auto swap_at = [&](std::string_view ns, std::string_view name) {
-    const auto found = watched_.find(Scope(ns, name));
-    if (found != watched_.end()) swap(*found->second);
-  };
-  swap_at("", "");
-  swap_at("", held->name());
-  if (!held->ns().empty()) {
-    swap_at(held->ns(), "");
-    swap_at(held->ns(), held->name());
-  }
+  ForEachWatchedAt(held->ns(), held->name(), swap);
   selected_.ForEachHolder(held->Key(), swap);
   closed_.ForEach(*held, swap);
 }

@@ -1,4 +1,4 @@
-// What stays of objects that are gone: nothing in the bytes of others.
+// The dictionary of a kind has no parts of objects whose scope was lost or closed.
 #include <gtest/gtest.h>
 
 #include <memory>
@@ -78,6 +78,13 @@ class KindStoreRepackTest : public ::testing::Test {
     EXPECT_EQ(stream->bytes().encoded, bytes.encoded);
   }
 
+  // b's objects, which had been compressed with a's.
+  void RepackB(const Stream& b, const Dictionaries& former) {
+    RepackAll();
+    EXPECT_NE(Of(b), former);
+    ReadsAsBefore(b, "b");
+  }
+
   // More than a dictionary is made of.
   static constexpr int kMany = 40;
 
@@ -124,9 +131,7 @@ TEST_F(KindStoreRepackTest, AClosedScopesObjectsAreInNoDictionary) {
   const Dictionaries of_a = Of(a);
   a = nullptr;
   EXPECT_EQ(stale_, 1);
-  RepackAll();
-  EXPECT_NE(Of(b), of_a);
-  ReadsAsBefore(b, "b");
+  RepackB(b, of_a);
 }
 
 TEST_F(KindStoreRepackTest, AScopeWithoutSamplesTakesNoDictionaryWithIt) {
@@ -208,9 +213,7 @@ TEST_F(KindStoreRepackTest, AListThatWasOnItsWay) {
   b->Replace(std::move(listed), "100", 1000);
   ASSERT_EQ(Of(b), of_a);
   EXPECT_EQ(stale_, 2);
-  RepackAll();
-  EXPECT_NE(Of(b), of_a);
-  ReadsAsBefore(b, "b");
+  RepackB(b, of_a);
   b->Replace(Listed(*b, "b"), "101", 1000);
   EXPECT_EQ(stale_, 2) << "nothing is left";
 }
@@ -224,9 +227,7 @@ TEST_F(KindStoreRepackTest, AListThatWasNotCompleted) {
   ASSERT_EQ(of_a.size(), 1u);
   a->ForgetListed();
   EXPECT_EQ(stale_, 1);
-  RepackAll();
-  EXPECT_NE(Of(b), of_a);
-  ReadsAsBefore(b, "b");
+  RepackB(b, of_a);
 }
 
 TEST_F(KindStoreRepackTest, StartsOverWhenAnotherScopeIsPurgedMeanwhile) {

@@ -1,4 +1,4 @@
-// When a scope is lost, nothing of its objects stays in the bytes of others.
+// When a scope is lost or closed, the kind's other objects are compressed anew if they need it.
 #include <gtest/gtest.h>
 
 #include <map>

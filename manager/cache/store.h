@@ -93,8 +93,7 @@ class ObjectStore : public ReflectorTarget {
                              absl::FunctionRef<void()> update);
   std::vector<ObjectEvent> PutLocked(ObjectPtr object) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   std::vector<ObjectEvent> RemoveLocked(ObjectPtr object) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
-  // Holds `copy`, the same version of the same object, instead of `held`. Does nothing if it holds
-  // neither.
+  // Holds `copy`, the same version of the same object, instead of `held`, if it holds that.
   void SwapLocked(const ObjectPtr& held, const ObjectPtr& copy)
       ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
 
