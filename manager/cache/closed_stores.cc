@@ -22,8 +22,7 @@ size_t ClosedStores::Add(std::shared_ptr<KnownStore> known) {
   return 1;
 }
 
-void ClosedStores::Sweep(const KnownStore& moved,
-                         absl::FunctionRef<bool(const KnownStore&)> is_needed) {
+void ClosedStores::Sweep(const KnownStore& moved, absl::FunctionRef<bool(KnownStore&)> is_needed) {
   std::vector<const KnownStore*> unneeded;
   ForEachOverlapping(moved, [&](KnownStore& known) {
     if (!is_needed(known)) unneeded.push_back(&known);
@@ -37,12 +36,14 @@ void ClosedStores::Sweep(const KnownStore& moved,
 
 void ClosedStores::ForEach(const RawObject& object,
                            absl::FunctionRef<void(KnownStore&)> found) const {
-  if (empty()) return;
-  const std::string name(object.name());
+  if (!empty()) ForEachAtPlace(std::string(object.ns()), std::string(object.name()), found);
+}
+
+void ClosedStores::ForEachAtPlace(const std::string& ns, const std::string& name,
+                                  absl::FunctionRef<void(KnownStore&)> found) const {
   ForEachAt("", "", found);
   ForEachAt("", name, found);
-  if (object.ns().empty()) return;
-  const std::string ns(object.ns());
+  if (ns.empty()) return;
   ForEachAt(ns, "", found);
   ForEachAt(ns, name, found);
 }
@@ -60,6 +61,7 @@ void ClosedStores::ForEachOverlapping(const KnownStore& known,
     for (const auto& [scope, entry] : by_scope_) consider(*entry.known);
     return;
   }
+  if (!known.scope.name.empty()) return ForEachAtPlace(known.scope.ns, known.scope.name, consider);
   ForEachIn("", consider);
   ForEachIn(known.scope.ns, consider);
 }

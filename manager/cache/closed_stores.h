@@ -29,7 +29,7 @@ class ClosedStores {
   // `known` is filled. Returns how many were forgotten because there are too many.
   size_t Add(std::shared_ptr<KnownStore> known);
   // Removes those that overlap `moved` and of which `is_needed` is false.
-  void Sweep(const KnownStore& moved, absl::FunctionRef<bool(const KnownStore&)> is_needed);
+  void Sweep(const KnownStore& moved, absl::FunctionRef<bool(KnownStore&)> is_needed);
 
   // Calls `found` for each store that has the object in its scope, whatever the labels are.
   void ForEach(const RawObject& object, absl::FunctionRef<void(KnownStore&)> found) const;
@@ -46,6 +46,9 @@ class ClosedStores {
   };
   using Entries = std::map<Scope, Entry, std::less<>>;
 
+  // The same for the object with this name.
+  void ForEachAtPlace(const std::string& ns, const std::string& name,
+                      absl::FunctionRef<void(KnownStore&)> found) const;
   // The same for those with exactly this namespace and this name.
   void ForEachAt(const std::string& ns, const std::string& name,
                  absl::FunctionRef<void(KnownStore&)> found) const;

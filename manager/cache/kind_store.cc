@@ -76,13 +76,23 @@ void KindStore::Close(Known& known, std::shared_ptr<Known> kept) {
 
 void KindStore::Sweep(const Known& moved) {
   if (closed_.empty()) return;
-  closed_.Sweep(moved, [&](const Known& closed) {
-    bool is_ahead = false;
-    ForEachWatchedOverlapping(closed, [&](Known& other) {
-      is_ahead = is_ahead || IsOlder(other.version(), closed.version());
-    });
-    return is_ahead;
+  closed_.Sweep(moved, [&](Known& closed) { return IsAhead(closed); });
+}
+
+bool KindStore::IsAhead(Known& closed) const {
+  if (closed.sweeps_to_skip > 0) {
+    --closed.sweeps_to_skip;
+    return true;
+  }
+  constexpr size_t kLooksPerSweep = 8;
+  size_t looks = 0;
+  bool is_ahead = false;
+  ForEachWatchedOverlapping(closed, [&](Known& other) {
+    ++looks;
+    is_ahead = is_ahead || IsOlder(other.version(), closed.version());
   });
+  closed.sweeps_to_skip = looks / kLooksPerSweep;
+  return is_ahead;
 }
 
 void KindStore::ForEachWatchedAt(std::string_view ns, std::string_view name,
@@ -126,6 +136,9 @@ void KindStore::ForEachWatchedOverlapping(const Known& self,
   };
   const std::string& ns = self.scope.ns;
   selected_.ForEachIn(ns, consider);
+  if (!ns.empty() && !self.scope.name.empty()) {
+    return ForEachWatchedAt(ns, self.scope.name, consider);
+  }
   if (ns.empty()) {
     for (const auto& [scope, known] : watched_) consider(*known);
     return;

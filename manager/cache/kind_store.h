@@ -122,8 +122,11 @@ class KindStore {
   // Ends the use of a store by its watch. Until the others have caught up, `kept` has what it knew.
   void Close(Known& known, std::shared_ptr<Known> kept);
   // `moved` has reached another version, or was closed: forgets the closed stores with which all
-  // others have caught up.
+  // others have caught up. A closed store that overlaps many others is kept a bit longer: a look at
+  // all of them after each move of one would cost the square of their number.
   void Sweep(const Known& moved);
+  // Whether a store with a watch is behind this closed one.
+  bool IsAhead(Known& closed) const;
 
   // An object whose identity the transform would change stays as it is.
   ObjectPtr Transformed(ObjectPtr object) const;

@@ -190,6 +190,27 @@ TEST_F(KindStoreTest, AClosedStoreIsForgottenWhenTheOthersHaveCaughtUp) {
   EXPECT_TRUE(object.expired());
 }
 
+// A look at all of them after each move of one would cost the square of their number.
+TEST_F(KindStoreTest, AClosedStoreThatOverlapsManyIsForgottenALittleLater) {
+  std::vector<std::unique_ptr<Watch>> many;
+  for (int i = 0; i < 100; ++i) {
+    many.push_back(Open("a", "n" + std::to_string(i)));
+    List(*many.back(), {}, 1);
+  }
+  auto in_a = Open("a");
+  List(*in_a, {Widget("a/x", 2)}, 5);
+  const std::weak_ptr<const ObjectStore> closed = in_a->stream->store();
+  in_a.reset();
+  for (const auto& watch : many) {
+    EXPECT_FALSE(closed.expired()) << "a watch is behind";
+    watch->stream->SetResourceVersion("5");
+  }
+  for (int version = 6; version < 20; ++version) {
+    many[0]->stream->SetResourceVersion(std::to_string(version));
+  }
+  EXPECT_TRUE(closed.expired());
+}
+
 // A watch may be down for days: its component has no credential, or its objects exceed a limit.
 TEST_F(KindStoreTest, AWatchThatStaysBehindKeepsFewClosedStores) {
   const auto all = Open("");

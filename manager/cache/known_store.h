@@ -73,6 +73,9 @@ struct KnownStore {
   const KnownStore* followed = nullptr;
   absl::flat_hash_map<ObjectKey, std::string> left = {};  // the versions of NoteLeft()
   bool is_without_objects = false;
+  // Of a closed store: how many more times it is kept without a look at the others
+  // (KindStore::Sweep).
+  size_t sweeps_to_skip = 0;
   absl::flat_hash_map<ObjectKey, std::string> versions = {};  // of a store without objects
 };
 

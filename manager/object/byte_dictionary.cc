@@ -3,6 +3,7 @@
 // Training with chosen parameters.
 #define ZDICT_STATIC_LINKING_ONLY
 #include <lz4.h>
+#include <malloc.h>
 #include <zdict.h>
 
 #include <algorithm>
@@ -27,6 +28,14 @@ ZDICT_fastCover_params_t TrainingParameters() {
   parameters.accel = 4;
   return parameters;
 }
+
+// While this lives, the allocator overwrites what is freed, except blocks of up to 1 KiB: training
+// takes its memory from malloc, and would leave parts of the samples there.
+class OverwritesFreed {
+ public:
+  OverwritesFreed() { mallopt(M_PERTURB, 0xff); }
+  ~OverwritesFreed() { mallopt(M_PERTURB, 0); }
+};
 
 int Int(size_t size) { return static_cast<int>(size); }
 
@@ -61,6 +70,7 @@ absl::StatusOr<std::shared_ptr<const ByteDictionary>> ByteDictionary::Train(
     sizes.push_back(sample.size());
   }
   std::string bytes(std::min(max_bytes, kMaxDictionaryBytes), '\0');
+  const OverwritesFreed overwrites;
   const size_t size =
       ZDICT_trainFromBuffer_fastCover(bytes.data(), bytes.size(), all.data(), sizes.data(),
                                       static_cast<unsigned>(sizes.size()), TrainingParameters());

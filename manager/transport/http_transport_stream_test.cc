@@ -41,6 +41,19 @@ TEST_F(HttpTransportStreamTest, DeliversDataAsItComes) {
   EXPECT_EQ(EndOf(watch).code(), absl::StatusCode::kOk);
 }
 
+// libcurl's buffer lives as long as the stream, which may be silent from now on.
+TEST_F(HttpTransportStreamTest, WhatWasDeliveredDoesNotStayInTheBuffer) {
+  const Watch watch = OpenOne();
+  const std::string secret(8000, 's');
+  Kept(0)->Send(secret);
+  ASSERT_TRUE(Has(watch, "1" + secret));
+  OnLoop([&] {
+    const std::string_view last = watch.sink->last_bytes();
+    EXPECT_GT(last.size(), 0u);
+    EXPECT_EQ(std::string(last), std::string(last.size(), '\0'));
+  });
+}
+
 TEST_F(HttpTransportStreamTest, DeliversAnErrorsBody) {
   StartServer([](std::shared_ptr<ServerStream> stream) { stream->Respond(403, "{forbidden}"); });
   StartTransport();

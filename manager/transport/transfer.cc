@@ -2,6 +2,7 @@
 
 #include <netinet/in.h>
 #include <netinet/tcp.h>
+#include <openssl/crypto.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
@@ -272,8 +273,12 @@ size_t Transfer::OnBody(char* data, size_t size, size_t count, void* self_pointe
   Transfer& self = *static_cast<Transfer*>(self_pointer);
   self.received_ = true;
   self.observer_.OnReceived();
+  const bool goes_on = self.active_->OnBody({data, size * count});
+  // libcurl keeps its buffer as long as the transfer, and a later part may be shorter. An idle
+  // watch would keep what it received last for hours.
+  OPENSSL_cleanse(data, size * count);
   // libcurl takes any result but the size for an error.
-  return self.active_->OnBody({data, size * count}) ? size * count : size * count + 1;
+  return goes_on ? size * count : size * count + 1;
 }
 
 int Transfer::OnBeforeRequest(void* self_pointer, char*, char*, int, int) {

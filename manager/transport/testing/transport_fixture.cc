@@ -28,6 +28,7 @@ StreamSink::Flow CollectingSink::OnData(std::string_view bytes) {
   MutexLock lock(mutex_);
   if (closed_.has_value()) called_after_close_ = true;
   data_.append(bytes);
+  last_bytes_ = bytes;
   return Flow::kContinue;
 }
 
@@ -40,6 +41,11 @@ void CollectingSink::OnClosed(absl::Status status) {
 int CollectingSink::code() const {
   MutexLock lock(mutex_);
   return code_;
+}
+
+std::string_view CollectingSink::last_bytes() const {
+  MutexLock lock(mutex_);
+  return last_bytes_;
 }
 
 std::string CollectingSink::data() const {

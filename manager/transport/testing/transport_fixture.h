@@ -34,6 +34,8 @@ class CollectingSink : public StreamSink {
 
   int code() const;  // 0: not open yet
   std::string data() const;
+  // Where the last bytes were. Valid as long as the stream is open.
+  std::string_view last_bytes() const;
   std::optional<absl::Status> closed() const;
   // How often OnClosed was called. More than once is a bug, and so is any event after it.
   int closed_count() const;
@@ -43,6 +45,7 @@ class CollectingSink : public StreamSink {
   mutable Mutex mutex_;
   int code_ ABSL_GUARDED_BY(mutex_) = 0;
   std::string data_ ABSL_GUARDED_BY(mutex_);
+  std::string_view last_bytes_ ABSL_GUARDED_BY(mutex_);
   std::optional<absl::Status> closed_ ABSL_GUARDED_BY(mutex_);
   int closed_count_ ABSL_GUARDED_BY(mutex_) = 0;
   bool called_after_close_ ABSL_GUARDED_BY(mutex_) = false;
