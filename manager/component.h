@@ -30,6 +30,7 @@ struct Component {
   ControllerContext controller_context;
   std::string_view ns = {};             // the manager's namespace
   AccessHints* access_hints = nullptr;  // always set by the Manager
+  std::string cluster = {};             // ComponentSpec::cluster
 
   std::string_view name() const { return mandate.component; }
   CacheView& cache() const { return controller_context.cache; }
@@ -49,6 +50,9 @@ struct ComponentSpec {
   // once.
   std::function<absl::Status()> ready = {};
   std::function<absl::StatusOr<Runnables>(const Component&)> make_runnables = {};
+  // Where its identity, its client and its cache are: one of ManagerOptions::clusters; empty: the
+  // manager's own cluster.
+  std::string cluster = {};
 };
 
 // The `make_controllers` of a component whose only controller `kMake` creates.

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <boost/asio/ip/address.hpp>
 #include <functional>
+#include <iterator>
 #include <utility>
 
 #include "absl/strings/numbers.h"
@@ -94,15 +95,25 @@ ServedResponse ServeQueues(const DebugServer::Options& options, const ServedRequ
       *asked, [&] { return QueuesAsJson(queues); }, [&] { return QueuesAsTable(queues, now); });
 }
 
+// Adds the watches of one cluster, as far as the limit allows.
+void Append(const Cache& cache, const Asked& asked, Cache::Watches& watches) {
+  const size_t left = asked.limit - std::min(asked.limit, watches.entries.size());
+  Cache::Watches more = cache.Snapshot(left, asked.component);
+  std::move(more.entries.begin(), more.entries.end(), std::back_inserter(watches.entries));
+  watches.scopes += more.scopes;
+  watches.complete = watches.complete && more.complete;
+}
+
 // The loop owns the watches. It copies their state; the page is written there, too, because it is
 // bounded.
 void ServeWatches(const DebugServer::Options& options, const ServedRequest& request,
                   std::function<void(ServedResponse)> answer) {
   auto asked = Parse(request, kDefaultWatches);
   if (!asked.ok()) return answer(Refuse(asked.status()));
-  options.loop->Post([cache = options.cache, loop = options.loop, asked = *std::move(asked),
+  options.loop->Post([caches = options.caches, loop = options.loop, asked = *std::move(asked),
                       answer = std::move(answer)] {
-    const Cache::Watches watches = cache->Snapshot(asked.limit, asked.component);
+    Cache::Watches watches;
+    for (const Cache* cache : caches) Append(*cache, asked, watches);
     const absl::Time now = loop->clock().TimeNow();
     answer(Page(
         asked, [&] { return WatchesAsJson(watches); },

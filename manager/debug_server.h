@@ -32,10 +32,10 @@ class DebugServer {
  public:
   struct Options {
     std::string address;  // "host:port"; port 0: any free one
-    // The controllers, the cache, the loop and the metrics outlive this. The cache also outlives
+    // The controllers, the caches, the loop and the metrics outlive this. The caches also outlive
     // the tasks that the loop has at the end of this.
     std::vector<const Controller*> controllers = {};
-    const Cache* cache = nullptr;
+    std::vector<const Cache*> caches = {};  // one for each cluster
     Loop* loop = nullptr;
     Metrics* metrics = nullptr;
     Logger log = {};

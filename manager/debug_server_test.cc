@@ -43,7 +43,7 @@ class DebugServerTest : public testing::Test {
   }
   absl::StatusOr<std::unique_ptr<DebugServer>> Create(const std::string& address) {
     return DebugServer::Create({.address = address,
-                                .cache = cache_.get(),
+                                .caches = {cache_.get()},
                                 .loop = loop_.get(),
                                 .metrics = &metrics_,
                                 .log = Logger(log_, loop_->clock())});

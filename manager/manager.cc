@@ -67,9 +67,14 @@ void Manager::Parts::FlushEvents() {
 }
 
 void Manager::Parts::CloseWatches(absl::Time deadline) {
-  Latch closed;
-  loop->Post([&] { cache->Close(deadline, [&] { closed.Set(); }); });
-  loop->Await(closed);
+  std::vector<std::unique_ptr<Latch>> closed;
+  for (const auto& cluster : clusters) {
+    closed.push_back(std::make_unique<Latch>());
+    loop->Post([&cache = *cluster->cache, deadline, over = closed.back().get()] {
+      cache.Close(deadline, [over] { over->Set(); });
+    });
+  }
+  for (const auto& latch : closed) loop->Await(*latch);
 }
 
 Manager::Manager(std::unique_ptr<Parts> parts) : parts_(std::move(parts)) {}
@@ -78,9 +83,13 @@ Manager::~Manager() = default;
 absl::StatusOr<std::unique_ptr<Manager>> Manager::Create(ManagerOptions options,
                                                          std::vector<ComponentSpec> components) {
   RETURN_IF_ERROR(RejectAdministrator(options.cluster));
+  for (const ClusterConfig& cluster : options.clusters) {
+    RETURN_IF_ERROR(RejectAdministrator(cluster));
+  }
   RETURN_IF_ERROR(CheckWatchedNamespaces(options.watch_namespaces));
   auto parts = std::make_unique<Parts>(std::move(options));
   parts->Place(components);
+  RETURN_IF_ERROR(parts->BuildClusters(components));
   RETURN_IF_ERROR(parts->BuildTracer());
   RETURN_IF_ERROR(parts->BuildLoop());
   HttpOptions transport = parts->options.transport;
@@ -94,13 +103,15 @@ absl::StatusOr<std::unique_ptr<Manager>> Manager::Create(ManagerOptions options,
                                 .loop_stats = [&p = *parts] { return p.loop->stats(); }});
   RETURN_IF_ERROR(CallOnLoop(*parts->loop, [&] {
     parts->transport_metrics->Start();
-    return parts->BuildIdentities(components);
+    RETURN_IF_ERROR(parts->BuildIdentities(components));
+    parts->BuildBases(components);
+    return absl::OkStatus();
   }));
   RETURN_IF_ERROR(parts->CheckBase());
   RETURN_IF_ERROR(parts->BuildComponents(components));
   RETURN_IF_ERROR(CallOnLoop(*parts->loop, [&] {
     parts->BuildPreflights();
-    parts->BuildBasePermissionsLoop();
+    parts->KeepCheckingBases();
     parts->BuildTokenChecks();
     return parts->BuildElector();
   }));

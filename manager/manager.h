@@ -39,8 +39,12 @@ struct Tracing {
 };
 
 struct ManagerOptions {
-  ClusterConfig cluster;
-  std::string ns;  // of the manager, its ServiceAccounts and its Lease
+  ClusterConfig cluster;  // the manager's own
+  // Further clusters, each with a name of its own (ClusterConfig::name, a DNS label, not "home")
+  // and base's credential there. A component is in one cluster (ComponentSpec::cluster). The
+  // manager does not wait for these clusters: while one is away, only its own components fail.
+  std::vector<ClusterConfig> clusters = {};
+  std::string ns;  // of the manager, its ServiceAccounts and its Lease; the same in every cluster
   std::string version;
   const rbac::Mandate* base_mandate = nullptr;  // what base may do: tokens and its lease
 
@@ -93,7 +97,8 @@ struct ManagerOptions {
   // and every watch wait for it.
   absl::Duration loop_block_warning_after = absl::Seconds(1);
   // The limit of the stored objects of all watches together (cache/cache.h), and so of one kind,
-  // too; and of what one typed list decodes. By default a quarter of the container's memory.
+  // too; and of what one typed list decodes. Clusters have equal parts of it. By default a quarter
+  // of the container's memory.
   size_t max_watch_bytes = DefaultMaxWatchBytes(MemoryLimit());
   // Where traces of reconciliations and their requests are sent (docs/tracing.md). Without an
   // endpoint nothing is traced.

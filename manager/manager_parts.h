@@ -11,10 +11,9 @@
 #include <vector>
 
 #include "manager/admission/webhook_server.h"
-#include "manager/base_permissions.h"
-#include "manager/base_user_check.h"
 #include "manager/cache/cache.h"
 #include "manager/client/component_client.h"
+#include "manager/cluster_base.h"
 #include "manager/component_hints.h"
 #include "manager/controller/rest_event_recorder.h"
 #include "manager/core/loop_watchdog.h"
@@ -36,6 +35,18 @@
 
 namespace mandate {
 
+// What a Manager has of one cluster. All of it belongs to the loop.
+struct ManagedCluster {
+  std::string name;  // "home": the manager's own
+  // The manager's own; those of a further cluster say which one.
+  Metrics metrics;
+  Logger log;
+  std::unique_ptr<ComponentClient> base_client = nullptr;
+  std::unique_ptr<Cache> cache = nullptr;
+  std::unique_ptr<ComponentHints> hints = nullptr;
+  std::unique_ptr<ClusterBase> base = nullptr;
+};
+
 // Members are declared in the order of creation. Those that belong to the loop are destroyed on it
 // (Shutdown).
 struct Manager::Parts {
@@ -47,19 +58,26 @@ struct Manager::Parts {
   void Place(std::vector<ComponentSpec>& specs);
   absl::Status BuildLoop();
   absl::Status BuildTracer();
+  // The clusters and the place of each component.
+  absl::Status BuildClusters(const std::vector<ComponentSpec>& specs);
   absl::Status BuildIdentities(const std::vector<ComponentSpec>& specs);
-  absl::StatusOr<std::unique_ptr<ComponentClient>> NewClient(const Identity& identity,
+  absl::StatusOr<std::unique_ptr<ComponentClient>> NewClient(ManagedCluster& cluster,
+                                                             const Identity& identity,
                                                              const rbac::Mandate& mandate);
+  absl::Status BuildCache(ManagedCluster& cluster);
+  // `name` is a cluster's, or empty for the manager's own.
+  ManagedCluster& Cluster(std::string_view name) const;
   absl::Status BuildComponents(const std::vector<ComponentSpec>& specs);
+  void BuildBases(const std::vector<ComponentSpec>& specs);
+  // Checks base in the manager's own cluster. An error means that the manager must not run.
   absl::Status CheckBase();
-  // A permission that base needs in the manager's namespace; nullopt if it needs none there.
-  std::optional<rbac::Rule> NeededByBase();
-  // Handles base's permissions, or the reason why they are unknown. An error means that the manager
-  // must not run with this credential.
-  absl::Status CheckBasePermissions(const absl::StatusOr<BasePermissions>& permissions);
-  void BuildBasePermissionsLoop();
-  // Empty: base's permissions are known.
-  std::string BasePermissionsWarning();
+  // A permission that base needs in the manager's namespace of that cluster, where it requests the
+  // tokens of `specs`; nullopt if it needs none there.
+  std::optional<rbac::Rule> NeededByBase(const ManagedCluster& cluster,
+                                         const std::vector<ComponentSpec>& specs);
+  // The limit of the first requests of base.
+  absl::Duration BaseTimeout(const ClusterConfig& cluster) const;
+  void KeepCheckingBases();
   absl::Status BuildElector();
   void BuildPreflights();
   void BuildTokenChecks();
@@ -98,20 +116,15 @@ struct Manager::Parts {
   std::unique_ptr<HttpTransport> transport;
   std::unique_ptr<TransportMetrics> transport_metrics;
   std::unique_ptr<IdentityRegistry> identities;
-  std::unique_ptr<ComponentClient> base_client;
+  std::vector<std::unique_ptr<ManagedCluster>> clusters;  // the manager's own is the first
   std::vector<std::unique_ptr<ComponentClient>> clients;
   std::vector<std::unique_ptr<RestEventRecorder>> recorders;
   DiscardingEventRecorder no_events;
-  std::unique_ptr<Cache> cache;
-  std::unique_ptr<ComponentHints> hints;
-  std::string base_user;
-  std::unique_ptr<BaseUserCheck> base_user_check;
   std::unique_ptr<LeaderElector> elector;
   std::vector<std::unique_ptr<ThreadPool>> workers;  // one for each component
   std::vector<std::unique_ptr<RunningComponent>> components;
   std::unique_ptr<ThreadPool> preflight_threads;
   std::vector<std::unique_ptr<PreflightLoop>> preflights;
-  std::unique_ptr<PreflightLoop> base_permissions_loop;  // only where the start had no answer
   std::vector<std::unique_ptr<TokenCheck>> token_checks;
   std::unique_ptr<ThreadPool> review_threads;
   std::unique_ptr<AccessReviewer> reviewer;  // secure metrics only
@@ -127,8 +140,6 @@ struct Manager::Parts {
   Latch end;
   Mutex mutex;
   absl::Status lost ABSL_GUARDED_BY(mutex);
-  // OK: it is known what base may do.
-  absl::Status base_permissions ABSL_GUARDED_BY(mutex);
 };
 
 }  // namespace mandate

@@ -40,7 +40,10 @@ absl::Status Manager::Parts::ServeHealth() {
     ready.Add("webhook-certificate", [this] { return options.webhook_certificate->Ready(); });
     ready.Add("webhooks", [this] { return WebhooksReady(); });
   }
-  ready.AddWarning("base", [this] { return BasePermissionsWarning(); });
+  for (const auto& cluster : clusters) {
+    ready.AddWarning(cluster == clusters[0] ? "base" : StrCat("base-", cluster->name),
+                     [base = cluster->base.get()] { return base->Warning(); });
+  }
   if (elector != nullptr) {
     ready.Add("leader-election", [this] { return elector->status(); });
   }
@@ -66,10 +69,10 @@ absl::Status Manager::Parts::ServeHealth() {
 absl::Status Manager::Parts::ServeDebug() {
   if (options.debug_address == "0") return absl::OkStatus();
   DebugServer::Options serve{.address = options.debug_address,
-                             .cache = cache.get(),
                              .loop = loop.get(),
                              .metrics = &metrics,
                              .log = options.log};
+  for (const auto& cluster : clusters) serve.caches.push_back(cluster->cache.get());
   for (const auto& component : components) {
     for (const auto& controller : component->controllers()) {
       serve.controllers.push_back(controller.get());

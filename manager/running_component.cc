@@ -30,7 +30,7 @@ absl::StatusOr<std::unique_ptr<RunningComponent>> RunningComponent::Create(
   std::unique_ptr<RunningComponent> running(new RunningComponent(
       std::move(view),
       {*spec.mandate, options.client, options.events, std::move(controller_context), options.ns,
-       options.access_hints},
+       options.access_hints, spec.cluster},
       options.cache, options.log.With("component", name),
       options.has_token ? absl::UnavailableError("no token yet") : absl::OkStatus()));
   running->ready_ = spec.ready;

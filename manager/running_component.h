@@ -51,6 +51,7 @@ class RunningComponent {
   std::string_view name() const { return component_.name(); }
   RestClient& client() const { return component_.client; }
   const rbac::Mandate& mandate() const { return component_.mandate; }
+  const std::string& cluster() const { return component_.cluster; }
   // How many of its reconcilers, its webhooks' handlers and its runnables may run at once.
   int concurrency() const;
   const Controllers& controllers() const { return controllers_; }

@@ -6,6 +6,7 @@
 
 #include "absl/strings/str_join.h"
 #include "cmd/program/certificate_flags.h"
+#include "cmd/program/cluster_flags.h"
 #include "cmd/program/tracing_flags.h"
 #include "manager/cache/namespaced_view.h"
 #include "manager/core/closest_name.h"
@@ -14,7 +15,6 @@
 #include "manager/core/status_macros.h"
 #include "manager/core/strings.h"
 #include "manager/debug_server.h"
-#include "manager/kubeconfig/kubeconfig.h"
 #include "manager/object/quantity.h"
 #include "manager/serving/listener.h"
 #include "manager/telemetry/mandates.h"
@@ -39,7 +39,7 @@ bool MakesCertificates(const ComponentSpec& component) {
 
 // The values of flags before they are parsed.
 struct CommandLine {
-  std::string kubeconfig;
+  ClusterFlags clusters;
   std::string ns;
   std::vector<std::string> controllers = {"*"};
   std::string identity_mode = "token";
@@ -108,10 +108,7 @@ void DeclareIdentities(CLI::App& app, CommandLine& line, ManagerOptions& options
 }
 
 void Declare(CLI::App& app, CommandLine& line, ManagerOptions& options, const std::string& names) {
-  app.add_option("--kubeconfig", line.kubeconfig,
-                 "Kubeconfig with the cluster and base's credential. Default: $KUBECONFIG, or the "
-                 "pod's ServiceAccount.")
-      ->type_name("FILE");
+  DeclareClusters(app, line.clusters);
   app.add_option("--credential-plugin-timeout", line.exec_plugin_timeout,
                  "Timeout of the kubeconfig's exec plugin.")
       ->type_name("DURATION")
@@ -163,21 +160,6 @@ void Declare(CLI::App& app, CommandLine& line, ManagerOptions& options, const st
       ->capture_default_str();
   app.add_flag("--allow-core-dumps", line.allow_core_dumps,
                "Allow core dumps and debuggers. A core dump contains all tokens.");
-}
-
-absl::StatusOr<ClusterConfig> FindCluster(const std::string& kubeconfig) {
-  const auto paths = KubeconfigPaths(kubeconfig, ProcessEnvironment());
-  if (!paths.empty()) {
-    auto loaded = LoadKubeconfig(paths);
-    if (loaded.ok()) return loaded;
-    return absl::InvalidArgumentError(StrCat(
-        kubeconfig.empty() ? "$KUBECONFIG: " : "--kubeconfig: ", AsStd(loaded.status().message())));
-  }
-  auto pod = InClusterConfig();
-  if (pod.ok()) return pod;
-  return absl::InvalidArgumentError(
-      StrCat("--kubeconfig: required, because $KUBECONFIG is not set and ",
-             AsStd(pod.status().message())));
 }
 
 absl::Status Usage(std::string_view what) { return absl::InvalidArgumentError(AsAbsl(what)); }
@@ -300,9 +282,7 @@ absl::StatusOr<Flags> Resolve(const Program& program, const CommandLine& line,
   }
   ASSIGN_OR_RETURN(options.exec_plugin_timeout,
                    ParseDuration("--credential-plugin-timeout", line.exec_plugin_timeout, "30s"));
-  auto cluster = FindCluster(line.kubeconfig);
-  if (!cluster.ok()) return Usage(AsStd(cluster.status().message()));
-  options.cluster = *std::move(cluster);
+  RETURN_IF_ERROR(ResolveClusters(line.clusters, flags.components, options));
   options.ns = !line.ns.empty() ? line.ns : options.cluster.ns;
   if (options.ns.empty())
     return Usage("--namespace: required, because the kubeconfig's context has no namespace");

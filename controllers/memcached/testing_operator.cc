@@ -161,11 +161,10 @@ void OperatorCluster::Start() {
       .name = "local", .endpoint = {}, .base = TokenFile{"/token"}, .ns = kNamespace};
   cluster.endpoint.server = "https://double:6443";
   cluster.endpoint.ca_pem = "CA";
-  plane.clusters = {cluster};
+  plane.clusters = {{cluster, {std::string(options_.mandate.component)}}};
   plane.ns = kNamespace;
   plane.version = "1";
   plane.reader = [](const std::string&) { return kBaseToken; };
-  plane.components = {std::string(options_.mandate.component)};
   process->identities = Must(IdentityRegistry::Create(std::move(plane)));
   process->cache = Must(Cache::Create(
       {.loop = loop_, .metrics = metrics_, .max_watch_bytes = options_.max_watch_bytes}));

@@ -164,11 +164,11 @@ void ScopeCluster::Start() {
       .name = "local", .endpoint = {}, .base = TokenFile{"/token"}, .ns = kNamespace};
   cluster.endpoint.server = "https://double:6443";
   cluster.endpoint.ca_pem = "CA";
-  plane.clusters = {cluster};
+  plane.clusters = {
+      {cluster, {std::string(kScopeTemplate.component), std::string(kScopeInstance.component)}}};
   plane.ns = kNamespace;
   plane.version = "1";
   plane.reader = [](const std::string&) { return kBaseToken; };
-  plane.components = {std::string(kScopeTemplate.component), std::string(kScopeInstance.component)};
   process->identities = Must(IdentityRegistry::Create(std::move(plane)));
   process->cache = Must(Cache::Create({.loop = loop_, .metrics = metrics_}));
   process->pool = std::make_unique<SimulatedPool>(loop_, 1);

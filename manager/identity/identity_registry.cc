@@ -47,6 +47,7 @@ struct IdentityRegistry::Cluster {
   std::shared_ptr<const Endpoint> base_endpoint;  // with base's client certificate, if there is one
   std::unique_ptr<TokenSource> base_tokens;       // null: base uses the certificate
   std::unique_ptr<BaseIdentity> base;
+  std::vector<std::string> components;
 };
 
 absl::StatusOr<std::unique_ptr<IdentityRegistry>> IdentityRegistry::Create(Options options) {
@@ -61,8 +62,8 @@ absl::StatusOr<std::unique_ptr<IdentityRegistry>> IdentityRegistry::Create(Optio
     return absl::InvalidArgumentError("the identity registry needs the program's version");
   }
   std::unique_ptr<IdentityRegistry> registry(new IdentityRegistry(std::move(options)));
-  for (const ClusterConfig& config : registry->options_.clusters) {
-    RETURN_IF_ERROR(registry->AddCluster(config));
+  for (const Options::OfCluster& cluster : registry->options_.clusters) {
+    RETURN_IF_ERROR(registry->AddCluster(cluster));
   }
   return registry;
 }
@@ -74,7 +75,8 @@ IdentityRegistry::IdentityRegistry(Options options)
 
 IdentityRegistry::~IdentityRegistry() = default;
 
-absl::Status IdentityRegistry::AddCluster(const ClusterConfig& config) {
+absl::Status IdentityRegistry::AddCluster(const Options::OfCluster& options) {
+  const ClusterConfig& config = options.config;
   auto cluster = std::make_unique<Cluster>();
   cluster->name = config.name;
   Endpoint plain = config.endpoint;
@@ -108,11 +110,12 @@ absl::Status IdentityRegistry::AddCluster(const ClusterConfig& config) {
                         .endpoint = cluster->base_endpoint,
                         .tokens = cluster->base_tokens.get()};
   cluster->base.reset(new BaseIdentity(std::move(parts)));
+  cluster->components = options.components;
   const auto [at, added] = clusters_.emplace(config.name, std::move(cluster));
   if (!added) {
     return absl::InvalidArgumentError(StrCat("cluster \"", config.name, "\" is given twice"));
   }
-  for (const std::string& name : options_.components) {
+  for (const std::string& name : options.components) {
     RETURN_IF_ERROR(AddComponent(*at->second, name));
   }
   return absl::OkStatus();
@@ -268,11 +271,12 @@ absl::StatusOr<ComponentIdentity*> IdentityRegistry::Component(std::string_view 
   }
   const auto at = components_.find(Key(cluster, name));
   if (at != components_.end()) return at->second.get();
-  if (clusters_.find(cluster) == clusters_.end()) {
+  const auto known = clusters_.find(cluster);
+  if (known == clusters_.end()) {
     return absl::NotFoundError(StrCat("unknown cluster \"", cluster, "\""));
   }
   return absl::NotFoundError(StrCat("unknown component \"", name,
-                                    "\"; known: ", absl::StrJoin(options_.components, ", ")));
+                                    "\"; known: ", absl::StrJoin(known->second->components, ", ")));
 }
 
 absl::StatusOr<BaseIdentity*> IdentityRegistry::Base(const BaseAccess&,

@@ -32,10 +32,14 @@ class IdentityRegistry {
  public:
   struct Options {
     Loop* loop = nullptr;
-    Transport* transport = nullptr;            // both outlive the registry
-    std::vector<ClusterConfig> clusters = {};  // names differ
-    std::vector<std::string> components = {};  // DNS-1123 labels
-    std::string ns = {};       // the namespace of the manager and of its ServiceAccounts
+    Transport* transport = nullptr;  // both outlive the registry
+    struct OfCluster {
+      ClusterConfig config;
+      std::vector<std::string> components;  // those with an identity there; DNS-1123 labels
+    };
+    std::vector<OfCluster> clusters = {};  // names differ
+    // The namespace of the manager and of its ServiceAccounts, in every cluster.
+    std::string ns = {};
     std::string version = {};  // for user agents
     IdentityMode mode = IdentityMode::kToken;
     // The ServiceAccount of base. A component's is this name, "-" and the component's name.
@@ -87,7 +91,7 @@ class IdentityRegistry {
   using Key = std::pair<std::string, std::string>;  // cluster, component
 
   explicit IdentityRegistry(Options options);
-  absl::Status AddCluster(const ClusterConfig& config);
+  absl::Status AddCluster(const Options::OfCluster& options);
   absl::StatusOr<std::unique_ptr<CachingTokenSource>> NewPluginTokens(const Cluster& cluster,
                                                                       const ExecPlugin& plugin);
   absl::Status AddComponent(const Cluster& cluster, const std::string& name);

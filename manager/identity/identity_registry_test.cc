@@ -30,8 +30,7 @@ struct IdentityRegistryTest : testing::Test {
   IdentityRegistryTest() {
     options.loop = &loop;
     options.transport = &fake;
-    options.clusters = {Cluster("local")};
-    options.components = {"scope-instance", "scope-template"};
+    options.clusters = {{Cluster("local"), {"scope-instance", "scope-template"}}};
     options.ns = "mandate";
     options.version = "1.2.3";
     options.reader = [](const std::string&) { return "base-token"; };
@@ -96,13 +95,18 @@ TEST_F(IdentityRegistryTest, AnUnknownOrEmptyComponentIsAnErrorAndNeverBase) {
 }
 
 TEST_F(IdentityRegistryTest, IdentitiesAreKeyedByClusterAndComponent) {
-  options.clusters.push_back(Cluster("leaf"));
+  options.clusters.push_back({Cluster("leaf"), {"scope-instance", "scope-leaf"}});
   auto registry = Make();
   ComponentIdentity* here = *registry->Component("local", "scope-instance");
   ComponentIdentity* there = *registry->Component("leaf", "scope-instance");
   EXPECT_NE(here, there);
   EXPECT_NE(here->tokens(), there->tokens());
   EXPECT_EQ(there->endpoint()->server, "https://leaf:6443");
+  // Each cluster has its own components.
+  EXPECT_TRUE(registry->Component("leaf", "scope-leaf").ok());
+  const absl::Status elsewhere = registry->Component("local", "scope-leaf").status();
+  EXPECT_EQ(elsewhere.code(), absl::StatusCode::kNotFound);
+  EXPECT_THAT(std::string(elsewhere.message()), HasSubstr("known: scope-instance, scope-template"));
 }
 
 TEST_F(IdentityRegistryTest, TokensAreRequestedByBaseForTheComponentsServiceAccount) {
@@ -158,7 +162,7 @@ TEST_F(IdentityRegistryTest, ItsBoundsAreMetrics) {
 TEST_F(IdentityRegistryTest, BaseMayUseAnExecPlugin) {
   for (const bool certificate : {false, true}) {
     SCOPED_TRACE(certificate);
-    options.clusters[0].base =
+    options.clusters[0].config.base =
         ExecPlugin{.api_version = "client.authentication.k8s.io/v1", .command = "aws"};
     SimulatedPool pool(loop, 1);
     options.plugin_workers = &pool;
@@ -205,7 +209,7 @@ TEST_F(IdentityRegistryTest, RequestsCarryExactlyTheirOwnToken) {
 }
 
 TEST_F(IdentityRegistryTest, OnlyBaseUsesAClientCertificate) {
-  options.clusters[0].base =
+  options.clusters[0].config.base =
       ClientCertificate{.certificate_pem = "C", .key_pem = std::make_shared<const Secret>("K")};
   auto registry = Make();
   BaseIdentity* base = *registry->Base(BaseAccessForTest::Make(), "local");
@@ -223,7 +227,7 @@ TEST_F(IdentityRegistryTest, OnlyBaseUsesAClientCertificate) {
 
 // A certificate of the endpoint belongs to base alone, and only if base authenticates with it.
 TEST_F(IdentityRegistryTest, ComponentsNeverUseTheEndpointsCertificate) {
-  options.clusters[0].endpoint.client_certificate =
+  options.clusters[0].config.endpoint.client_certificate =
       ClientCertificate{.certificate_pem = "C", .key_pem = std::make_shared<const Secret>("K")};
   auto registry = Make();
   EXPECT_FALSE((*registry->Base(BaseAccessForTest::Make(), "local"))
@@ -281,11 +285,11 @@ TEST_F(IdentityRegistryTest, ErrorsNameInvalidOptions) {
     return std::string(IdentityRegistry::Create(options).status().message());
   };
   const IdentityRegistry::Options good = options;
-  options.components = {"Scope"};
+  options.clusters[0].components = {"Scope"};
   EXPECT_THAT(error(), HasSubstr("\"Scope\" cannot name a component"));
-  options.components = {"base"};
+  options.clusters[0].components = {"base"};
   EXPECT_THAT(error(), HasSubstr("\"base\" cannot name a component"));
-  options.components = {"a", "a"};
+  options.clusters[0].components = {"a", "a"};
   EXPECT_THAT(error(), HasSubstr("component a is given twice"));
   options = good;
   options.clusters.push_back(options.clusters[0]);
@@ -294,7 +298,7 @@ TEST_F(IdentityRegistryTest, ErrorsNameInvalidOptions) {
   options.ns = "";
   EXPECT_THAT(error(), HasSubstr("--namespace"));
   options = good;
-  options.clusters[0].base = StaticToken{};
+  options.clusters[0].config.base = StaticToken{};
   EXPECT_THAT(error(), HasSubstr("empty token"));
   EXPECT_EQ(ParseIdentityMode("magic").status().code(), absl::StatusCode::kInvalidArgument);
 }

@@ -33,8 +33,8 @@ class Simulation {
     ClusterConfig cluster{.name = "local", .endpoint = {}, .base = TokenFile{"/token"}, .ns = ""};
     cluster.endpoint.server = "https://local:6443";
     cluster.endpoint.ca_pem = "CA";
-    options.clusters = {cluster};
-    for (int i = 0; i < kComponents; ++i) options.components.push_back(Name(i));
+    options.clusters = {{cluster, {}}};
+    for (int i = 0; i < kComponents; ++i) options.clusters[0].components.push_back(Name(i));
     options.ns = "mandate";
     options.version = "1";
     options.seed = seed;

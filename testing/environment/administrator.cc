@@ -20,8 +20,7 @@ absl::Status Administrator::Build(ClusterConfig cluster) {
   IdentityRegistry::Options plane;
   plane.loop = loop_.get();
   plane.transport = transport_.get();
-  plane.clusters = {std::move(cluster)};
-  plane.components = {std::string(kAdministrator.component)};
+  plane.clusters = {{std::move(cluster), {std::string(kAdministrator.component)}}};
   plane.ns = "default";
   plane.version = "test";
   plane.mode = IdentityMode::kSingle;

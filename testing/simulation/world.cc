@@ -86,7 +86,7 @@ World::World(Options options) {
       .name = "local", .endpoint = {}, .base = TokenFile{"/token"}, .ns = kNamespace};
   cluster.endpoint.server = "https://double:6443";
   cluster.endpoint.ca_pem = "CA";
-  plane.clusters = {cluster};
+  plane.clusters = {{cluster, {}}};
   plane.ns = kNamespace;
   plane.version = "1";
   plane.seed = options.seed;
@@ -94,7 +94,7 @@ World::World(Options options) {
   for (int i = 0; i < options.components; ++i) {
     names_.push_back(StrCat("c", i));
     mandates_.push_back({.component = names_.back(), .rules = kReadsConfigMaps});
-    plane.components.push_back(names_.back());
+    plane.clusters[0].components.push_back(names_.back());
     PutAccount(account(i));
     rule["resourceNames"].append(account(i));
   }

@@ -31,8 +31,7 @@ absl::Status Rig::Build(const Options& options) {
   plane.loop = loop_.get();
   plane.transport = transport_.get();
   ASSIGN_OR_RETURN(const ClusterConfig cluster, LoadKubeconfig({options.kubeconfig}));
-  plane.clusters = {cluster};
-  plane.components = names_;
+  plane.clusters = {{cluster, names_}};
   plane.ns = kNamespace;
   plane.version = "bench";
   plane.metrics = &metrics_;

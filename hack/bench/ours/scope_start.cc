@@ -169,13 +169,12 @@ class Components {
     ClusterConfig cluster{.name = "local", .endpoint = {}, .base = TokenFile{"/token"}, .ns = kNs};
     cluster.endpoint.server = server.url();
     cluster.endpoint.ca_pem = server.ca_pem();
-    plane.clusters = {cluster};
+    plane.clusters = {
+        {cluster, {std::string(kScopeTemplate.component), std::string(kScopeInstance.component)}}};
     plane.ns = kNs;
     plane.version = "bench";
     plane.service_account = kAccount;
     plane.reader = [](const std::string&) { return kBaseToken; };
-    plane.components = {std::string(kScopeTemplate.component),
-                        std::string(kScopeInstance.component)};
     identities_ = Must(IdentityRegistry::Create(std::move(plane)));
     cache_ = Must(Cache::Create({.loop = *loop_, .metrics = metrics_}));
     for (const rbac::Mandate* mandate : {&kScopeTemplate, &kScopeInstance}) {

@@ -38,8 +38,7 @@ struct ClientFixture : testing::Test {
     ClusterConfig cluster{.name = "local", .endpoint = {}, .base = TokenFile{"/token"}, .ns = ""};
     cluster.endpoint.server = "https://local:6443";
     cluster.endpoint.ca_pem = "CA";
-    o.clusters = {cluster};
-    o.components = {"scope"};
+    o.clusters = {{cluster, {"scope"}}};
     o.ns = "mandate";
     o.version = "1";
     o.reader = [](const std::string&) { return "base-token"; };

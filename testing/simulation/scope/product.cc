@@ -52,14 +52,14 @@ void Product::BuildIdentities() {
   ClusterConfig cluster{
       .name = kHome, .endpoint = {}, .base = TokenFile{"/token"}, .ns = options_.ns};
   cluster.endpoint = options_.endpoint;
-  plane.clusters = {cluster};
+  plane.clusters = {{cluster, {}}};
   plane.ns = options_.ns;
   plane.version = "1";
   plane.seed = options_.seed;
   plane.metrics = &metrics_;
   plane.reader = [token = options_.base_token](const std::string&) { return token; };
   for (const ComponentSpec& spec : ScopeComponents())
-    plane.components.emplace_back(spec.mandate->component);
+    plane.clusters[0].components.emplace_back(spec.mandate->component);
   plane.listener = [this](const ComponentIdentity& identity, const TokenStatus& status) {
     const auto found = by_name_.find(identity.name());
     if (found != by_name_.end()) found->second->OnTokenStatus(status);

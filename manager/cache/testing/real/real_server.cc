@@ -50,8 +50,7 @@ absl::Status RealServer::Build() {
   IdentityRegistry::Options plane;
   plane.loop = loop_.get();
   plane.transport = transport_.get();
-  plane.clusters = {cluster};
-  plane.components = options_.components;
+  plane.clusters = {{cluster, options_.components}};
   plane.ns = std::string(kAccounts);
   plane.version = "model";
   plane.metrics = &metrics_;
