@@ -41,6 +41,8 @@ absl::Status Check(const Cache::Options& options) {
   status.Update(positive("probes.hints.burst", options.probes.hints.burst, 0));
   status.Update(positive("probes.rechecks.per_second", options.probes.rechecks.per_second, 0.0));
   status.Update(positive("probes.rechecks.burst", options.probes.rechecks.burst, 0));
+  status.Update(positive("probes.reopens.per_second", options.probes.reopens.per_second, 0.0));
+  status.Update(positive("probes.reopens.burst", options.probes.reopens.burst, 0));
   status.Update(positive("closes.per_second", options.closes.per_second, 0.0));
   status.Update(positive("closes.burst", options.closes.burst, 0));
   status.Update(positive("closes.max_waiting", options.closes.max_waiting, 0));

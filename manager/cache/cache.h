@@ -78,7 +78,7 @@ class Cache {
     size_t max_list_bytes = size_t{1} << 30;
     // How often a component asks whether denied access has come back, for all its scopes together;
     // `hints`: the same after a hint; `rechecks`: how often hints make it ask whether its access
-    // has gone.
+    // has gone; `reopens`: how many watches it opens because a wider one has ended.
     ProbeBudget::Options probes = {.per_second = 5, .burst = 20};
     // How fast watches that are no longer needed are closed: an API server whose watches all end at
     // once needs much memory. Closing ones deliver nothing.

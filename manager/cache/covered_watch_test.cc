@@ -2,6 +2,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <string>
 
 #include "manager/cache/cache.h"
@@ -127,6 +128,32 @@ TEST_F(CoveredWatchTest, NothingIsReadableInTheMomentOfTheDenial) {
   EXPECT_EQ(Get(view, "foo", "x"), absl::StatusCode::kUnavailable);
   EXPECT_TRUE(view.ListLastKnown(kWidget, "foo").empty());
   EXPECT_EQ(view.GetLastKnown(kWidget, {"foo", "x"}), nullptr);
+}
+
+// Thousands at once would make the server refuse the component's other requests.
+TEST_F(CoveredWatchTest, WhenTheWiderWatchIsLostTheOthersOpenInTurn) {
+  options_.probes.reopens = {.per_second = 1, .burst = 2};
+  server_.Grant("a", "foo");
+  CacheView& view = AddGranted(a_);
+  Demanded all = DemandAndSettle(view);
+  Demanded narrow[] = {DemandAndSettle(view, "foo", "x"), DemandAndSettle(view, "foo", "n1"),
+                       DemandAndSettle(view, "foo", "n2"), DemandAndSettle(view, "foo", "n3")};
+  EXPECT_EQ(server_.live_watches(), 1u);
+  server_.Revoke("a");
+  cache_->RecheckAccess("");
+  loop_.RunUntil([&] { return all.state() == DemandState::kForbidden; });
+  const auto synced = [&] {
+    return std::ranges::count_if(
+        narrow, [](const Demanded& demand) { return demand.state() == DemandState::kSynced; });
+  };
+  loop_.RunFor(absl::Milliseconds(500));
+  EXPECT_EQ(synced(), 2);
+  EXPECT_EQ(server_.live_watches(), 2u);
+  for (int i = 3; i <= 4; ++i) {
+    loop_.RunFor(absl::Seconds(1));
+    EXPECT_EQ(synced(), i);
+  }
+  EXPECT_EQ(Get(view, "foo", "x"), absl::StatusCode::kOk);
 }
 
 TEST_F(CoveredWatchTest, AComponentWithoutTheWiderAccessKeepsTheWatch) {

@@ -62,6 +62,7 @@ struct ProbeBudget::Lane {
 struct ProbeBudget::Component {
   Component(const Options& options, Loop& loop, Metrics& metrics, std::string_view name)
       : rechecks(options.rechecks, loop, metrics, LabelsOf(name, "recheck")),
+        reopens(options.reopens, loop, metrics, LabelsOf(name, "reopen")),
         hints(options.hints, loop, metrics, LabelsOf(name, "hint")),
         periodic({options.per_second, options.burst}, loop, metrics, LabelsOf(name, "periodic")) {}
 
@@ -72,6 +73,8 @@ struct ProbeBudget::Component {
     switch (urgency) {
       case Urgency::kRecheck:
         return rechecks;
+      case Urgency::kReopen:
+        return reopens;
       case Urgency::kHint:
         return hints;
       case Urgency::kPeriodic:
@@ -81,6 +84,7 @@ struct ProbeBudget::Component {
   }
 
   Lane rechecks;
+  Lane reopens;
   Lane hints;
   Lane periodic;
 };

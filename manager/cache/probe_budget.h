@@ -24,7 +24,8 @@ namespace mandate {
 // them, and runs at the first turn that comes: one flow more never delays it. Probes that a hint
 // suggests have a budget apart, because most of them succeed. So have probes of access that a
 // component has: what was revoked can be read until its recheck, so it does not wait for denied
-// scopes. Loop thread only.
+// scopes. The watches that must be opened because a wider one has ended are probes, too: thousands
+// at once would make the server refuse the component's other requests. Loop thread only.
 class ProbeBudget {
  public:
   struct Options {
@@ -32,8 +33,9 @@ class ProbeBudget {
     int burst;
     TokenBucket::Options hints = {.per_second = 50, .burst = 500};
     TokenBucket::Options rechecks = {.per_second = 50, .burst = 500};
+    TokenBucket::Options reopens = {.per_second = 200, .burst = 500};
   };
-  enum class Urgency { kRecheck, kHint, kPeriodic };
+  enum class Urgency { kRecheck, kReopen, kHint, kPeriodic };
   using Flows = std::set<std::string>;
 
  private:
@@ -62,7 +64,7 @@ class ProbeBudget {
     Lane& lane_;
   };
 
-  // Counter and gauge, {identity,reason=recheck|hint|periodic}: mandate_cache_probes_total,
+  // Counter and gauge, {identity,reason=recheck|reopen|hint|periodic}: mandate_cache_probes_total,
   // mandate_cache_probes_waiting.
   ProbeBudget(Options options, Loop& loop, Metrics& metrics);
   ~ProbeBudget();

@@ -52,7 +52,10 @@ void Reflector::StartFrom(std::string version) {
   status_ = {DemandState::kStale, absl::UnavailableError("the watch is being opened again")};
   counts_->SetStore(store_.size(), store_.bytes());
   account_.Set(store_.bytes().stored).IgnoreError();  // a wider watch held as much
-  StartWatch();
+  phase_ = Phase::kWaiting;
+  next_ = Next::kWatch;
+  probe_ = probes_.Ask(client_->component(), flows_(), ProbeBudget::Urgency::kReopen,
+                       [this] { StartWatch(); });
 }
 
 void Reflector::SwitchTo(RestClient& client) {
@@ -92,6 +95,7 @@ void Reflector::OnPurged() {
   counts_->SetStore(store_.size(), store_.bytes());
   account_.Set(0).IgnoreError();  // no more than it had
   evict_timer_.Cancel();
+  next_ = Next::kPass;
   // A watch that is being opened would continue a content that is gone.
   if (phase_ != Phase::kOpening) return;
   Stop();
