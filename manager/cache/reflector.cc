@@ -55,7 +55,7 @@ void Reflector::StartFrom(std::string version) {
   phase_ = Phase::kWaiting;
   next_ = Next::kWatch;
   probe_ = probes_.Ask(client_->component(), flows_(), ProbeBudget::Urgency::kReopen,
-                       [this] { StartWatch(); });
+                       [this] { GoOn(); });
 }
 
 void Reflector::SwitchTo(RestClient& client) {
@@ -306,15 +306,16 @@ void Reflector::WaitFor(absl::Duration delay, Next next, bool hinted) {
   next_ = next;
   probe_.reset();
   timer_.SetAfter(delay, [this, hinted] {
-    const auto go_on = [this] { next_ == Next::kPass ? StartPass() : StartWatch(); };
-    if (status_.state != DemandState::kForbidden) return go_on();
+    if (status_.state != DemandState::kForbidden) return GoOn();
     if (!hinted && namespace_is_gone_ != nullptr && namespace_is_gone_(client_->component())) {
       return WaitFor(backoff_.WhileForbidden(), next_);
     }
     const auto urgency = hinted ? ProbeBudget::Urgency::kHint : ProbeBudget::Urgency::kPeriodic;
-    probe_ = probes_.Ask(client_->component(), flows_(), urgency, go_on);
+    probe_ = probes_.Ask(client_->component(), flows_(), urgency, [this] { GoOn(); });
   });
 }
+
+void Reflector::GoOn() { next_ == Next::kPass ? StartPass() : StartWatch(); }
 
 void Reflector::AwaitAnswer(std::string_view verb) {
   // An eviction that is due is of this attempt, too.

@@ -191,6 +191,8 @@ class Reflector : private WatchStream::Observer {
   void Fail(const absl::Status& why, Next next);
   bool IsLong(const absl::Status& why) const;
   void WaitFor(absl::Duration delay, Next next, bool hinted = false);
+  // Begins what it has waited for.
+  void GoOn();
   // Ends all requests and timers.
   void Stop();
   void SetStatus(DemandState state, absl::Status reason, bool failed = false);

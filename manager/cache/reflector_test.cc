@@ -227,5 +227,26 @@ TEST_F(ReflectorTest, MayBeDestroyedAtAnyMoment) {
   }
 }
 
+TEST_F(ReflectorTest, AWatchThatContinuesAnotherOneWaitsForItsTurn) {
+  Make();
+  reflector_->StartFrom("7");
+  EXPECT_EQ(client_.watches().size(), 0u) << "never inside the call";
+  loop_.RunReady();
+  ASSERT_EQ(client_.watches().size(), 1u);
+  EXPECT_EQ(LastWatch().Query("resourceVersion"), "7");
+  EXPECT_EQ(LastWatch().Query("sendInitialEvents"), "");
+}
+
+// A watch from no version would begin now, and miss what is there.
+TEST_F(ReflectorTest, ALossWhileItWaitsForItsTurnMakesItListAgain) {
+  Make();
+  reflector_->StartFrom("7");
+  store_.Replace({}, "");
+  reflector_->OnPurged();
+  loop_.RunReady();
+  ASSERT_EQ(client_.watches().size(), 1u);
+  EXPECT_EQ(LastWatch().Query("sendInitialEvents"), "true");
+}
+
 }  // namespace
 }  // namespace mandate

@@ -47,7 +47,7 @@ class ReflectorFixture : public ::testing::Test, protected Reflector::Owner {
     states_ += std::string(ToString(status.state));
   }
 
-  void StartWithoutTurns() {
+  void Make() {
     reflector_ =
         std::make_unique<Reflector>(Reflector::Config{.spec = spec_,
                                                       .options = options_,
@@ -59,6 +59,9 @@ class ReflectorFixture : public ::testing::Test, protected Reflector::Owner {
                                                       .closer = closer_,
                                                       .log = {}},
                                     client_, store_, static_cast<Reflector::Owner&>(*this));
+  }
+  void StartWithoutTurns() {
+    Make();
     reflector_->Start();
   }
   void Start() {
