@@ -1,10 +1,5 @@
 #include "manager/object/byte_dictionary.h"
 
-#include <openssl/crypto.h>
-
-#include <cstdint>
-#include <cstdio>
-#include <fstream>
 #include <random>
 #include <string>
 #include <thread>
@@ -59,42 +54,6 @@ TEST(ByteDictionaryTest, CompressesWhatResemblesTheSamples) {
   ASSERT_EQ(dictionary->Decompress(compressed, again.data(), again.size()), absl::OkStatus());
   EXPECT_EQ(again, text);
 }
-
-#if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__) && !defined(_GLIBCXX_TSAN)
-
-// How often this process has `text` in memory that it may write.
-size_t CountInMemory(std::string_view text) {
-  size_t found = 0;
-  std::ifstream maps("/proc/self/maps");
-  std::ifstream memory("/proc/self/mem", std::ios::binary);
-  for (std::string line; std::getline(maps, line);) {
-    uintptr_t begin = 0, end = 0;
-    char modes[5] = "";
-    if (std::sscanf(line.c_str(), "%lx-%lx %4s", &begin, &end, modes) != 3) continue;
-    if (std::string_view(modes).substr(0, 2) != "rw") continue;
-    std::string bytes(end - begin, '\0');
-    memory.clear();
-    memory.seekg(static_cast<std::streamoff>(begin));
-    memory.read(bytes.data(), static_cast<std::streamsize>(bytes.size()));
-    for (size_t at = bytes.find(text); at != bytes.npos; at = bytes.find(text, at + 1)) ++found;
-  }
-  return found;
-}
-
-// zstd takes the memory for that from malloc, and not from `operator new`.
-TEST(ByteDictionaryTest, TrainingLeavesNoPartOfASample) {
-  std::string secret = "the-secret-of-the-last-sample";
-  std::vector<std::string> samples;
-  for (int i = 0; i < 100; ++i) samples.push_back(Text(i));
-  for (int i = 0; i < 200; ++i) StrAppend(&samples.back(), i, secret, i, "\n");
-  ASSERT_GE(CountInMemory(secret), 200u) << "the test itself sees what is there";
-  ASSERT_TRUE(ByteDictionary::Train(samples, kMaxBytes).ok());
-  for (std::string& sample : samples) OPENSSL_cleanse(sample.data(), sample.size());
-  // The text itself, and the copy of it that was just read.
-  EXPECT_LE(CountInMemory(secret), 3u);
-}
-
-#endif
 
 TEST(ByteDictionaryTest, ReturnsEveryTextUnchanged) {
   const auto dictionary = Trained();
