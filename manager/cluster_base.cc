@@ -11,10 +11,7 @@
 namespace mandate {
 
 absl::Status ClusterBase::Check(const CallContext& context) {
-  if (absl::Status identified = Identify(context); !identified.ok()) {
-    Note(identified);
-    return identified;
-  }
+  RETURN_IF_ERROR(Identify(context));
   return Review(context);
 }
 
@@ -73,6 +70,7 @@ void ClusterBase::KeepChecking(Executor& workers, absl::Duration timeout, uint64
   check.component = "base";
   check.check = [this](const CallContext& context) {
     const absl::Status checked = Check(context);
+    if (user_.empty()) Note(checked);  // the caller of Check() reports its error itself
     const std::string warning = Warning();
     return checked.ok() && !warning.empty() ? absl::UnavailableError(warning) : checked;
   };

@@ -65,6 +65,12 @@ TEST_F(ClusterBaseTest, OneCheckIsEnough) {
   EXPECT_EQ(log_->Count("Connected"), 1) << "what is known is not asked again";
 }
 
+TEST_F(ClusterBaseTest, AnErrorIsReportedByTheCallerAlone) {
+  server_ = absl::UnavailableError("connection refused");
+  EXPECT_TRUE(absl::IsUnavailable(Check()));
+  EXPECT_EQ(log_->lines().size(), 0u);
+}
+
 TEST_F(ClusterBaseTest, AsksUntilTheServerIsBack) {
   server_ = absl::UnavailableError("connection refused");
   KeepChecking();
