@@ -79,6 +79,7 @@ void ClusterBase::KeepChecking(Executor& workers, absl::Duration timeout, uint64
   check.timeout = timeout;
   check.seed = seed;
   check.report = [this](const absl::Status& found) {
+    // A warning: there is no credential yet.
     if (absl::IsFailedPrecondition(found) && Warning().empty()) options_.on_lost(found);
   };
   checks_ = std::make_unique<PreflightLoop>(std::move(check));

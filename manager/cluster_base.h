@@ -42,10 +42,10 @@ class ClusterBase {
 
   explicit ClusterBase(Options options) : options_(std::move(options)) {}
 
-  // Asks what is not known yet. An error is the reason why it is still not known, and then
-  // kUnavailable or kUnauthenticated; kInvalidArgument: --namespace is another one;
-  // kFailedPrecondition: with this credential the manager must not run. OK also if the server does
-  // not tell base's permissions: then Warning() has the reason.
+  // Asks what is not known yet. OK also if the server does not tell base's permissions: then
+  // Warning() has the reason. kUnavailable, kUnauthenticated: the server gives no answer, or does
+  // not accept the credential. kInvalidArgument: --namespace is another one. kFailedPrecondition:
+  // with this credential the manager must not run, or there is none yet.
   absl::Status Check(const CallContext& context);
 
   // Repeats Check() until everything is known, on `workers`. `timeout`: of one check. `workers`

@@ -1,4 +1,4 @@
-// A bound on concurrent token requests over all identities of a process.
+// A bound on concurrent token requests over all identities of a cluster.
 #pragma once
 
 #include <cstddef>

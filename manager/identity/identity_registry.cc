@@ -15,13 +15,16 @@ prometheus::Counter& BoundCounter(Metrics& metrics, const Labels& labels) {
                          "Number of times that a limit of the token sources was reached", labels);
 }
 
-LimiterMetrics SeriesOf(Metrics* metrics) {
+// `labels`: of the cluster.
+LimiterMetrics SeriesOf(Metrics* metrics, const Labels& labels) {
   if (metrics == nullptr) return {};
+  Labels limit = labels;
+  limit["limit"] = "requests";
   return {.in_flight = &metrics->Gauge("mandate_token_requests_in_flight",
-                                       "Token requests in flight, for all identities", {}),
+                                       "Token requests in flight, for all identities", labels),
           .waiting = &metrics->Gauge("mandate_token_requests_queue",
-                                     "Token requests waiting in the queue", {}),
-          .had_to_wait = &BoundCounter(*metrics, {{"limit", "requests"}})};
+                                     "Token requests waiting in the queue", labels),
+          .had_to_wait = &BoundCounter(*metrics, limit)};
 }
 
 // Names the operating system and the processor as Go does ("linux/amd64"), as the user agents of
@@ -48,6 +51,8 @@ struct IdentityRegistry::Cluster {
   std::unique_ptr<TokenSource> base_tokens;       // null: base uses the certificate
   std::unique_ptr<BaseIdentity> base;
   std::vector<std::string> components;
+  // Its own, because a server that answers nothing holds its places until the requests end.
+  std::shared_ptr<FetchLimiter> limiter;
 };
 
 absl::StatusOr<std::unique_ptr<IdentityRegistry>> IdentityRegistry::Create(Options options) {
@@ -68,10 +73,7 @@ absl::StatusOr<std::unique_ptr<IdentityRegistry>> IdentityRegistry::Create(Optio
   return registry;
 }
 
-IdentityRegistry::IdentityRegistry(Options options)
-    : options_(std::move(options)),
-      limiter_(std::make_shared<FetchLimiter>(options_.max_token_requests,
-                                              SeriesOf(options_.metrics))) {}
+IdentityRegistry::IdentityRegistry(Options options) : options_(std::move(options)) {}
 
 IdentityRegistry::~IdentityRegistry() = default;
 
@@ -79,6 +81,9 @@ absl::Status IdentityRegistry::AddCluster(const Options::OfCluster& options) {
   const ClusterConfig& config = options.config;
   auto cluster = std::make_unique<Cluster>();
   cluster->name = config.name;
+  const Labels further = clusters_.empty() ? Labels() : Labels{{"cluster", config.name}};
+  cluster->limiter = std::make_shared<FetchLimiter>(options_.max_token_requests,
+                                                    SeriesOf(options_.metrics, further));
   Endpoint plain = config.endpoint;
   plain.client_certificate.reset();
   cluster->endpoint = std::make_shared<const Endpoint>(std::move(plain));
@@ -220,7 +225,7 @@ absl::StatusOr<std::unique_ptr<CachingTokenSource>> IdentityRegistry::NewTokens(
   CachingTokenSource::Options options{
       .loop = options_.loop,
       .fetcher = std::move(requester),
-      .limiter = limiter_,
+      .limiter = cluster.limiter,
       .identity = StrCat(cluster.name, "/", name),
       .subject = StrCat("system:serviceaccount:", options_.ns, ":", service_account),
       .seed = options_.seed + tokens_.size(),

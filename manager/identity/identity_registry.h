@@ -51,7 +51,7 @@ class IdentityRegistry {
     // s).
     bool bind_to_secrets = false;
     bool create_service_accounts = false;
-    size_t max_token_requests = 10;  // in flight, over all identities
+    size_t max_token_requests = 10;  // in flight, over all identities of a cluster
     uint64_t seed = 0;               // for the jitter
     FileReader reader = LocalFileReader();
     // How long base's exec plugin may take, and whether base may use a client certificate from it
@@ -105,7 +105,6 @@ class IdentityRegistry {
   WaiterMetrics WaitersOf(const std::string& cluster, const std::string& name) const;
 
   const Options options_;
-  std::shared_ptr<FetchLimiter> limiter_;
   // One thread for each plugin, because a plugin blocks. Joined after a stop was requested of its
   // tasks.
   std::vector<std::unique_ptr<ThreadPool>> plugin_threads_;

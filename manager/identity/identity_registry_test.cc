@@ -109,6 +109,27 @@ TEST_F(IdentityRegistryTest, IdentitiesAreKeyedByClusterAndComponent) {
   EXPECT_THAT(std::string(elsewhere.message()), HasSubstr("known: scope-instance, scope-template"));
 }
 
+TEST_F(IdentityRegistryTest, AClusterThatAnswersNothingTakesNoPlaceOfAnother) {
+  Metrics metrics;
+  options.metrics = &metrics;
+  options.max_token_requests = 1;
+  // The first in the order in which they begin.
+  options.clusters.push_back({Cluster("away"), {"mirror"}});
+  fake.Handle([](const HttpRequest& request) {
+    if (request.endpoint->server == "https://away:6443") return FakeReply::Never();
+    return FakeReply::Json(201, R"({"spec":{"expirationSeconds":3600},"status":{"token":"t"}})");
+  });
+  auto registry = Started();
+  EXPECT_TRUE(registry->Status(**registry->Component("local", "scope-instance")).usable);
+  EXPECT_TRUE(registry->Status(**registry->Component("local", "scope-template")).usable);
+  EXPECT_FALSE(registry->Status(**registry->Component("away", "mirror")).usable);
+  const auto in_flight = [&](const Labels& labels) {
+    return metrics.Gauge("mandate_token_requests_in_flight", "", labels).Value();
+  };
+  EXPECT_EQ(in_flight({}), 0);
+  EXPECT_EQ(in_flight({{"cluster", "away"}}), 1);
+}
+
 TEST_F(IdentityRegistryTest, TokensAreRequestedByBaseForTheComponentsServiceAccount) {
   Metrics metrics;
   options.metrics = &metrics;
