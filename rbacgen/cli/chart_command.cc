@@ -35,6 +35,7 @@ struct Flags {
   ChartNames names;
   // As in a new chart's values, components without controllers are not included.
   ChartSettings settings = {.with = {}};
+  std::vector<std::string> cluster_scoped;
   SourceFlags sources;
 };
 
@@ -109,7 +110,8 @@ int Run(Flags flags) {
     for (ComponentMandate& component : components) MinimizeGrants(&component);
   }
   const IsServed is_served = ServedWebhooks(flags, components);
-  const ChartOptions options = {flags.names, flags.settings};
+  const ChartOptions options = {
+      flags.names, flags.settings, {flags.cluster_scoped.begin(), flags.cluster_scoped.end()}};
   auto files = BuildChart(components, options);
   if (files.ok()) {
     if (const int code = AddWebhookSources(flags.sources, sources, options, is_served, &*files)) {
@@ -153,6 +155,12 @@ void AddSettings(CLI::App* command, ChartSettings* settings, bool* no_fences) {
       "Components to cut off: they stay enabled, but have no ServiceAccount, roles and tokens")
       ->delimiter(',')
       ->allow_extra_args(false);
+  add("--watch-namespaces", &settings->watch_namespaces,
+      "As the manager's flag --watch-namespaces: bind the components' ClusterRoles in these "
+      "namespaces instead of the cluster (default: the cluster)")
+      ->delimiter(',')
+      ->allow_extra_args(false)
+      ->check(IsNamespace());
   add("--identity-mode", &settings->identity_mode,
       "As the manager's flag --identity-mode: token, impersonate, single")
       ->check(CLI::IsMember({"token", "impersonate", "single"}));
@@ -206,6 +214,13 @@ void AddChartCommand(CLI::App& app, int* exit_code) {
       ->capture_default_str();
   command->add_flag("--minimal", flags->minimal,
                     "Omit rules that other rules already cover, and merge rules");
+  command
+      ->add_option("--cluster-scoped", flags->cluster_scoped,
+                   "Cluster-scoped resources of CRDs, such as clusterissuers.cert-manager.io: a "
+                   "manager that watches only some namespaces needs its rights on these in the "
+                   "cluster. Those of Kubernetes are known")
+      ->delimiter(',')
+      ->allow_extra_args(false);
   AddSettings(command, &flags->settings, &flags->no_fences);
   AddMandateSourceFlags(command, &flags->sources);
   command->footer(

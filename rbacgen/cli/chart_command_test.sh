@@ -50,6 +50,18 @@ expect 0 'plain, to a file' chart --format=yaml --namespace=ns-1 --create-servic
   --out="$dir/new/rbac.yaml" "$sample"
 diff "$dir/plain" "$dir/new/rbac.yaml" || fail '--out differs from standard output'
 
+printf '%s\n' '// +mandate:component:name=c,events=none' \
+  '// +kubebuilder:rbac:groups=core,resources=pods,verbs=list' \
+  '// +kubebuilder:rbac:groups=example.com,resources=gadgets,verbs=list' >"$dir/namespaces.cc"
+expect 0 'some namespaces' chart --format=yaml --watch-namespaces=shop,bank "$dir/namespaces.cc"
+grep -q '^kind: ClusterRoleBinding$' "$dir/out" && fail 'some namespaces: a binding in the cluster'
+grep -q '^  namespace: bank$' "$dir/out" || fail 'some namespaces: no binding in the second'
+expect 0 'a kind without namespaces' chart --format=yaml --watch-namespaces=shop \
+  --cluster-scoped=gadgets.example.com "$dir/namespaces.cc"
+grep -q '^  name: mandate-manager-c-cluster-scoped$' "$dir/out" || fail 'a kind without namespaces: no role for it'
+expect 2 'no namespace to watch' chart --format=yaml --watch-namespaces=A_b "$dir/namespaces.cc"
+says 'no namespace to watch' err '--watch-namespaces: '
+
 printf '%s\n' '// +mandate:component:name=c' \
   '// +kubebuilder:rbac:groups=apps,resources=deployments,verbs=update' >"$dir/unjustified.cc"
 expect 1 'no reason' chart --format=yaml "$dir/unjustified.cc"

@@ -157,7 +157,9 @@ class Reader {
   absl::Status Chart(const YAML::Node& node, Config* to) const {
     ChartOutput& chart = to->chart.emplace();
     return Map(node, "chart",
-               {{"dir", Text("dir", &chart.dir)}, {"minimal", Flag("minimal", &chart.minimal)}},
+               {{"dir", Text("dir", &chart.dir)},
+                {"minimal", Flag("minimal", &chart.minimal)},
+                {"cluster-scoped", Texts("cluster-scoped", &chart.cluster_scoped)}},
                {"dir"});
   }
 

@@ -23,6 +23,8 @@ struct SourcePath {
 struct ChartOutput {
   std::string dir;
   bool minimal = false;
+  // Resources of others' CRDs, as "widgets.example.com"; those of the output `crd` are known.
+  std::vector<std::string> cluster_scoped = {};
 };
 
 struct HeaderOutput {

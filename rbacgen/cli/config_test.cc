@@ -29,7 +29,7 @@ base-name: acme
 part-of: acme-chart
 namespace: acme-system
 outputs:
-  chart: {dir: charts/acme, minimal: true}
+  chart: {dir: charts/acme, minimal: true, cluster-scoped: [issuers.example.com]}
   header: {out: a.h, base: with}
   roles: {out: role.yaml, role-name: manager-role, minimal: true}
   webhook: {out: webhook.yaml, service-name: s, service-namespace: n}
@@ -46,6 +46,7 @@ outputs:
   EXPECT_TRUE(config->warn_unjustified);
   EXPECT_EQ(config->base_name + config->part_of + config->ns, "acmeacme-chartacme-system");
   EXPECT_TRUE(config->chart->minimal);
+  EXPECT_EQ(config->chart->cluster_scoped, std::vector<std::string>{"issuers.example.com"});
   EXPECT_EQ(config->header->base, "with");
   EXPECT_EQ(config->roles->role_name, "manager-role");
   EXPECT_EQ(config->webhook->service_namespace, "n");
@@ -71,8 +72,9 @@ TEST(ConfigTest, NamesTheLineAndTheNearestKey) {
   EXPECT_EQ(Mistake("sources: [.]\ncomponentFrom: dir"),
             "rbacgen.yaml:2: unknown key \"componentFrom\" in the configuration; did you mean "
             "\"component-from\"?");
-  EXPECT_EQ(Mistake("sources: [.]\noutputs:\n  chart: {folder: d}"),
-            "rbacgen.yaml:3: unknown key \"folder\" in chart; known keys: dir, minimal");
+  EXPECT_EQ(
+      Mistake("sources: [.]\noutputs:\n  chart: {folder: d}"),
+      "rbacgen.yaml:3: unknown key \"folder\" in chart; known keys: cluster-scoped, dir, minimal");
 }
 
 TEST(ConfigTest, ReportsInvalidValues) {

@@ -59,4 +59,25 @@ diff "$golden" "$dir/crds/example.com_widgets.yaml" || fail 'a mistake: wrote'
 
 expect 0 'nothing to do' -I . -I "$kubernetes" --out=- api/mandate/options.proto
 says 'nothing to do' err 'no message with option (mandate.api.resource)'
+
+# A project's namespace is that of its conversions, and the chart knows which of its kinds are cluster-scoped.
+rbacgen=("$1" generate)
+mkdir "$dir/project"
+cp "$dir/gadget.proto" "$dir/project/"
+cat >"$dir/project/a.cc" <<'END'
+// +mandate:component:name=a,events=none
+// +kubebuilder:rbac:groups=example.com,resources=gadgets;widgets,verbs=list
+END
+cat >"$dir/project/rbacgen.yaml" <<'END'
+sources: [a.cc]
+namespace: project-system
+outputs:
+  crd: {dir: crds, files: [gadget.proto]}
+  chart: {dir: chart, cluster-scoped: [things.example.org]}
+END
+expect 0 'a project' --config="$dir/project/rbacgen.yaml" -I "$PWD" -I "$PWD/$kubernetes"
+grep -q '          namespace: project-system' "$dir/project/crds/example.com_gadgets.yaml" || fail 'a project: another namespace'
+role=$(sed -n '/^  name: mandate-manager-a-cluster-scoped$/,/^---$/p' "$dir/project/chart/templates/generated/a.yaml")
+grep -qxF -- '  - gadgets' <<<"$role" || fail 'a project: its cluster-scoped kind is not known'
+! grep -q widgets <<<"$role" || fail 'a project: a namespaced kind counts as cluster-scoped'
 echo passed

@@ -207,6 +207,9 @@ class Maker {
     options.names.base = config_.base_name;
     options.names.part_of = config_.part_of;
     if (!config_.ns.empty()) options.settings.ns = config_.ns;
+    options.cluster_scoped = cluster_scoped_;
+    options.cluster_scoped.insert(config_.chart->cluster_scoped.begin(),
+                                  config_.chart->cluster_scoped.end());
     const std::string folder = config_.chart->dir + "/";
     auto files = BuildChart(components, options);
     if (!files.ok()) return Fail(folder, AsStd(files.status().message()));
@@ -283,12 +286,14 @@ class Maker {
     }
     YamlOptions options;
     if (config_.crd->max_description) options.max_description = *config_.crd->max_description;
+    if (!config_.ns.empty()) options.service_namespace = config_.ns;
     const auto definitions = MakeDefinitions(sources, protos, options, &diagnostics);
     AddFindings(diagnostics, "crd", &project_.findings);
     project_.unreadable |= diagnostics.unreadable();
     if (diagnostics.errors() > 0) return absl::OkStatus();
     for (const Definition& definition : definitions) {
       project_.files.push_back({config_.crd->dir + "/" + definition.file, definition.text});
+      if (definition.cluster_scoped) cluster_scoped_.insert(definition.name);
     }
     crds_made_ = true;
     return absl::OkStatus();
@@ -334,6 +339,7 @@ class Maker {
   Sources sources_;
   Webhooks webhooks_;
   Project project_;
+  std::set<std::string> cluster_scoped_;  // CRDs: "widgets.example.com"
   int errors_of_markers_ = 0;
   bool crds_made_ = false;
 };

@@ -11,7 +11,7 @@ namespace mandate::rbacgen {
 // Appends to one text. `indent` is always that of the block that is being written.
 class Yaml::Writer {
  public:
-  explicit Writer(Flavor flavor) : flavor_(flavor) {}
+  Writer(Flavor flavor, std::string_view each) : flavor_(flavor), each_(each) {}
 
   // Writes a list or map as a block; its first line is already indented.
   void Block(const Yaml& node, size_t indent) {
@@ -71,6 +71,13 @@ class Yaml::Writer {
           Text(node.text_, indent);
         }
         break;
+      case Kind::kEachString:
+        if (flavor_ == Flavor::kHelm) {
+          out_ += "{{ $each | quote }}";
+        } else {
+          Text(std::string(each_), indent);
+        }
+        break;
       case Kind::kText:
         Text(node.text_, indent);
         break;
@@ -117,6 +124,7 @@ class Yaml::Writer {
   }
 
   Flavor flavor_;
+  std::string_view each_;
   std::string out_;
 };
 
@@ -138,6 +146,17 @@ Yaml Yaml::Document(Yaml inner) {
   Yaml node;
   node.kind_ = Kind::kDocument;
   node.list_.push_back(std::move(inner));
+  return node;
+}
+
+Yaml Yaml::ForEach(Strings strings, Yaml document) {
+  document.for_each_ = std::move(strings);
+  return document;
+}
+
+Yaml Yaml::EachString() {
+  Yaml node;
+  node.kind_ = Kind::kEachString;
   return node;
 }
 
@@ -167,8 +186,8 @@ Yaml& Yaml::operator[](const std::string& key) {
   return map_[key];
 }
 
-std::string Yaml::Write(Flavor flavor) const {
-  Writer writer(flavor);
+std::string Yaml::Write(Flavor flavor, std::string_view each) const {
+  Writer writer(flavor, each);
   if (writer.IsBlock(*this)) {
     writer.Block(*this, 0);
   } else {
@@ -189,7 +208,17 @@ std::string WriteDocuments(const std::vector<Yaml>& documents, Yaml::Flavor flav
   for (const Yaml& document : documents) {
     if (!helm && !document.condition().plain) continue;
     if (helm) expect(document.condition().helm);
-    absl::StrAppend(&text, "---\n", document.Write(flavor));
+    if (!document.for_each()) {
+      absl::StrAppend(&text, "---\n", document.Write(flavor));
+    } else if (helm) {
+      // Inside "range", "." would be the string, and not what the actions expect.
+      absl::StrAppend(&text, "{{- range $each := ", document.for_each()->helm, " }}\n",
+                      "{{- with $ }}\n---\n", document.Write(flavor), "{{- end }}\n{{- end }}\n");
+    } else {
+      for (const std::string& each : document.for_each()->plain) {
+        absl::StrAppend(&text, "---\n", document.Write(flavor, each));
+      }
+    }
   }
   expect("");
   return text;

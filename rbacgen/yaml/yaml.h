@@ -2,6 +2,7 @@
 #pragma once
 
 #include <map>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -41,6 +42,16 @@ class Yaml {
     Condition operator&&(const Condition& other) const;
     Condition operator!() const;
   };
+  // A list of strings: in a chart the value `helm`, such as $.Values.names, else `plain`.
+  struct Strings {
+    std::string helm;
+    std::vector<std::string> plain;
+  };
+  // A document that exists once for each string, with the string wherever it has EachString().
+  static Yaml ForEach(Strings strings, Yaml document);
+  static Yaml EachString();
+  const std::optional<Strings>& for_each() const { return for_each_; }
+
   // A list item, map entry or document that exists only if `condition` is true. In a chart, the
   // caller must omit a list or map that could become empty.
   static Yaml If(const Condition& condition, Yaml node);
@@ -54,24 +65,27 @@ class Yaml {
   // A map's value; adds it if the key is missing. A null tree becomes a map.
   Yaml& operator[](const std::string& key);
 
-  // The document, which ends in a line feed; its own condition is ignored. For kHelm, "{{" in a
-  // string is escaped, so that Helm does not evaluate it.
+  // The document, which ends in a line feed; its own condition, and ForEach(), are ignored. For
+  // kHelm, "{{" in a string is escaped, so that Helm does not evaluate it.
   enum class Flavor { kPlain, kHelm };
-  std::string Write(Flavor flavor = Flavor::kPlain) const;
+  // `each` is what EachString() is in plain YAML.
+  std::string Write(Flavor flavor = Flavor::kPlain, std::string_view each = "") const;
 
  private:
   class Writer;
-  enum class Kind { kNull, kText, kVerbatim, kAction, kDocument, kList, kMap };
+  enum class Kind { kNull, kText, kVerbatim, kAction, kEachString, kDocument, kList, kMap };
 
   Kind kind_ = Kind::kNull;
   Condition condition_;
+  std::optional<Strings> for_each_;
   std::string text_;
   std::string helm_;  // for an action
   List list_;         // for a document: its content
   Map map_;
 };
 
-// The documents one after the other, each after a line "---" and under its condition.
+// The documents one after the other, each after a line "---", under its condition, and once for
+// each string of its ForEach().
 std::string WriteDocuments(const std::vector<Yaml>& documents, Yaml::Flavor flavor);
 
 }  // namespace mandate::rbacgen

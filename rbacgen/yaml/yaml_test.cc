@@ -56,6 +56,22 @@ TEST(Yaml, AnActionDependsOnTheFlavor) {
   EXPECT_EQ(document.Write(), "namespace: \"true\"\n");
 }
 
+TEST(Yaml, ADocumentForEachString) {
+  const Yaml each = Yaml::ForEach({".Values.names", {"a", "true"}},
+                                  Yaml::Map{{"name", Yaml::EachString()}, {"x", "y"}});
+  const Yaml other = Yaml::Map{{"z", "w"}};
+  EXPECT_EQ(WriteDocuments({each, other}, Yaml::Flavor::kPlain),
+            "---\nname: a\nx: \"y\"\n---\nname: \"true\"\nx: \"y\"\n---\nz: w\n");
+  EXPECT_EQ(WriteDocuments({each, other}, Yaml::Flavor::kHelm),
+            "{{- range $each := .Values.names }}\n{{- with $ }}\n---\n"
+            "name: {{ $each | quote }}\nx: \"y\"\n{{- end }}\n{{- end }}\n---\nz: w\n");
+}
+
+TEST(Yaml, ADocumentForNoStringIsNotWritten) {
+  const Yaml each = Yaml::ForEach({".Values.names", {}}, Yaml::Map{{"name", Yaml::EachString()}});
+  EXPECT_EQ(WriteDocuments({each}, Yaml::Flavor::kPlain), "");
+}
+
 TEST(Yaml, ConditionsStayInAChartAndAreDecidedInPlainYaml) {
   const Yaml::Condition yes{".Values.yes", true};
   const Yaml::Condition no{".Values.no", false};

@@ -13,6 +13,7 @@
 #include "rbacgen/emit/chart/impersonation.h"
 #include "rbacgen/emit/chart/impersonation_fence.h"
 #include "rbacgen/emit/chart/token_fence.h"
+#include "rbacgen/emit/chart/watched_namespaces.h"
 #include "rbacgen/emit/roles.h"
 
 namespace mandate::rbacgen {
@@ -64,12 +65,16 @@ void AddScopeTemplate(ObjectMaker& maker, const std::string& name, const Grant& 
   maker.Add(std::move(object), maker.switches().ExternalAsScopeTemplate());
 }
 
-void AddGrant(ObjectMaker& maker, const Grant& grant) {
+void AddGrant(ObjectMaker& maker, const Grant& grant, const std::set<std::string>& cluster_scoped) {
   const Yaml ns = maker.NamespaceOf(grant.ns);
   const Yaml rules = RulesYaml(grant.rules);
   if (!grant.external) {
     maker.Role(maker.account(), ns, rules, grant.justifications);
-    maker.Binding(maker.account(), ns, maker.Requesters());
+    if (ns.IsNull()) {
+      AddClusterGrant(maker, grant.rules, cluster_scoped);
+    } else {
+      maker.Binding(maker.account(), ns, maker.Requesters());
+    }
     return;
   }
   const std::string name = maker.account() + "-external";
@@ -79,13 +84,14 @@ void AddGrant(ObjectMaker& maker, const Grant& grant) {
 
 std::vector<Yaml> ComponentObjects(const ComponentMandate& component,
                                    const std::vector<ComponentMandate>& all,
-                                   const ChartNames& names, const ChartSwitches& switches) {
+                                   const ChartNames& names, const ChartSwitches& switches,
+                                   const std::set<std::string>& cluster_scoped) {
   std::vector<Yaml> objects;
   ObjectMaker maker(names, switches, component.name, ServiceAccountName(names.base, component.name),
                     &objects);
   AddServiceAccount(maker, /*mounted_in_pods=*/false);
   AddKillSwitch(maker);
-  for (const Grant& grant : component.grants) AddGrant(maker, grant);
+  for (const Grant& grant : component.grants) AddGrant(maker, grant, cluster_scoped);
   AddImpersonation(maker, component);
   AddImpersonationFence(maker, component, all);
   for (const Fence& fence : component.fences) AddFencePolicy(maker, fence);
@@ -177,8 +183,9 @@ absl::StatusOr<std::vector<ChartFile>> BuildChart(const std::vector<ComponentMan
   std::vector<ChartFile> files;
   files.push_back({"base", {}, BaseObjects(components, names, switches).Make()});
   for (const ComponentMandate& component : components) {
-    files.push_back({component.name, switches.Granted(component),
-                     ComponentObjects(component, components, names, switches)});
+    files.push_back(
+        {component.name, switches.Granted(component),
+         ComponentObjects(component, components, names, switches, options.cluster_scoped)});
   }
   RETURN_IF_ERROR(CheckNames(files));
   return files;

@@ -46,7 +46,8 @@ std::vector<Yaml> Objects(const std::vector<ChartFile>& files) {
   std::vector<Yaml> objects;
   for (const ChartFile& file : files) {
     for (const Yaml& object : file.objects) {
-      if (file.condition.plain && object.condition().plain) objects.push_back(object);
+      const bool for_none = object.for_each() && object.for_each()->plain.empty();
+      if (file.condition.plain && object.condition().plain && !for_none) objects.push_back(object);
     }
   }
   return objects;

@@ -252,6 +252,14 @@ Condition ChartSwitches::Fences() const {
   return {"ne (toString $.Values.fences) \"false\"", settings_.fences};
 }
 
+Condition ChartSwitches::WatchesSomeNamespaces() const {
+  return {"$.Values.watchNamespaces", !settings_.watch_namespaces.empty()};
+}
+
+Yaml::Strings ChartSwitches::WatchedNamespaces() const {
+  return {"$.Values.watchNamespaces", settings_.watch_namespaces};
+}
+
 std::string HelmHelpers(const std::string& base_name,
                         const std::vector<ComponentMandate>& components) {
   const std::vector<std::string> names = ControllersOf(components);

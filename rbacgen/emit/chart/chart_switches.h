@@ -25,6 +25,8 @@ struct ChartSettings {
   bool flow_schemas = false;
   bool audit_policy = false;
   bool fences = true;
+  // The namespaces that the manager watches, as its flag --watch-namespaces; all if empty.
+  std::vector<std::string> watch_namespaces = {};
   // The audiences of tokens for the API server: kubeadm's, kind's and others', EKS's, k3s's.
   std::vector<std::string> api_audiences = {"https://kubernetes.default.svc.cluster.local",
                                             "https://kubernetes.default.svc", "k3s"};
@@ -63,6 +65,9 @@ class ChartSwitches {
   Condition FlowSchemas() const;
   Condition AuditPolicy() const;
   Condition Fences() const;
+  // Whether the manager watches only some namespaces, and which.
+  Condition WatchesSomeNamespaces() const;
+  Yaml::Strings WatchedNamespaces() const;
 
  private:
   Condition Mode(std::string_view mode) const;

@@ -43,10 +43,23 @@ void ObjectMaker::Role(const std::string& name, const Yaml& ns, Yaml rules,
 void ObjectMaker::Binding(const std::string& role, const Yaml& ns, Yaml::List subjects,
                           const Yaml::Condition& condition) {
   const std::string kind = ns.IsNull() ? "ClusterRole" : "Role";
-  Yaml::Map object = Object(kRbacVersion, kind + "Binding", role, ns);
-  object["roleRef"] = Yaml::Map{{"apiGroup", kRbacGroup}, {"kind", kind}, {"name", role}};
+  Add(BindingObject(role, kind, role, ns, std::move(subjects)), condition);
+}
+
+void ObjectMaker::BindingInWatchedNamespaces(const std::string& role, Yaml::List subjects) {
+  Yaml::Map object = BindingObject(role + "-watched", "ClusterRole", role, Yaml::EachString(),
+                                   std::move(subjects));
+  out_.push_back(Yaml::ForEach(switches_.WatchedNamespaces(), std::move(object)));
+}
+
+Yaml::Map ObjectMaker::BindingObject(const std::string& name, const std::string& role_kind,
+                                     const std::string& role, const Yaml& ns,
+                                     Yaml::List subjects) const {
+  Yaml::Map object =
+      Object(kRbacVersion, ns.IsNull() ? "ClusterRoleBinding" : "RoleBinding", name, ns);
+  object["roleRef"] = Yaml::Map{{"apiGroup", kRbacGroup}, {"kind", role_kind}, {"name", role}};
   object["subjects"] = std::move(subjects);
-  Add(std::move(object), condition);
+  return object;
 }
 
 Yaml ObjectMaker::NamespaceOf(const std::string& grant_ns) const {

@@ -45,6 +45,9 @@ class ObjectMaker {
   // Adds a binding of the role with that name to the subjects.
   void Binding(const std::string& role, const Yaml& ns, Yaml::List subjects,
                const Yaml::Condition& condition = {});
+  // Adds a RoleBinding of the ClusterRole with that name in each namespace of a manager that does
+  // not watch all of them. It has a name of its own, because the component may have a Role there.
+  void BindingInWatchedNamespaces(const std::string& role, Yaml::List subjects);
   // The namespace of a Grant; null if it is for the whole cluster.
   Yaml NamespaceOf(const std::string& grant_ns) const;
   // A ServiceAccount of the manager's namespace, as a subject.
@@ -58,6 +61,9 @@ class ObjectMaker {
   const ChartSwitches& switches() const { return switches_; }
 
  private:
+  Yaml::Map BindingObject(const std::string& name, const std::string& role_kind,
+                          const std::string& role, const Yaml& ns, Yaml::List subjects) const;
+
   const ChartNames& names_;
   const ChartSwitches& switches_;
   const std::string component_;

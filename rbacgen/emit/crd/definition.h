@@ -16,6 +16,9 @@ struct Definition {
   std::string file;
   // A YAML document that names its .proto files.
   std::string text;
+  // "widgets.example.com"
+  std::string name;
+  bool cluster_scoped = false;
 };
 
 // One definition for each group and plural, sorted by file name. Mistakes are reported as

@@ -15,13 +15,17 @@ RENDERED = {
                    "flowSchemas": "true", "auditPolicy": "true", "metrics.enabled": "true",
                    "externalGrants": "scopetemplate", "deployment.priorityClassName": "system-cluster-critical",
                    "deployment.extraArgs": '["--guard=warn"]', "deployment.podLabels": '{"a": "b"}',
-                   "deployment.nodeSelector": '{"a": "b"}', "imagePullSecrets": '[{"name": "pull"}]'},
+                   "deployment.nodeSelector": '{"a": "b"}', "imagePullSecrets": '[{"name": "pull"}]',
+                   "deployment.extraVolumes": '[{"name": "leaf", "secret": {"secretName": "leaf"}}]',
+                   "deployment.extraVolumeMounts": '[{"name": "leaf", "mountPath": "/run/leaf", "readOnly": true}]'},
     "one component": {"image": "example.com/m:1", "controllers": '["scope-template"]'},
     "impersonate": {"image": "example.com/m:1", "identityMode": "impersonate"},
     "impersonate, classic": {"image": "example.com/m:1", "identityMode": "impersonate", "impersonation": "classic"},
     "webhooks": {"image": "example.com/m:1", "webhooks.enabled": "true"},
     "webhooks with a certificate of others": {"image": "example.com/m:1", "webhooks.enabled": "true",
-                                              "webhooks.certificateSecret": "tls"},
+                                              "webhooks.certificateSecret": "tls",
+                                              "deployment.extraVolumes": '[{"name": "leaf", "emptyDir": {}}]'},
+    "some namespaces": {"image": "example.com/m:1", "watchNamespaces": '["default", "kube-public"]'},
     "single": {"image": "example.com/m:1", "identityMode": "single"},
     "grants alone": BARE,
 }
@@ -45,6 +49,8 @@ REFUSED: dict[str, tuple[dict[str, str], str]] = {
     "a label that is a number": ({"image": "example.com/m:1", "deployment.podLabels": '{"a": 1}'}, "podLabels"),
     "lines in a name": ({"image": "example.com/m:1", "deployment.priorityClassName": "a\nhostNetwork: true"},
                         "priorityClassName"),
+    "a namespace twice": ({**BARE, "watchNamespaces": '["shop", "shop"]'}, "watchNamespaces"),
+    "no name of a namespace": ({**BARE, "watchNamespaces": '["Shop"]'}, "watchNamespaces"),
     "an unknown value": ({**BARE, "controler": '["*"]'}, "controler"),
 }
 
@@ -129,10 +135,13 @@ class Rendered(ChartCase):
                     objects[thing["kind"], meta["namespace"], meta["name"]] = thing
             return objects
 
-        modes: dict[str, list[str]] = {"token": ["--kill-switch"], "impersonate": [], "single": []}
+        some = ["--watch-namespaces=default,kube-public",
+                "--cluster-scoped=scopeinstances.operators.coreos.com,scopetemplates.operators.coreos.com"]
+        modes: dict[str, list[str]] = {"token": ["--kill-switch"], "impersonate": [], "single": some}
         for mode, switches in modes.items():
             theirs = listed(world.helm("template", RELEASE, CHART, values={
-                **BARE, "identityMode": mode, "killSwitch": "true" if switches else "false", "flowSchemas": "true",
+                **BARE, "identityMode": mode, "killSwitch": "true" if mode == "token" else "false", "flowSchemas": "true",
+                "watchNamespaces": '["default", "kube-public"]' if switches == some else "[]",
                 "auditPolicy": "true", "metrics.enabled": "true", "webhooks.enabled": "true"}))
             # The Secret that the component fills; the plain manifests do not have it.
             theirs = {key: thing for key, thing in theirs.items() if key[2] != f"{BASE}-webhook-certificate"}

@@ -123,6 +123,41 @@ class Upgrades(ChartCase):
                     self.expect(f"base may not {verb} {resource}", not world.can(base, verb, resource, NAMESPACE), "it may")
                 base_is_held_to_the_component_that_it_acts_as(self)
 
+    def test_some_namespaces(self) -> None:
+        """watchNamespaces takes the components' rights on namespaced kinds in all other namespaces, and gives them back."""
+        world = self.world
+        before = world.ours()
+        places = {"watched": "--namespace=watched", "other": "--namespace=other", "everywhere": "--all-namespaces"}
+        def may(verb: str, resource: str) -> list[str]:
+            return [place for place, flag in places.items() if world.as_component(INSTANCE, "auth", "can-i", verb, resource, flag)[0] == 0]
+        def bindings() -> list[str]:
+            return may("create", "rolebindings.rbac.authorization.k8s.io")
+        for namespace in ("watched", "other"):
+            world.kubectl("create", "namespace", namespace)
+        self.step("watchNamespaces: watched, default")
+        world.upgrade(watchNamespaces='["watched", "default"]')
+        world.eventually("scope-instance writes RoleBindings there alone", lambda: (bindings() == ["watched"], bindings()))
+        for resource in ("scopeinstances.operators.coreos.com", "clusterrolebindings.rbac.authorization.k8s.io", "namespaces"):
+            self.expect(f"and lists {resource} everywhere", "everywhere" in may("list", resource), may("list", resource))
+        world.restart_manager("--watch-namespaces=watched,default")
+        e2e.apply(world, e2e.template(), e2e.instance(["watched"]))
+        e2e.scoped(world, "True")
+        self.held("the manager is ready, and grants in a watched namespace")
+        e2e.apply(world, e2e.instance(["watched", "other"]))
+        e2e.scoped(world, "False")
+        self.held("an instance that names another namespace reports it")
+        world.kubectl("delete", "scopeinstance/e2e", "scopetemplate/e2e")
+        self.step("watchNamespaces: watched")
+        world.upgrade(watchNamespaces='["watched"]')
+        self.expect("the binding of the other is gone", not world.get("rolebindings", "-n", "default")["items"],
+                    world.get("rolebindings", "-n", "default"))
+        self.step("watchNamespaces: all")
+        world.upgrade()
+        self.expect("as before", world.ours() == before, world.ours())
+        world.eventually("scope-instance writes RoleBindings everywhere", lambda: (bindings() == [*places], bindings()))
+        world.restart_manager()
+        world.kubectl("delete", "namespace", "watched", "other")
+
     def test_the_switches(self) -> None:
         """Kill switches, flow schemas, the audit policy and the right to create ServiceAccounts are added and
         removed."""
