@@ -4,19 +4,18 @@
 
 #include "manager/core/printable.h"
 #include "manager/core/strings.h"
+#include "manager/core/utf8.h"
 
 namespace mandate {
 namespace {
 
 constexpr size_t kMaxMessage = 32768;
 
-// At most `limit` bytes, cut between UTF-8 characters.
+// At most `limit` bytes, with the ellipsis.
 std::string Cut(const std::string& text, size_t limit) {
   if (text.size() <= limit) return text;
   static constexpr std::string_view kEllipsis = "…";
-  size_t end = limit - kEllipsis.size();
-  while (end > 0 && (static_cast<unsigned char>(text[end]) & 0xc0) == 0x80) --end;
-  return text.substr(0, end) + std::string(kEllipsis);
+  return StrCat(Utf8Prefix(text, limit - kEllipsis.size()), kEllipsis);
 }
 
 bool Same(const ConditionProto& a, const ConditionProto& b) {

@@ -5,6 +5,8 @@
 
 #include "manager/cache/watch_request.h"
 #include "manager/core/strings.h"
+#include "manager/core/utf8.h"
+#include "manager/object/api_error.h"
 #include "manager/object/kinds/authorization_v1.h"
 #include "manager/object/object_codec.h"
 
@@ -18,6 +20,8 @@ using Review = authorizationv1::SelfSubjectAccessReview;
 struct AccessProof::Round {
   AccessProof* owner;
   std::stop_source stop;
+  // If the budget has run the check: it is under way as long as the round is.
+  std::unique_ptr<ProbeBudget::Ticket> ticket = nullptr;
   int awaited = 0;       // reviews
   absl::Status error;    // of the first review without an answer
   absl::Status refusal;  // of the first that said no
@@ -92,9 +96,21 @@ void AccessProof::OnWatchEnd(const WatchStream::End&) {
 void AccessProof::CheckSoon() {
   denied_backoff_.Reset();
   if (probe_ != nullptr && probe_->IsWaitingHint()) return;
-  const auto urgency =
-      state_ == State::kProven ? ProbeBudget::Urgency::kRecheck : ProbeBudget::Urgency::kHint;
+  AskFor(state_ == State::kProven   ? ProbeBudget::Urgency::kRecheck
+         : state_ == State::kDenied ? ProbeBudget::Urgency::kHint
+                                    : ProbeBudget::Urgency::kFirst);
+}
+
+void AccessProof::AskFor(ProbeBudget::Urgency urgency) {
   probe_ = probes_.Ask(client_.component(), flows_(), urgency, [this] { Check(); });
+}
+
+void AccessProof::CheckAgainLater() {
+  next_check_.SetAfter(error_backoff_.Next(random_), [this] {
+    if (probe_ != nullptr && probe_->IsWaitingHint()) return;
+    AskFor(state_ == State::kDenied ? ProbeBudget::Urgency::kPeriodic
+                                    : ProbeBudget::Urgency::kFirst);
+  });
 }
 
 void AccessProof::UpdateFlows() {
@@ -102,7 +118,7 @@ void AccessProof::UpdateFlows() {
 }
 
 void AccessProof::Check() {
-  probe_.reset();
+  auto ticket = std::move(probe_);
   if (round_ != nullptr) {
     again_ = true;
     return;
@@ -117,7 +133,8 @@ void AccessProof::Check() {
   renewal_.reset();
   again_ = false;
   last_check_ = Now();
-  round_ = std::make_shared<Round>(Round{.owner = this, .stop = {}, .error = {}, .refusal = {}});
+  round_ = std::make_shared<Round>(
+      Round{.owner = this, .stop = {}, .ticket = std::move(ticket), .error = {}, .refusal = {}});
   const std::shared_ptr<Round> round = round_;
   if (options_.needs_list) Send("list", round);
   Send("watch", round);
@@ -163,7 +180,7 @@ void AccessProof::OnReview(Round& round, const std::string& verb,
     counts_.allowed.Increment();
   } else {
     counts_.denied.Increment();
-    const std::string& why = review->status().reason();
+    const std::string why = Abbreviated(review->status().reason(), kMaxErrorMessage);
     round.refusal.Update(absl::PermissionDeniedError(
         StrCat(client_.component(), " may not ", verb, " ", spec_.ToString(),
                why.empty() ? "" : StrCat(" (", why, ")"),
@@ -207,8 +224,7 @@ void AccessProof::RetryLater() {
   next_check_.SetAfter(denied_backoff_.Next(random_), [this] {
     if (NamespaceIsGone()) return RetryLater();
     if (probe_ != nullptr && probe_->IsWaitingHint()) return;
-    probe_ = probes_.Ask(client_.component(), flows_(), ProbeBudget::Urgency::kPeriodic,
-                         [this] { Check(); });
+    AskFor(ProbeBudget::Urgency::kPeriodic);
   });
 }
 
@@ -218,7 +234,7 @@ void AccessProof::NoteLost(const absl::Status& why) {
   // A review that was sent with that credential may still be allowed.
   DropQuestions();
   expiry_.Cancel();
-  next_check_.SetAfter(error_backoff_.Next(random_), [this] { Check(); });
+  CheckAgainLater();
   if (state_ != State::kProven) return;
   Become(State::kExpired,
          absl::UnavailableError(StrCat(client_.component(), " has no credential that the server ",
@@ -251,7 +267,7 @@ void AccessProof::Denied(absl::Status why) {
 }
 
 void AccessProof::Failed(const absl::Status& why) {
-  next_check_.SetAfter(error_backoff_.Next(random_), [this] { Check(); });
+  CheckAgainLater();
   if (state_ != State::kUnknown && state_ != State::kExpired) return;
   Become(state_,
          absl::Status(absl::StatusCode::kUnavailable,

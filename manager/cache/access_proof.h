@@ -77,7 +77,8 @@ class AccessProof : private WatchStream::Observer {
 
   // Reviews now, or right after the review under way, whose answer may be outdated.
   void Check();
-  // The access may have changed: reviews when the budget allows, before the periodic probes.
+  // The access is not known yet, or may have changed: reviews when the budget allows, before the
+  // periodic probes.
   void CheckSoon();
   // Config::flows has more than before.
   void UpdateFlows();
@@ -111,6 +112,9 @@ class AccessProof : private WatchStream::Observer {
   void OnWatchEnd(const WatchStream::End& end) override;
 
   void Renew();
+  void AskFor(ProbeBudget::Urgency urgency);
+  // After a check without an answer.
+  void CheckAgainLater();
   void Send(const std::string& verb, const std::shared_ptr<Round>& round);
   void OnReview(Round& round, const std::string& verb, absl::StatusOr<HttpResponse> response);
   void Conclude(Round& round);

@@ -87,6 +87,15 @@ TEST_F(AccessProofTest, NeedsWatch) {
       << proof.reason();
 }
 
+// A denial names each Role that a binding refers to in vain; tenants choose the names.
+TEST_F(AccessProofTest, KeepsTheBeginningOfALongReason) {
+  why_ = std::string(300'000, 'w');
+  AccessProof& proof = MakeChecked(false, false);
+  EXPECT_EQ(proof.state(), State::kDenied);
+  EXPECT_LT(proof.reason().message().size(), 4096u);
+  EXPECT_NE(proof.reason().message().find("www… (300000 bytes)"), absl::string_view::npos);
+}
+
 TEST_F(AccessProofTest, NeedsListWhereTheStateIsListed) {
   options_.needs_list = true;
   EXPECT_EQ(MakeChecked(true, true).state(), State::kProven);

@@ -41,6 +41,9 @@ absl::Status Check(const Cache::Options& options) {
   status.Update(positive("probes.hints.burst", options.probes.hints.burst, 0));
   status.Update(positive("probes.rechecks.per_second", options.probes.rechecks.per_second, 0.0));
   status.Update(positive("probes.rechecks.burst", options.probes.rechecks.burst, 0));
+  status.Update(positive("probes.firsts.per_second", options.probes.firsts.per_second, 0.0));
+  status.Update(positive("probes.firsts.burst", options.probes.firsts.burst, 0));
+  status.Update(positive("probes.max_under_way", options.probes.max_under_way, 0));
   status.Update(positive("probes.reopens.per_second", options.probes.reopens.per_second, 0.0));
   status.Update(positive("probes.reopens.burst", options.probes.reopens.burst, 0));
   status.Update(positive("closes.per_second", options.closes.per_second, 0.0));
@@ -163,6 +166,7 @@ class Cache::Registry : public WatchRegistry, public std::enable_shared_from_thi
 
   // Plans the watches of narrower scopes again. Each may send requests.
   void ReplanLater(const DemandSpec& wider) {
+    if (!wider.name.empty()) return;  // one object contains no other scope
     Post([wider](Registry& self) { self.ReplanSlice(wider, self.watches_.upper_bound(wider)); });
   }
   void ReplanSlice(const DemandSpec& wider, WatchMap::const_iterator it) {

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <string>
+#include <vector>
 
 #include "manager/cache/cache.h"
 #include "manager/cache/testing/cache_fixture.h"
@@ -154,6 +155,33 @@ TEST_F(CoveredWatchTest, WhenTheWiderWatchIsLostTheOthersOpenInTurn) {
     EXPECT_EQ(synced(), i);
   }
   EXPECT_EQ(Get(view, "foo", "x"), absl::StatusCode::kOk);
+}
+
+// One component asks by the watches that open, the other by reviews: thousands at once, too.
+TEST_F(CoveredWatchTest, WhenTheWiderWatchIsLostTheOtherComponentAsksInTurn) {
+  options_.probes.firsts = {.per_second = 1, .burst = 2};
+  server_.Grant("a", "foo");
+  CacheView& view_a = AddGranted(a_);
+  CacheView& view_b = AddGranted(b_);
+  Demanded all_a = DemandAndSettle(view_a);
+  Demanded all_b = DemandAndSettle(view_b);
+  std::vector<Demanded> narrow;
+  for (const char* name : {"x", "n1", "n2", "n3"}) {
+    for (CacheView* view : {&view_a, &view_b}) {
+      narrow.push_back(DemandAndSettle(*view, "foo", name));
+    }
+  }
+  loop_.RunFor(absl::Minutes(1));
+  EXPECT_EQ(server_.live_watches(), 1u);
+  server_.Revoke("a");
+  cache_->RecheckAccess("");
+  loop_.RunUntil([&] { return all_a.state() == DemandState::kForbidden; });
+  a_.ForgetRequests();
+  loop_.RunFor(absl::Milliseconds(500));
+  EXPECT_EQ(a_.Count(kReviews), 2u);
+  loop_.RunFor(absl::Seconds(2));
+  EXPECT_GE(a_.Count(kReviews), 4u);
+  for (const Demanded& demand : narrow) EXPECT_EQ(demand.state(), DemandState::kSynced);
 }
 
 TEST_F(CoveredWatchTest, AComponentWithoutTheWiderAccessKeepsTheWatch) {

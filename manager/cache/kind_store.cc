@@ -76,10 +76,10 @@ void KindStore::Close(Known& known, std::shared_ptr<Known> kept) {
 
 void KindStore::Sweep(const Known& moved) {
   if (closed_.empty()) return;
-  closed_.Sweep(moved, [&](Known& closed) { return IsAhead(closed); });
+  closed_.Sweep(moved, [&](Known& closed) { return IsNeeded(closed); });
 }
 
-bool KindStore::IsAhead(Known& closed) const {
+bool KindStore::IsNeeded(Known& closed) const {
   if (closed.sweeps_to_skip > 0) {
     --closed.sweeps_to_skip;
     return true;

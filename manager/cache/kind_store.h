@@ -126,7 +126,7 @@ class KindStore {
   // all of them after each move of one would cost the square of their number.
   void Sweep(const Known& moved);
   // Whether a store with a watch is behind this closed one.
-  bool IsAhead(Known& closed) const;
+  bool IsNeeded(Known& closed) const;
 
   // An object whose identity the transform would change stays as it is.
   ObjectPtr Transformed(ObjectPtr object) const;

@@ -7,14 +7,17 @@
 namespace mandate {
 
 struct ProbeBudget::Probe {
-  std::function<void()> run;  // empty: it has run, or was withdrawn
-  Flows flows;                // in which it waits
+  std::function<void()> run;          // empty: it has run, or was withdrawn
+  Flows flows;                        // in which it waits
+  Component* under_way_of = nullptr;  // it has run, and its ticket lives
 };
 
 // Probes that share a budget.
 struct ProbeBudget::Lane {
-  Lane(TokenBucket::Options options, Loop& loop, Metrics& metrics, const Labels& labels)
-      : tokens(options, loop.clock().TimeNow()),
+  Lane(Component& owner, TokenBucket::Options options, Loop& loop, Metrics& metrics,
+       const Labels& labels)
+      : component(owner),
+        tokens(options, loop.clock().TimeNow()),
         timer(loop),
         probes(metrics.Counter("mandate_cache_probes_total",
                                "Requests that asked whether access has come back, or has gone",
@@ -52,6 +55,7 @@ struct ProbeBudget::Lane {
     waiting.Set(static_cast<double>(count));
   }
 
+  Component& component;
   FlowQueue<Place> queue;
   TokenBucket tokens;
   LoopTimer timer;
@@ -61,10 +65,12 @@ struct ProbeBudget::Lane {
 
 struct ProbeBudget::Component {
   Component(const Options& options, Loop& loop, Metrics& metrics, std::string_view name)
-      : rechecks(options.rechecks, loop, metrics, LabelsOf(name, "recheck")),
-        reopens(options.reopens, loop, metrics, LabelsOf(name, "reopen")),
-        hints(options.hints, loop, metrics, LabelsOf(name, "hint")),
-        periodic({options.per_second, options.burst}, loop, metrics, LabelsOf(name, "periodic")) {}
+      : rechecks(*this, options.rechecks, loop, metrics, LabelsOf(name, "recheck")),
+        firsts(*this, options.firsts, loop, metrics, LabelsOf(name, "first")),
+        reopens(*this, options.reopens, loop, metrics, LabelsOf(name, "reopen")),
+        hints(*this, options.hints, loop, metrics, LabelsOf(name, "hint")),
+        periodic(*this, {options.per_second, options.burst}, loop, metrics,
+                 LabelsOf(name, "periodic")) {}
 
   static Labels LabelsOf(std::string_view name, const char* reason) {
     return {{"identity", std::string(name)}, {"reason", reason}};
@@ -73,6 +79,8 @@ struct ProbeBudget::Component {
     switch (urgency) {
       case Urgency::kRecheck:
         return rechecks;
+      case Urgency::kFirst:
+        return firsts;
       case Urgency::kReopen:
         return reopens;
       case Urgency::kHint:
@@ -84,9 +92,11 @@ struct ProbeBudget::Component {
   }
 
   Lane rechecks;
+  Lane firsts;
   Lane reopens;
   Lane hints;
   Lane periodic;
+  int under_way = 0;
 };
 
 ProbeBudget::ProbeBudget(Options options, Loop& loop, Metrics& metrics)
@@ -101,10 +111,14 @@ ProbeBudget::Component& ProbeBudget::Find(std::string_view component) {
   return *components_.emplace(std::string(component), std::move(added)).first->second;
 }
 
-ProbeBudget::Ticket::Ticket(std::shared_ptr<Probe> probe, Urgency urgency, Lane& lane)
-    : probe_(std::move(probe)), urgency_(urgency), lane_(lane) {}
+ProbeBudget::Ticket::Ticket(ProbeBudget& budget, std::shared_ptr<Probe> probe, Urgency urgency,
+                            Lane& lane)
+    : budget_(budget), probe_(std::move(probe)), urgency_(urgency), lane_(lane) {}
 
-ProbeBudget::Ticket::~Ticket() { probe_->run = nullptr; }
+ProbeBudget::Ticket::~Ticket() {
+  probe_->run = nullptr;
+  if (probe_->under_way_of != nullptr) budget_.End(*probe_->under_way_of);
+}
 
 bool ProbeBudget::Ticket::IsWaitingHint() const {
   return probe_->run != nullptr && urgency_ != Urgency::kPeriodic;
@@ -124,23 +138,36 @@ std::unique_ptr<ProbeBudget::Ticket> ProbeBudget::Ask(std::string_view component
   if (!lane.timer.IsSet()) {
     lane.timer.Set(loop_.clock().TimeNow(), [this, &lane] { Run(lane); });
   }
-  return std::make_unique<Ticket>(std::move(probe), urgency, lane);
+  return std::make_unique<Ticket>(*this, std::move(probe), urgency, lane);
 }
 
 void ProbeBudget::Run(Lane& lane) {
   const absl::Time now = loop_.clock().TimeNow();
-  while (lane.tokens.Wait(now) == absl::ZeroDuration()) {
+  int& under_way = lane.component.under_way;
+  while (lane.tokens.Wait(now) == absl::ZeroDuration() && under_way < options_.max_under_way) {
     const auto probe = lane.Next();
     if (probe == nullptr) break;
     lane.tokens.Take(now);
     lane.probes.Increment();
+    ++under_way;
+    probe->under_way_of = &lane.component;
     // The probe may destroy its ticket.
     const auto run = std::exchange(probe->run, nullptr);
     run();
   }
   lane.Tidy();
-  if (lane.queue.size() == 0) return;
+  // Without a place it waits for End().
+  if (lane.queue.size() == 0 || under_way >= options_.max_under_way) return;
   lane.timer.SetAfter(lane.tokens.Wait(now), [this, &lane] { Run(lane); });
+}
+
+void ProbeBudget::End(Component& component) {
+  if (component.under_way-- < options_.max_under_way) return;
+  for (Lane* lane : {&component.rechecks, &component.firsts, &component.reopens, &component.hints,
+                     &component.periodic}) {
+    if (lane->queue.size() == 0) continue;
+    lane->timer.Set(loop_.clock().TimeNow(), [this, lane] { Run(*lane); });
+  }
 }
 
 }  // namespace mandate

@@ -24,18 +24,27 @@ namespace mandate {
 // them, and runs at the first turn that comes: one flow more never delays it. Probes that a hint
 // suggests have a budget apart, because most of them succeed. So have probes of access that a
 // component has: what was revoked can be read until its recheck, so it does not wait for denied
-// scopes. The watches that must be opened because a wider one has ended are probes, too: thousands
-// at once would make the server refuse the component's other requests. Loop thread only.
+// scopes. The watches that must be opened because a wider one has ended are probes, too, and
+// reviews of access that is not known yet: thousands at once would make the server refuse the
+// component's other requests. A probe that keeps its ticket is under way until the ticket's end.
+// Loop thread only.
 class ProbeBudget {
  public:
   struct Options {
     double per_second;  // of periodic ones
     int burst;
-    TokenBucket::Options hints = {.per_second = 50, .burst = 500};
-    TokenBucket::Options rechecks = {.per_second = 50, .burst = 500};
-    TokenBucket::Options reopens = {.per_second = 200, .burst = 500};
+    // A hint opens a watch. An API server queues some 300 requests of a user (API Priority and
+    // Fairness: 6 queues of 50), and answers 429 to more: these two have at most as many at once.
+    TokenBucket::Options hints = {.per_second = 100, .burst = 200};
+    TokenBucket::Options reopens = {.per_second = 200, .burst = 100};
+    // These two are access reviews.
+    TokenBucket::Options rechecks = {.per_second = 100, .burst = 500};
+    TokenBucket::Options firsts = {.per_second = 1000, .burst = 1000};
+    // Of a component. Its other calls have places beside them (ClientOptions::max_in_flight), also
+    // when the server takes long for each.
+    int max_under_way = 32;
   };
-  enum class Urgency { kRecheck, kReopen, kHint, kPeriodic };
+  enum class Urgency { kRecheck, kFirst, kReopen, kHint, kPeriodic };
   using Flows = std::set<std::string>;
 
  private:
@@ -44,10 +53,11 @@ class ProbeBudget {
   struct Probe;
 
  public:
-  // A waiting probe. Its destructor withdraws it. The budget outlives it.
+  // A probe that waits, or that is under way: the destructor withdraws or ends it. The budget
+  // outlives it.
   class Ticket {
    public:
-    Ticket(std::shared_ptr<Probe> probe, Urgency urgency, Lane& lane);
+    Ticket(ProbeBudget& budget, std::shared_ptr<Probe> probe, Urgency urgency, Lane& lane);
     ~Ticket();
     Ticket(const Ticket&) = delete;
     Ticket& operator=(const Ticket&) = delete;
@@ -59,13 +69,14 @@ class ProbeBudget {
     void Join(const Flows& flows);
 
    private:
+    ProbeBudget& budget_;
     const std::shared_ptr<Probe> probe_;  // shared with the queue
     const Urgency urgency_;
     Lane& lane_;
   };
 
-  // Counter and gauge, {identity,reason=recheck|reopen|hint|periodic}: mandate_cache_probes_total,
-  // mandate_cache_probes_waiting.
+  // Counter and gauge, {identity,reason=recheck|first|reopen|hint|periodic}:
+  // mandate_cache_probes_total, mandate_cache_probes_waiting.
   ProbeBudget(Options options, Loop& loop, Metrics& metrics);
   ~ProbeBudget();
 
@@ -77,6 +88,8 @@ class ProbeBudget {
  private:
   Component& Find(std::string_view component);
   void Run(Lane& lane);
+  // A probe of the component is no longer under way.
+  void End(Component& component);
 
   const Options options_;
   Loop& loop_;

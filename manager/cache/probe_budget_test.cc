@@ -115,6 +115,53 @@ TEST_F(ProbeBudgetTest, ABurstAndThenTheRate) {
   EXPECT_EQ(Take(), "123");
 }
 
+// A server that takes long for each answer does not get more of them at once.
+TEST(ProbeBudgetPlacesTest, AProbeHasAPlaceUntilItsTicketEnds) {
+  SimulatedLoop loop;
+  Metrics metrics;
+  ProbeBudget budget({.per_second = 100, .burst = 100, .max_under_way = 2}, loop, metrics);
+  std::string ran;
+  const auto ask = [&](const char* name, Urgency urgency, const char* component = "a") {
+    return budget.Ask(component, {}, urgency, [&ran, name] { ran += name; });
+  };
+  auto first = ask("1", Urgency::kPeriodic);
+  auto second = ask("2", Urgency::kPeriodic);
+  loop.RunReady();
+  auto withdrawn = ask("w", Urgency::kPeriodic);
+  const auto third = ask("3", Urgency::kPeriodic);
+  const auto urgent = ask("R", Urgency::kRecheck);
+  loop.RunReady();
+  EXPECT_EQ(ran, "12");
+  withdrawn.reset();
+  // Another component has places of its own.
+  const auto other = ask("o", Urgency::kPeriodic, "b");
+  loop.RunFor(absl::Minutes(1));
+  EXPECT_EQ(ran, "12o");
+  EXPECT_EQ(loop.NextTimer(), absl::InfiniteFuture()) << "nothing is asked again and again";
+  first.reset();
+  loop.RunReady();
+  EXPECT_EQ(ran, "12oR") << "access that the component has comes first";
+  second.reset();
+  loop.RunReady();
+  EXPECT_EQ(ran, "12oR3");
+}
+
+TEST(ProbeBudgetPlacesTest, AProbeThatDropsItsTicketHasNone) {
+  SimulatedLoop loop;
+  Metrics metrics;
+  ProbeBudget budget({.per_second = 100, .burst = 100, .max_under_way = 1}, loop, metrics);
+  std::vector<std::unique_ptr<ProbeBudget::Ticket>> tickets(10);
+  int ran = 0;
+  for (auto& ticket : tickets) {
+    ticket = budget.Ask("a", {}, Urgency::kReopen, [&] {
+      ++ran;
+      ticket.reset();
+    });
+  }
+  loop.RunReady();
+  EXPECT_EQ(ran, 10);
+}
+
 TEST_F(ProbeBudgetTest, EachReasonHasABudgetOfItsOwn) {
   for (int i = 0; i < 8; ++i) {
     tickets_.push_back(Ask("p", Urgency::kPeriodic));

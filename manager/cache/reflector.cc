@@ -315,7 +315,10 @@ void Reflector::WaitFor(absl::Duration delay, Next next, bool hinted) {
   });
 }
 
-void Reflector::GoOn() { next_ == Next::kPass ? StartPass() : StartWatch(); }
+void Reflector::GoOn() {
+  probe_.reset();
+  next_ == Next::kPass ? StartPass() : StartWatch();
+}
 
 void Reflector::AwaitAnswer(std::string_view verb) {
   // An eviction that is due is of this attempt, too.

@@ -46,9 +46,10 @@ TEST_F(ReflectorAccessTest, ADeniedStreamingListIsNotListed) {
 
 // With many denied watches, each waits for the component's budget.
 TEST_F(ReflectorAccessTest, ADeniedRequestWaitsForTheBudget) {
-  std::vector<std::unique_ptr<ProbeBudget::Ticket>> others;
-  for (int i = 0; i < 20 + 5 * 30; ++i) {
-    others.push_back(probes_.Ask(client_.component(), {}, ProbeBudget::Urgency::kPeriodic, [] {}));
+  std::vector<std::unique_ptr<ProbeBudget::Ticket>> others(20 + 5 * 30);
+  for (auto& ticket : others) {
+    ticket = probes_.Ask(client_.component(), {}, ProbeBudget::Urgency::kPeriodic,
+                         [&ticket] { ticket.reset(); });
   }
   StartWithList(403, StatusJson(403, "Forbidden"), /*times=*/5);
   client_.ForgetRequests();

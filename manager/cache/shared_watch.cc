@@ -71,7 +71,7 @@ void SharedWatch::Join(WatchComponent& component, std::shared_ptr<ReadableScope>
   if (keeper_ != nullptr) return Replan();
   if (reflector_ != nullptr) {
     Update(*member);
-    member->proof().Check();
+    member->proof().CheckSoon();
     return Replan();
   }
   SharedWatch* const wider = PlannedKeeper();
@@ -350,7 +350,7 @@ void SharedWatch::StepDownFor(WatchMember& successor) {
   if (before.proof().state() == AccessProof::State::kDenied) {
     before.proof().RetryLater();
   } else {
-    before.proof().Check();
+    before.proof().CheckSoon();
   }
 }
 

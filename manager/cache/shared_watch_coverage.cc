@@ -134,7 +134,7 @@ void SharedWatch::Unfollow(SharedWatch* next) {
   if (next != nullptr) FollowLater();
   for (const auto& member : members_) {
     Update(*member);
-    if (member.get() != sponsor_) member->proof().Check();
+    if (member.get() != sponsor_) member->proof().CheckSoon();
   }
 }
 

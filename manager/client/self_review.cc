@@ -7,6 +7,8 @@
 #include "manager/core/executor.h"
 #include "manager/core/status_macros.h"
 #include "manager/core/strings.h"
+#include "manager/core/utf8.h"
+#include "manager/object/api_error.h"
 #include "manager/object/json_codec.h"
 
 namespace mandate {
@@ -60,6 +62,9 @@ absl::StatusOr<SelfSubjectAccessReview> ReviewOf(const absl::StatusOr<HttpRespon
   RETURN_IF_ERROR(answer.status());
   SelfSubjectAccessReview review;
   RETURN_IF_ERROR(FromJson(answer->body, review));
+  auto& status = *review.mutable_status();
+  status.set_reason(Abbreviated(status.reason(), kMaxErrorMessage));
+  status.set_evaluationerror(Abbreviated(status.evaluationerror(), kMaxErrorMessage));
   return review;
 }
 

@@ -39,7 +39,7 @@ struct AccessQuestion {
   rbac::Rule rule;
 };
 
-// The answer to one, with the server's reason.
+// The answer to one, with the server's reason, of which the beginning is kept (api_error.h).
 using AccessAnswer = authorizationv1::SubjectAccessReviewStatus;
 
 // The same for each question, at most `at_once` (1 or more) at a time; the answers have the order

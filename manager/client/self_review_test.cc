@@ -10,6 +10,7 @@
 #include "manager/client/testing/fake_rest_client.h"
 #include "manager/core/strings.h"
 #include "manager/core/testing/simulated_loop.h"
+#include "manager/object/api_error.h"
 #include "manager/object/json.h"
 
 namespace mandate {
@@ -68,6 +69,17 @@ TEST_F(SelfReviewTest, WhatMayI) {
             R"("resource":"pods","verb":"list"}})");
   EXPECT_EQ(Asked("", {.verbs = {"get"}, .non_resource_urls = {"/metrics"}}),
             R"({"nonResourceAttributes":{"path":"/metrics","verb":"get"}})");
+}
+
+TEST_F(SelfReviewTest, KeepsTheBeginningOfALongReason) {
+  const std::string text(300'000, 'r');
+  Answer(FakeRestClient::Json(
+      201, StrCat(R"({"status":{"reason":")", text, R"(","evaluationError":")", text, R"("}})")));
+  const auto answers = ReviewOwnAccess(Soon(), client_, {{"shop", ToGet("pods")}}, 1);
+  ASSERT_TRUE(answers.ok()) << answers.status();
+  const std::string kept = std::string(kMaxErrorMessage, 'r') + "… (300000 bytes)";
+  EXPECT_EQ((*answers)[0].reason(), kept);
+  EXPECT_EQ((*answers)[0].evaluationerror(), kept);
 }
 
 TEST_F(SelfReviewTest, ManyQuestionsAreUnderWayAtOnce) {

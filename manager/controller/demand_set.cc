@@ -14,6 +14,7 @@
 #include "manager/core/log_reason.h"
 #include "manager/core/mutex.h"
 #include "manager/core/strings.h"
+#include "manager/core/token_bucket.h"
 
 namespace mandate {
 
@@ -25,7 +26,8 @@ class DemandSet::Core : public std::enable_shared_from_this<Core> {
         metrics_(controller_context.metrics),
         component_(controller_context.component),
         waits_(std::make_shared<WaitSet>(controller_context.loop)),
-        log_(controller_context.log) {}
+        log_(controller_context.log),
+        lines_(kLines, loop_.clock().TimeNow()) {}
 
   void Connect(std::string_view controller, Enqueue enqueue) {
     const Labels labels = {{"controller", std::string(controller)}, {"identity", component_}};
@@ -127,6 +129,9 @@ class DemandSet::Core : public std::enable_shared_from_this<Core> {
   }
 
  private:
+  // Of the log: one revocation may deny thousands of demands, and their owners' status has each.
+  static constexpr TokenBucket::Options kLines = {.per_second = 1, .burst = 20};
+
   // One open demand of the cache.
   struct Watched {
     std::unique_ptr<DemandHandle> handle;  // null until the cache has returned it
@@ -245,13 +250,27 @@ class DemandSet::Core : public std::enable_shared_from_this<Core> {
     if (status.state == DemandState::kForbidden || status.state == DemandState::kKindAbsent ||
         (exceeds && !watched.denied)) {
       watched.denied = true;
-      log_.Info(exceeds ? "Demand exceeds the memory" : "Demand was denied",
+      WriteLine(exceeds ? "Demand exceeds the memory" : "Demand was denied",
                 {{"demand", spec.ToString()},
                  {"state", ToString(status.state)},
                  {"reason", LogReason(status.reason)}});
     } else if (status.state == DemandState::kSynced && std::exchange(watched.denied, false)) {
-      log_.Info("Demand is synced again", {{"demand", spec.ToString()}});
+      WriteLine("Demand is synced again", {{"demand", spec.ToString()}});
     }
+  }
+
+  void WriteLine(std::string_view message, Logger::Fields fields)
+      ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_) {
+    const absl::Time now = loop_.clock().TimeNow();
+    if (lines_.Wait(now) == absl::ZeroDuration()) {
+      lines_.Take(now);
+      skips_lines_ = false;
+      return log_.Info(message, fields);
+    }
+    if (!std::exchange(skips_lines_, true)) {
+      log_.Info("Many demands change their state: those that follow are logged at -v=1");
+    }
+    log_.Debug(1, message, fields);
   }
 
   static void Send(std::vector<Request> requests, const Enqueue& enqueue) {
@@ -286,6 +305,8 @@ class DemandSet::Core : public std::enable_shared_from_this<Core> {
   absl::flat_hash_map<DemandSpec, std::shared_ptr<Watched>> watched_ ABSL_GUARDED_BY(mutex_);
   Enqueue enqueue_ ABSL_GUARDED_BY(mutex_);
   Gauges gauges_ ABSL_GUARDED_BY(mutex_);
+  TokenBucket lines_ ABSL_GUARDED_BY(mutex_);
+  bool skips_lines_ ABSL_GUARDED_BY(mutex_) = false;
   bool closed_ ABSL_GUARDED_BY(mutex_) = false;
 };
 

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "manager/controller/testing/controller_fixture.h"
+#include "manager/core/strings.h"
 #include "manager/object/api_error.h"
 
 namespace mandate {
@@ -200,6 +201,31 @@ TEST_F(DemandSetTest, ADenialAndItsEndAreLoggedOnce) {
   cache_.SetState(RolesOf("foo"), DemandState::kSynced);
   EXPECT_EQ(log_->Count("Demand is synced again"), 1);
   EXPECT_EQ(log_->Count("Demand"), 2);
+}
+
+// One revocation may deny thousands of demands.
+TEST_F(DemandSetTest, ManyDenialsAreFewLines) {
+  StartWithDemands();
+  std::vector<SelectedDemand> demands;
+  for (int i = 0; i < 100; ++i) demands.push_back({RolesOf(StrCat("n", i))});
+  demands_->Replace(Owner("a"), demands);
+  (void)SettleAndTake();
+  const auto deny = [&](int from, int to) {
+    for (int i = from; i < to; ++i) {
+      cache_.SetState(RolesOf(StrCat("n", i)), DemandState::kForbidden,
+                      absl::PermissionDeniedError("no"));
+    }
+    (void)SettleAndTake();
+  };
+  deny(0, 50);
+  EXPECT_EQ(log_->Count("Demand was denied"), 20);
+  EXPECT_EQ(log_->Count("Many demands change their state"), 1);
+  // They return one a second.
+  loop_.RunFor(absl::Seconds(2));
+  deny(50, 100);
+  EXPECT_GE(log_->Count("Demand was denied"), 22);
+  EXPECT_LE(log_->Count("Demand was denied"), 25);
+  EXPECT_EQ(log_->Count("Many demands change their state"), 2);
 }
 
 TEST_F(DemandSetTest, CheckReportsADenialBeforeWhatWillPass) {

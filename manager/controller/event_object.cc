@@ -5,6 +5,7 @@
 #include "absl/strings/str_format.h"
 #include "manager/client/call_record.h"
 #include "manager/core/strings.h"
+#include "manager/core/utf8.h"
 #include "manager/object/api_error.h"
 #include "manager/object/object_codec.h"
 #include "manager/object/time.h"
@@ -19,14 +20,6 @@ constexpr size_t kMaxWord = 128;
 constexpr size_t kMaxNote = 1024;
 constexpr size_t kMaxName = 253;
 constexpr size_t kHashLength = 16;
-
-std::string Cut(std::string text, size_t limit) {
-  if (text.size() <= limit) return text;
-  size_t end = limit;
-  while (end > 0 && (static_cast<unsigned char>(text[end]) & 0xc0) == 0x80) --end;
-  text.resize(end);
-  return text;
-}
 
 // FNV-1a, which gives the same value in every process, unlike absl::Hash.
 uint64_t StableHash(std::string_view text) {
@@ -67,9 +60,9 @@ std::string EventContent::SeriesKey() const {
 }
 
 EventContent TruncateToLimits(EventContent content) {
-  content.reason = Cut(std::move(content.reason), kMaxWord);
-  content.action = Cut(std::move(content.action), kMaxWord);
-  content.note = Cut(std::move(content.note), kMaxNote);
+  content.reason.resize(Utf8Prefix(content.reason, kMaxWord).size());
+  content.action.resize(Utf8Prefix(content.action, kMaxWord).size());
+  content.note.resize(Utf8Prefix(content.note, kMaxNote).size());
   return content;
 }
 
@@ -86,7 +79,7 @@ eventsv1::Event EventObject(const EventContent& content, const EventReporter& re
                                                         absl::ToUnixMicros(time))))));
   SetTime(time, event.mutable_eventtime());
   event.set_reportingcontroller(reporter.controller);
-  event.set_reportinginstance(Cut(reporter.instance, kMaxWord));
+  event.set_reportinginstance(std::string(Utf8Prefix(reporter.instance, kMaxWord)));
   event.set_type(content.type == EventType::kWarning ? "Warning" : "Normal");
   event.set_reason(content.reason);
   event.set_action(content.action);

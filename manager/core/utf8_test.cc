@@ -49,5 +49,23 @@ TEST(Utf8LengthTest, IsZeroOfWhatIsInvalid) {
   }
 }
 
+TEST(AbbreviatedTest, CutsBetweenCharacters) {
+  const struct {
+    std::string_view text;
+    size_t max;
+    std::string_view result;
+  } rows[] = {
+      {"", 0, ""},
+      {"abc", 3, "abc"},
+      {"abcd", 3, "abc… (4 bytes)"},
+      {"a\u00e9b", 3, "a\u00e9… (4 bytes)"},
+      {"a\u00e9b", 2, "a… (4 bytes)"},  // in the middle of one
+      {"\u20ac\u20ac", 5, "\u20ac… (6 bytes)"},
+      {"\u20ac", 2, "… (3 bytes)"},
+      {"\x80\x80\x80", 2, "… (3 bytes)"},  // no characters
+  };
+  for (const auto& row : rows) EXPECT_EQ(Abbreviated(row.text, row.max), row.result) << row.text;
+}
+
 }  // namespace
 }  // namespace mandate

@@ -26,6 +26,7 @@ constexpr std::string_view kDeniedByWebhook = "admission webhook \"";
 // The longest excerpt of a body that is not a Status, such as a proxy's page or a panic.
 constexpr size_t kMaxExcerpt = 512;
 constexpr size_t kMaxStatusBytes = size_t{1} << 20;
+constexpr int kMaxCauses = 50;
 
 struct Code {
   int http;
@@ -110,7 +111,23 @@ std::optional<ApiStatusProto> ParseStatusBody(std::string_view body) {
   return proto;
 }
 
-absl::Status Build(const ApiStatusProto& proto, std::optional<absl::Duration> retry_after) {
+// Bounds the texts that come from the server.
+void Abbreviate(ApiStatusProto& proto) {
+  if (proto.message().size() > kMaxErrorMessage) {
+    proto.set_message(Abbreviated(proto.message(), kMaxErrorMessage));
+  }
+  if (!proto.has_details()) return;
+  auto& causes = *proto.mutable_details()->mutable_causes();
+  if (causes.size() > kMaxCauses) causes.DeleteSubrange(kMaxCauses, causes.size() - kMaxCauses);
+  for (auto& cause : causes) {
+    if (cause.message().size() > kMaxErrorMessage) {
+      cause.set_message(Abbreviated(cause.message(), kMaxErrorMessage));
+    }
+  }
+}
+
+absl::Status Build(ApiStatusProto proto, std::optional<absl::Duration> retry_after) {
+  Abbreviate(proto);
   std::string message = proto.message();
   if (message.empty()) message = StrCat("HTTP ", proto.code(), " ", proto.reason());
   absl::Status status(CodeOf(proto.code(), proto.reason()), message);
@@ -137,14 +154,14 @@ absl::Status StatusFromResponse(int http_code, std::string_view body,
   // Clients act on the code of the response, whatever the body says.
   proto.set_code(http_code);
   if (proto.reason().empty()) proto.set_reason(std::string(Find(http_code).reason));
-  return Build(proto, retry_after);
+  return Build(std::move(proto), retry_after);
 }
 
 absl::Status StatusFromApi(const ApiStatusProto& status,
                            std::optional<absl::Duration> retry_after) {
   ApiStatusProto proto = status;
   if (proto.reason().empty()) proto.set_reason(std::string(Find(proto.code()).reason));
-  return Build(proto, retry_after);
+  return Build(std::move(proto), retry_after);
 }
 
 std::optional<ApiStatusProto> ApiStatus(const absl::Status& status) {

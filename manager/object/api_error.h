@@ -20,6 +20,10 @@ using ApiStatusProto = k8s::io::apimachinery::pkg::apis::meta::v1::Status;
 inline constexpr std::string_view kApiStatusUrl =
     "type.googleapis.com/k8s.io.apimachinery.pkg.apis.meta.v1.Status";
 
+// The longest message that an error keeps; of a longer one, the beginning. The server repeats names
+// that its users have chosen: a denial names each Role that a binding refers to in vain.
+inline constexpr size_t kMaxErrorMessage = 2048;
+
 // The error of a response. `body` is a metav1.Status (JSON or protobuf) or anything at all, of
 // which a bounded excerpt is kept; `retry_after` is the header's. HTTP code and reason decide:
 //

@@ -163,6 +163,23 @@ TEST(ApiErrorTest, KeepsTheServersStatus) {
   EXPECT_EQ(HttpCode(absl::OkStatus()), 0);
 }
 
+// Users of the server choose the names that it repeats.
+TEST(ApiErrorTest, KeepsTheBeginningOfALongText) {
+  ApiStatusProto proto;
+  proto.set_code(403);
+  proto.set_message(std::string(300'000, 'm'));
+  for (int i = 0; i < 1000; ++i) {
+    auto& cause = *proto.mutable_details()->add_causes();
+    cause.set_reason(i == 0 ? "NamespaceTerminating" : "Other");
+    cause.set_message(std::string(10'000, 'c'));
+  }
+  const absl::Status status = StatusFromApi(proto);
+  EXPECT_EQ(AsStd(status.message()), std::string(kMaxErrorMessage, 'm') + "… (300000 bytes)");
+  EXPECT_EQ(ApiStatus(status)->message(), AsStd(status.message()));
+  EXPECT_TRUE(IsNamespaceTerminating(status));
+  EXPECT_LT(ApiStatus(status)->ByteSizeLong(), 120'000u);
+}
+
 TEST(ApiErrorTest, ReadsProtobuf) {
   ApiStatusProto proto;
   proto.set_status("Failure");

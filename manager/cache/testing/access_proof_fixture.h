@@ -37,7 +37,7 @@ class AccessProofFixture : public ::testing::Test {
       }
       if (code_ != 201) return FakeRestClient::Json(code_, "{}");
       review->mutable_status()->set_allowed(allowed_[review->spec().resourceattributes().verb()]);
-      review->mutable_status()->set_reason("because");
+      review->mutable_status()->set_reason(why_);
       return FakeRestClient::Json(201, *EncodeObject(*review, Encoding::kJson));
     });
   }
@@ -89,6 +89,7 @@ class AccessProofFixture : public ::testing::Test {
   std::mt19937_64 random_{1};
   AccessProof::Options options_;
   std::map<std::string, bool> allowed_ = {{"list", true}, {"watch", true}};
+  std::string why_ = "because";
   std::string version_ = "42";
   bool up_ = true;
   std::string unanswered_;  // the verb of reviews without an answer
