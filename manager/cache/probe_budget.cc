@@ -1,5 +1,6 @@
 #include "manager/cache/probe_budget.h"
 
+#include <iterator>
 #include <utility>
 
 #include "manager/cache/flow_queue.h"
@@ -97,6 +98,7 @@ struct ProbeBudget::Component {
   Lane hints;
   Lane periodic;
   int under_way = 0;
+  size_t turn = 0;  // whose the next place is
 };
 
 ProbeBudget::ProbeBudget(Options options, Loop& loop, Metrics& metrics)
@@ -163,8 +165,13 @@ void ProbeBudget::Run(Lane& lane) {
 
 void ProbeBudget::End(Component& component) {
   if (component.under_way-- < options_.max_under_way) return;
-  for (Lane* lane : {&component.rechecks, &component.firsts, &component.reopens, &component.hints,
-                     &component.periodic}) {
+  Lane* const lanes[] = {&component.rechecks, &component.firsts, &component.reopens,
+                         &component.hints, &component.periodic};
+  // The lane whose timer is set first takes the place. None of them may always be the first:
+  // thousands that wait in one lane would keep the others from theirs.
+  const size_t first = component.turn++;
+  for (size_t i = 0; i < std::size(lanes); ++i) {
+    Lane* const lane = lanes[(first + i) % std::size(lanes)];
     if (lane->queue.size() == 0) continue;
     lane->timer.Set(loop_.clock().TimeNow(), [this, lane] { Run(*lane); });
   }

@@ -146,6 +146,26 @@ TEST(ProbeBudgetPlacesTest, AProbeHasAPlaceUntilItsTicketEnds) {
   EXPECT_EQ(ran, "12oR3");
 }
 
+TEST(ProbeBudgetPlacesTest, ManyOfOneReasonDoNotKeepTheOthersFromTheirPlaces) {
+  SimulatedLoop loop;
+  Metrics metrics;
+  ProbeBudget budget({.per_second = 100, .burst = 100, .max_under_way = 1}, loop, metrics);
+  std::string ran;
+  std::vector<std::unique_ptr<ProbeBudget::Ticket>> tickets;
+  const auto ask = [&](char name, Urgency urgency) {
+    tickets.push_back(budget.Ask("a", {}, urgency, [&ran, name] { ran += name; }));
+  };
+  for (int i = 0; i < 100; ++i) ask('f', Urgency::kFirst);
+  ask('h', Urgency::kHint);
+  ask('p', Urgency::kPeriodic);
+  for (int i = 0; i < 10; ++i) {
+    loop.RunReady();
+    tickets.erase(tickets.begin());  // the first one that ran, of those that are left
+  }
+  EXPECT_NE(ran.find('h'), ran.npos) << ran;
+  EXPECT_NE(ran.find('p'), ran.npos) << ran;
+}
+
 TEST(ProbeBudgetPlacesTest, AProbeThatDropsItsTicketHasNone) {
   SimulatedLoop loop;
   Metrics metrics;

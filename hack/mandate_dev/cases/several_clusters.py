@@ -148,8 +148,9 @@ class SeveralClusters(WorldCase):
         hub, leaf = self.both()
         binding = json.dumps(leaf.get("rolebinding", LEAF, "-n", MIRRORED))
         leaf.kubectl("delete", "rolebinding", LEAF, "-n", MIRRORED)
-        self.world.eventually("mirror-leaf is not ready", lambda: ("[-]mirror-leaf" in hub.readyz()[1], hub.readyz()[1]))
+        # The denial of its write is a hint; without one, the loss is noticed within five minutes.
         hub.put("d", "1")
+        self.world.eventually("mirror-leaf is not ready", lambda: ("[-]mirror-leaf" in hub.readyz()[1], hub.readyz()[1]))
         self.expect("mirror-hub is", "[+]mirror-hub ok" in hub.readyz()[1], hub.readyz()[1])
         self.expect("there is no copy", not leaf.data("d"), leaf.data("d"))
         kept = json.loads(binding)
