@@ -205,17 +205,29 @@ Effect InstanceReconciler::ReadEffect(const CallContext& context,
 }
 
 absl::StatusOr<InstancePlan> InstanceReconciler::Plan(const CallContext& context,
-                                                      InstanceSnapshot& snapshot) const {
+                                                      InstanceSnapshot& snapshot,
+                                                      std::vector<std::string>& failures) const {
   InstancePlan plan = PlanInstance(snapshot, options_.plan);
   bool taken = false;
+  std::set<std::string> unwatched;  // namespaces
   for (const NewBinding& binding : plan.create) {
     auto other = ReadBinding(context, component_.cache(), binding.key);
     if (absl::IsNotFound(other.status())) continue;
+    if (absl::IsFailedPrecondition(other.status())) {
+      unwatched.insert(binding.key.ns);
+      continue;
+    }
     RETURN_IF_ERROR(other.status());
     snapshot.bindings.push_back(*std::move(other));
     taken = true;
   }
-  return taken ? PlanInstance(snapshot, options_.plan) : std::move(plan);
+  if (taken) plan = PlanInstance(snapshot, options_.plan);
+  std::erase_if(plan.create, [&](const NewBinding& b) { return unwatched.contains(b.key.ns); });
+  for (const std::string& ns : unwatched) {
+    failures.push_back(StrCat(
+        "namespace ", ns, " is not one of those that the manager watches (--watch-namespaces)"));
+  }
+  return plan;
 }
 
 absl::StatusOr<Result> InstanceReconciler::Reconcile(const CallContext& context,
@@ -231,7 +243,8 @@ absl::StatusOr<Result> InstanceReconciler::Reconcile(const CallContext& context,
   const absl::Status unavailable = UnavailableIn(snapshot);
   const bool may_report =
       unavailable_.MayReport(request.key, unavailable, component_.clock().TimeNow());
-  ASSIGN_OR_RETURN(InstancePlan plan, Plan(context, snapshot));
+  std::vector<std::string> unwatched;
+  ASSIGN_OR_RETURN(InstancePlan plan, Plan(context, snapshot, unwatched));
   const auto are_current = [&] { return AreCurrent(component_.cache(), snapshot); };
   const auto tell = [&](const CallContext& brief) {
     if (ReportsWrites(snapshot.instance)) return absl::OkStatus();
@@ -260,7 +273,9 @@ absl::StatusOr<Result> InstanceReconciler::Reconcile(const CallContext& context,
       !portion.unfinished() || (portion.tried() && !ReportsWrites(snapshot.instance));
   if (may_report && reports) {
     reported = portion.Report(context, [&](const CallContext& in_time) {
-      return Report(in_time, plan, FailuresOf(portion), portion.unfinished(), snapshot.instance);
+      std::vector<std::string> failures = FailuresOf(portion);
+      failures.insert(failures.begin(), unwatched.begin(), unwatched.end());
+      return Report(in_time, plan, failures, portion.unfinished(), snapshot.instance);
     });
   }
   if (portion.reported_slowly()) turn.NoteSlowReport();

@@ -60,8 +60,10 @@ class InstanceReconciler : public Reconciler {
   absl::StatusOr<Result> Reconcile(const CallContext& context, const Request& request) override;
 
  private:
-  // The plan, including the bindings of others with the names that it needs.
-  absl::StatusOr<InstancePlan> Plan(const CallContext& context, InstanceSnapshot& snapshot) const;
+  // The plan, including the bindings of others with the names that it needs. It has no bindings in
+  // namespaces that the manager does not watch: these are `failures`.
+  absl::StatusOr<InstancePlan> Plan(const CallContext& context, InstanceSnapshot& snapshot,
+                                    std::vector<std::string>& failures) const;
   // Revokes the bindings of a deleted instance.
   absl::StatusOr<Result> RevokeAll(const CallContext& context, const Request& request,
                                    SlowObjects::Turn& turn);

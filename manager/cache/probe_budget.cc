@@ -45,8 +45,11 @@ struct ProbeBudget::Lane {
     return nullptr;
   }
 
-  // Forgets the places of probes that are over, and counts those that wait.
-  void Tidy() {
+  // Forgets the places of probes that are over, and counts those that wait. A long queue is tidied
+  // once a second: it is looked at as a whole, and runs hundreds of probes in that time.
+  void Tidy(absl::Time now) {
+    if (queue.size() > kLong && now < tidied_at + absl::Seconds(1)) return;
+    tidied_at = now;
     size_t count = 0;
     queue.EraseIf([&](const Place& place) {
       if (place.probe->run == nullptr) return true;
@@ -56,8 +59,11 @@ struct ProbeBudget::Lane {
     waiting.Set(static_cast<double>(count));
   }
 
+  static constexpr size_t kLong = 500;
+
   Component& component;
   FlowQueue<Place> queue;
+  absl::Time tidied_at = absl::InfinitePast();
   TokenBucket tokens;
   LoopTimer timer;
   prometheus::Counter& probes;
@@ -157,7 +163,7 @@ void ProbeBudget::Run(Lane& lane) {
     const auto run = std::exchange(probe->run, nullptr);
     run();
   }
-  lane.Tidy();
+  lane.Tidy(now);
   // Without a place it waits for End().
   if (lane.queue.size() == 0 || under_way >= options_.max_under_way) return;
   lane.timer.SetAfter(lane.tokens.Wait(now), [this, &lane] { Run(lane); });

@@ -152,15 +152,19 @@ TEST(ProbeBudgetPlacesTest, ManyOfOneReasonDoNotKeepTheOthersFromTheirPlaces) {
   ProbeBudget budget({.per_second = 100, .burst = 100, .max_under_way = 1}, loop, metrics);
   std::string ran;
   std::vector<std::unique_ptr<ProbeBudget::Ticket>> tickets;
+  size_t under_way = 0;
   const auto ask = [&](char name, Urgency urgency) {
-    tickets.push_back(budget.Ask("a", {}, urgency, [&ran, name] { ran += name; }));
+    tickets.push_back(budget.Ask("a", {}, urgency, [&, name, i = tickets.size()] {
+      ran += name;
+      under_way = i;
+    }));
   };
   for (int i = 0; i < 100; ++i) ask('f', Urgency::kFirst);
   ask('h', Urgency::kHint);
   ask('p', Urgency::kPeriodic);
   for (int i = 0; i < 10; ++i) {
     loop.RunReady();
-    tickets.erase(tickets.begin());  // the first one that ran, of those that are left
+    tickets[under_way].reset();
   }
   EXPECT_NE(ran.find('h'), ran.npos) << ran;
   EXPECT_NE(ran.find('p'), ran.npos) << ran;
@@ -180,6 +184,16 @@ TEST(ProbeBudgetPlacesTest, AProbeThatDropsItsTicketHasNone) {
   }
   loop.RunReady();
   EXPECT_EQ(ran, 10);
+}
+
+TEST_F(ProbeBudgetTest, ALongQueueIsCountedEachSecond) {
+  for (int i = 0; i < 2000; ++i) tickets_.push_back(Ask("x", Urgency::kHint));
+  loop_.RunReady();
+  EXPECT_EQ(Waiting("hint"), 1996);
+  tickets_.resize(1000);
+  loop_.RunFor(absl::Seconds(2));
+  EXPECT_LE(Waiting("hint"), 996);
+  EXPECT_GE(Waiting("hint"), 980);
 }
 
 TEST_F(ProbeBudgetTest, EachReasonHasABudgetOfItsOwn) {
