@@ -45,7 +45,7 @@ class ClusterBase {
   // Asks what is not known yet. OK also if the server does not tell base's permissions: then
   // Warning() has the reason. kUnavailable, kUnauthenticated: the server gives no answer, or does
   // not accept the credential. kInvalidArgument: --namespace is another one. kFailedPrecondition:
-  // with this credential the manager must not run, or there is none yet.
+  // the manager must not run with this credential, or there is no credential yet.
   absl::Status Check(const CallContext& context);
 
   // Repeats Check() until everything is known, on `workers`. `timeout`: of one check. `workers`

@@ -217,8 +217,8 @@ void AddChartCommand(CLI::App& app, int* exit_code) {
   command
       ->add_option("--cluster-scoped", flags->cluster_scoped,
                    "Cluster-scoped resources of CRDs, such as clusterissuers.cert-manager.io: a "
-                   "manager that watches only some namespaces needs its rights on these in the "
-                   "cluster. Those of Kubernetes are known")
+                   "manager that watches only some namespaces needs its permissions on these in "
+                   "the cluster. Those of Kubernetes are known")
       ->delimiter(',')
       ->allow_extra_args(false);
   AddSettings(command, &flags->settings, &flags->no_fences);

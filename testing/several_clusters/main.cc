@@ -1,9 +1,11 @@
 // mirror-operator: the program of testing/several_clusters/cluster_test.
 #include <memory>
+#include <utility>
 #include <vector>
 
 #include "cmd/program/program.h"
 #include "manager/controller/request_channel.h"
+#include "manager/core/status_macros.h"
 #include "testing/several_clusters/base_mandate.h"
 #include "testing/several_clusters/mirror.h"
 #include "version.h"
@@ -11,26 +13,25 @@
 namespace mandate {
 namespace {
 
+absl::StatusOr<Controllers> Only(absl::StatusOr<std::unique_ptr<Controller>> controller) {
+  RETURN_IF_ERROR(controller.status());
+  Controllers controllers;
+  controllers.push_back(*std::move(controller));
+  return controllers;
+}
+
 std::vector<ComponentSpec> Components() {
   const auto requests = std::make_shared<RequestChannel>();
   const auto leaf = std::make_shared<const Component*>(nullptr);
   return {{.mandate = &kMirrorLeaf,
-           .make_controllers = [=](const Component& component) -> absl::StatusOr<Controllers> {
-             *leaf = &component;
-             Controllers controllers(1);
-             auto controller = mirror::MakeLeafController(component, requests);
-             if (!controller.ok()) return controller.status();
-             controllers[0] = *std::move(controller);
-             return controllers;
-           },
+           .make_controllers =
+               [=](const Component& component) {
+                 *leaf = &component;
+                 return Only(mirror::MakeLeafController(component, requests));
+               },
            .cluster = "leaf"},
-          {.mandate = &kMirrorHub,
-           .make_controllers = [=](const Component& component) -> absl::StatusOr<Controllers> {
-             Controllers controllers(1);
-             auto controller = mirror::MakeHubController(component, **leaf, requests);
-             if (!controller.ok()) return controller.status();
-             controllers[0] = *std::move(controller);
-             return controllers;
+          {.mandate = &kMirrorHub, .make_controllers = [=](const Component& component) {
+             return Only(mirror::MakeHubController(component, **leaf, requests));
            }}};
 }
 

@@ -146,14 +146,13 @@ class SeveralClusters(WorldCase):
     def test_a_grant_goes_and_returns_there(self) -> None:
         """mirror-leaf loses its right to write in the other cluster, and gets it back without a restart."""
         hub, leaf = self.both()
-        binding = json.dumps(leaf.get("rolebinding", LEAF, "-n", MIRRORED))
+        kept = leaf.get("rolebinding", LEAF, "-n", MIRRORED)
         leaf.kubectl("delete", "rolebinding", LEAF, "-n", MIRRORED)
         # The denial of its write is a hint; without one, the loss is noticed within five minutes.
         hub.put("d", "1")
         self.world.eventually("mirror-leaf is not ready", lambda: ("[-]mirror-leaf" in hub.readyz()[1], hub.readyz()[1]))
         self.expect("mirror-hub is", "[+]mirror-hub ok" in hub.readyz()[1], hub.readyz()[1])
         self.expect("there is no copy", not leaf.data("d"), leaf.data("d"))
-        kept = json.loads(binding)
         for key in ("uid", "resourceVersion", "creationTimestamp", "managedFields"):
             kept["metadata"].pop(key, None)
         leaf.kubectl("create", "-f", "-", stdin=json.dumps(kept))

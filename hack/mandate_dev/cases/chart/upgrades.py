@@ -124,7 +124,7 @@ class Upgrades(ChartCase):
                 base_is_held_to_the_component_that_it_acts_as(self)
 
     def test_some_namespaces(self) -> None:
-        """watchNamespaces takes the components' rights on namespaced kinds in all other namespaces, and gives them back."""
+        """watchNamespaces takes the components' permissions on namespaced kinds in all other namespaces, and gives them back."""
         world = self.world
         before = world.ours()
         places = {"watched": "--namespace=watched", "other": "--namespace=other", "everywhere": "--all-namespaces"}
