@@ -34,10 +34,20 @@ class Library:
     rbacgen: str
 
 
-def _archive(stem: str, root: str) -> Archive:
+def source(path: str, output_base: str, output_path: str) -> str:
+    """Where the file is that Bazel knows by a path of its execution root. A build that runs beside this program makes the
+    links of the execution root anew: for a moment they do not exist."""
+    first, _, rest = path.partition("/")
+    if first == "external":
+        return os.path.join(output_base, path)
+    return os.path.join(output_path, rest) if first == "bazel-out" else os.path.join(tree.ROOT, path)
+
+
+def _archive(stem: str, output_base: str, output_path: str) -> Archive:
     with open(stem + ".json", encoding="utf-8") as f:
         about: dict[str, Any] = json.load(f)
-    headers, protos = ({name: os.path.join(root, path) for name, path in about[kind].items()} for kind in ("headers", "protos"))
+    headers, protos = ({name: source(path, output_base, output_path) for name, path in about[kind].items()}
+                       for kind in ("headers", "protos"))
     folder, name = os.path.split(stem)
     return Archive(os.path.join(folder, f"lib{name}.a"), headers, about["roots"], protos, about["defines"], about["link"])
 
@@ -46,9 +56,9 @@ def build(release: bool) -> Library:
     """release: optimised; otherwise as for tests."""
     flags = RELEASE if release else ()
     programs.bazel("build", *flags, "--noshow_progress", *TARGETS, TOOL)
-    folder, root = (programs.bazel("info", *flags, place).strip() for place in ("bazel-bin", "execution_root"))
+    folder, base, out = (programs.bazel("info", *flags, place).strip() for place in ("bazel-bin", "output_base", "output_path"))
     stems = [os.path.join(folder, *target.removeprefix("//").split(":")) for target in TARGETS]
-    return Library([_archive(stem, root) for stem in stems], os.path.join(folder, "rbacgen", "rbacgen"))
+    return Library([_archive(stem, base, out) for stem in stems], os.path.join(folder, "rbacgen", "rbacgen"))
 
 
 def _included(path: str) -> list[str]:

@@ -18,6 +18,19 @@ def run(*command: str) -> subprocess.CompletedProcess[str]:
     return subprocess.run(command, check=False, text=True, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, timeout=3600)
 
 
+class SourceTest(unittest.TestCase):
+    """A build beside `hack/install` removes the links of the execution root for a moment."""
+
+    def test_no_file_is_read_through_a_link_of_the_execution_root(self) -> None:
+        for path, expected in {
+                "manager/core/log.h": os.path.join(tree.ROOT, "manager/core/log.h"),
+                "external/kubernetes/k8s.io/api/core/v1/generated.proto": "/base/external/kubernetes/k8s.io/api/core/v1/generated.proto",
+                "bazel-out/k8-opt/bin/api/mandate/options.pb.h": "/base/execroot/mandate/bazel-out/k8-opt/bin/api/mandate/options.pb.h",
+        }.items():
+            with self.subTest(path):
+                self.assertEqual(expected, library.source(path, "/base", "/base/execroot/mandate/bazel-out"))
+
+
 class LibraryTest(unittest.TestCase):
     """The library is as tests build it; a release has the optimised one, which differs in its objects alone."""
 
