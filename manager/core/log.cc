@@ -2,8 +2,8 @@
 
 #include <cstdio>
 
+#include "manager/core/printable.h"
 #include "manager/core/strings.h"
-#include "manager/core/utf8.h"
 
 namespace mandate {
 namespace {
@@ -20,48 +20,6 @@ std::string_view LevelName(LogLevel level) {
   return "?";
 }
 
-void AppendEscape(std::string& out, unsigned char code) {
-  static constexpr char kHex[] = "0123456789abcdef";
-  switch (code) {
-    case '"':
-    case '\\':
-      out += '\\';
-      out += static_cast<char>(code);
-      break;
-    case '\n':
-      out += "\\n";
-      break;
-    case '\t':
-      out += "\\t";
-      break;
-    default:
-      out += "\\u00";
-      out += kHex[code >> 4];
-      out += kHex[code & 0xf];
-  }
-}
-
-// Appends `text` as a JSON string. Invalid UTF-8 becomes U+FFFD. Control characters are escaped,
-// also those of C1, which terminals interpret.
-void AppendQuoted(std::string& out, std::string_view text) {
-  out += '"';
-  while (!text.empty()) {
-    const size_t length = Utf8Length(text);
-    const auto first = static_cast<unsigned char>(text[0]);
-    if (length == 0) {
-      out += "\xef\xbf\xbd";
-    } else if (first < ' ' || first == 0x7f || first == '"' || first == '\\') {
-      AppendEscape(out, first);
-    } else if (first == 0xc2 && static_cast<unsigned char>(text[1]) < 0xa0) {
-      AppendEscape(out, static_cast<unsigned char>(text[1]));
-    } else {
-      out.append(text, 0, length);
-    }
-    text.remove_prefix(length == 0 ? 1 : length);
-  }
-  out += '"';
-}
-
 bool NeedsQuotes(std::string_view text) {
   if (text.empty()) return true;
   for (const char signed_or_not : text) {
@@ -74,7 +32,7 @@ bool NeedsQuotes(std::string_view text) {
 void AppendText(std::string& out, std::string_view key, const LogValue& value) {
   StrAppend(&out, " ", key, "=");
   if (NeedsQuotes(value.text())) {
-    AppendQuoted(out, value.text());
+    AppendJsonString(out, value.text());
   } else {
     StrAppend(&out, value.text());
   }
@@ -82,10 +40,10 @@ void AppendText(std::string& out, std::string_view key, const LogValue& value) {
 
 void AppendJson(std::string& out, std::string_view key, const LogValue& value) {
   out += ',';
-  AppendQuoted(out, key);
+  AppendJsonString(out, key);
   out += ':';
   if (value.quoted()) {
-    AppendQuoted(out, value.text());
+    AppendJsonString(out, value.text());
   } else {
     StrAppend(&out, value.text());
   }
@@ -124,7 +82,7 @@ std::string FormatRecord(const LogRecord& record, LogFormat format) {
     out = StrCat(time, " ", LevelName(record.level), " ", record.message);
   } else {
     out = StrCat(R"({"ts":")", time, R"(","level":")", LevelName(record.level), R"(","msg":)");
-    AppendQuoted(out, record.message);
+    AppendJsonString(out, record.message);
   }
   if (record.bound != nullptr) {
     for (const auto& [key, value] : *record.bound) append(out, key, value);

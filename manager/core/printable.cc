@@ -86,4 +86,25 @@ std::string PrintableJson(std::string_view json) {
   return out;
 }
 
+void AppendJsonString(std::string& out, std::string_view text) {
+  out += '"';
+  ForEachCharacter(text, [&](std::string_view character, uint32_t code, bool is_utf8) {
+    if (!is_utf8) {
+      out += "\xef\xbf\xbd";
+    } else if (character == "\"" || character == "\\") {
+      out += '\\';
+      out += character;
+    } else if (character == "\n") {
+      out += "\\n";
+    } else if (character == "\t") {
+      out += "\\t";
+    } else if (character.size() < 4 && (IsControl(code) || Misleads(code))) {
+      AppendEscape("\\u%04x", code, out);
+    } else {
+      out += character;
+    }
+  });
+  out += '"';
+}
+
 }  // namespace mandate

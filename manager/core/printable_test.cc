@@ -32,5 +32,11 @@ TEST(PrintableTest, JsonKeepsItsValues) {
   EXPECT_EQ(PrintableJson("\"\x9b\""), "\"\\ufffd\"");
 }
 
+TEST(PrintableTest, AJsonStringIsQuotedAndEscaped) {
+  std::string out = "k=";
+  AppendJsonString(out, "\"a\\\n\t\x1b\x7f\xc2\x9b\u202e é 😀\xff");
+  EXPECT_EQ(out, "k=\"\\\"a\\\\\\n\\t\\u001b\\u007f\\u009b\\u202e é 😀\ufffd\"");
+}
+
 }  // namespace
 }  // namespace mandate
