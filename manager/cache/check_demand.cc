@@ -79,17 +79,22 @@ std::string Advice(const rbac::Mandate& mandate, const DemandSpec& spec, std::st
   return StrCat("narrow the demand to ", text, ", and ", marker(part, MissingVerbs(mandate, part)));
 }
 
-absl::Status CheckText(std::string_view what, std::string_view text, const DemandSpec& spec) {
+// A name becomes a part of a path, or of a field selector. Its kind has more rules, which only the
+// server knows.
+absl::Status CheckName(std::string_view name) {
+  if (absl::Status valid = CheckPathSegment(name); !valid.ok()) return valid;
+  if (name.find_first_of(",=!\\") == name.npos) return absl::OkStatus();
+  return absl::InvalidArgumentError("it has a character of selectors");
+}
+
+absl::Status CheckText(std::string_view what, std::string_view text, const DemandSpec& spec,
+                       absl::Status (*check)(std::string_view)) {
   if (text.empty()) return absl::OkStatus();
   if (text == DemandSpec::kEmpty) {
     return absl::InvalidArgumentError(
         StrCat("the demand of ", spec.kind.plural, " has an empty ", what, ": nothing was sent"));
   }
-  // A name becomes a part of a field selector.
-  absl::Status valid = CheckPathSegment(text);
-  if (valid.ok() && text.find_first_of(",=!\\") != text.npos) {
-    valid = absl::InvalidArgumentError("it has a character of selectors");
-  }
+  const absl::Status valid = check(text);
   if (valid.ok()) return valid;
   return absl::InvalidArgumentError(StrCat("the demand of ", spec.kind.plural, " has an invalid ",
                                            what, ": ", AsStd(valid.message()),
@@ -99,8 +104,10 @@ absl::Status CheckText(std::string_view what, std::string_view text, const Deman
 }  // namespace
 
 absl::Status CheckDemand(const rbac::Mandate& mandate, const DemandSpec& spec) {
-  if (absl::Status valid = CheckText("namespace", spec.ns, spec); !valid.ok()) return valid;
-  if (absl::Status valid = CheckText("name", spec.name, spec); !valid.ok()) return valid;
+  if (absl::Status valid = CheckText("namespace", spec.ns, spec, CheckDnsLabel); !valid.ok()) {
+    return valid;
+  }
+  if (absl::Status valid = CheckText("name", spec.name, spec, CheckName); !valid.ok()) return valid;
   const std::string missing = MissingVerbs(mandate, spec);
   if (missing.empty()) return absl::OkStatus();
   return absl::PermissionDeniedError(

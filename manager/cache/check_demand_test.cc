@@ -117,6 +117,8 @@ TEST(CheckDemandTest, ANameThatCannotBeOneIsDenied) {
       {{kPod, "foo", DemandSpec::kEmpty}, "the demand of pods has an empty name"},
       {{kPod, "a/pods", ""}, "the demand of pods has an invalid namespace"},
       {{kPod, "..", ""}, "the demand of pods has an invalid namespace"},
+      {{kPod, "foo\nbar", ""}, "the demand of pods has an invalid namespace"},
+      {{kPod, "Foo", "me"}, "the demand of pods has an invalid namespace"},
       {{kPod, "foo", "%2e"}, "the demand of pods has an invalid name"},
       {{kPod, "foo", "a,metadata.namespace=b"}, "has an invalid name: it has a character of"},
   };
