@@ -1,6 +1,7 @@
 #include "manager/cache/watch_budget.h"
 
 #include <algorithm>
+#include <functional>
 #include <limits>
 #include <utility>
 #include <vector>
@@ -49,25 +50,24 @@ size_t WatchBudget::Common() const {
   return used;
 }
 
-bool WatchBudget::IsOver(const Component& component) const {
-  return component.bytes > Share() && Common() > max_bytes_ - max_bytes_ / 2;
+bool WatchBudget::IsOver(const Component& component, size_t room) const {
+  return component.bytes > Share() && Common() + room > max_bytes_ - max_bytes_ / 2;
 }
 
-WatchBudget::Account* WatchBudget::ChooseFor(const Component& grown) {
-  struct Candidate {
-    Account* account;
-    std::set<std::string> tenants;
-  };
+bool WatchBudget::MayEndFor(const Component& grown, const Component& component) const {
+  return component.bytes > Share() && component.bytes >= grown.bytes;
+}
+
+std::vector<WatchBudget::Candidate> WatchBudget::Rank(const Component& grown, Uses& uses) {
   std::vector<Candidate> candidates;
-  Uses uses;
   for (const auto& [name, component] : components_) {
-    if (component.bytes <= Share() || component.bytes < grown.bytes) continue;
+    if (!MayEndFor(grown, component)) continue;
     for (Account* const account : component.accounts) {
       if (account->counted() == 0 || !account->demanded_) continue;
       std::set<std::string> tenants = account->demanded_->tenants();
       if (tenants.contains("")) continue;
       for (const std::string& tenant : tenants) uses[tenant] += account->counted();
-      candidates.push_back({account, std::move(tenants)});
+      candidates.push_back({account, std::move(tenants), 0});
     }
   }
   const absl::Time now = clock_.TimeNow();
@@ -76,19 +76,16 @@ WatchBudget::Account* WatchBudget::ChooseFor(const Component& grown) {
     const auto known = remembered_.find(tenant);
     if (known != remembered_.end()) bytes = std::max(bytes, known->second.bytes);
   }
-  const Candidate* next = nullptr;
-  std::pair<size_t, size_t> highest;
-  for (const Candidate& candidate : candidates) {
-    size_t rank = std::numeric_limits<size_t>::max();  // nobody demands it any more
-    for (const std::string& tenant : candidate.tenants) rank = std::min(rank, uses[tenant]);
-    const std::pair here(rank, candidate.account->counted());
-    if (next != nullptr && here <= highest) continue;
-    next = &candidate;
-    highest = here;
+  for (Candidate& candidate : candidates) {
+    candidate.rank = std::numeric_limits<size_t>::max();  // nobody demands it any more
+    for (const std::string& tenant : candidate.tenants) {
+      candidate.rank = std::min(candidate.rank, uses[tenant]);
+    }
   }
-  if (next == nullptr) return nullptr;
-  Remember(next->tenants, uses);
-  return next->account;
+  std::ranges::stable_sort(candidates, std::greater(), [](const Candidate& candidate) {
+    return std::pair(candidate.rank, candidate.account->counted());
+  });
+  return candidates;
 }
 
 void WatchBudget::Remember(const std::set<std::string>& tenants, const Uses& uses) {
@@ -103,24 +100,33 @@ void WatchBudget::Remember(const std::set<std::string>& tenants, const Uses& use
 }
 
 absl::Status WatchBudget::Admit(Account& grown) {
-  while (IsOver(*grown.component_)) {
-    Account* const chosen = ChooseFor(*grown.component_);
-    Account& ends = chosen == nullptr ? grown : *chosen;
-    Component& component = *ends.component_;
-    const absl::Status why = absl::ResourceExhaustedError(
+  const Component& needy = *grown.component_;
+  if (!IsOver(needy)) return absl::OkStatus();
+  const auto must_end = [this](const Component& component) {
+    return absl::ResourceExhaustedError(
         StrCat("the watches of ", component.name, " hold ", component.bytes,
                " bytes, more than its share of ", Share(), ", and the half of max_watch_bytes (",
                max_bytes_,
                ") that all components share is used up: raise max_watch_bytes "
                "(--max-watch-size), or demand narrower scopes"));
-    ends.exceeded_ = true;
-    if (chosen == nullptr) return why;
-    Change(component, ends.counted(), 0);
-    ends.evicted_ = true;
-    if (&ends == &grown) return why;
-    ends.demanded_->evict(why);
+  };
+  // The uses of those that end are remembered, so the ranks stay as they are.
+  Uses uses;
+  for (const auto& [account, tenants, rank] : Rank(needy, uses)) {
+    if (!IsOver(needy, max_bytes_ / kRoomPart)) return absl::OkStatus();
+    Component& component = *account->component_;
+    if (!MayEndFor(needy, component)) continue;
+    const absl::Status why = must_end(component);
+    Remember(tenants, uses);
+    account->exceeded_ = true;
+    Change(component, account->counted(), 0);
+    account->evicted_ = true;
+    if (account == &grown) return why;
+    account->demanded_->evict(why);
   }
-  return absl::OkStatus();
+  if (!IsOver(needy)) return absl::OkStatus();
+  grown.exceeded_ = true;
+  return must_end(needy);
 }
 
 WatchBudget::Account::Account(WatchBudget& budget, std::string_view component)

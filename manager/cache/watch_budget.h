@@ -8,6 +8,7 @@
 #include <set>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "absl/status/status.h"
 #include "absl/time/time.h"
@@ -39,6 +40,8 @@ class WatchBudget {
   // tenants; beyond this number the smallest use is forgotten.
   static constexpr absl::Duration kRemembered = absl::Minutes(10);
   static constexpr size_t kMostRemembered = 1000;
+  // The part of the budget that is free after watches had to end.
+  static constexpr size_t kRoomPart = 100;
 
   // Gauges: mandate_cache_budget_used_bytes{identity}, mandate_cache_budget_limit_bytes. `clock`
   // outlives this.
@@ -118,11 +121,19 @@ class WatchBudget {
   absl::Status Admit(Account& grown);
   // `after` bytes instead of `before`.
   static void Change(Component& component, size_t before, size_t after);
-  bool IsOver(const Component& component) const;
+  // Whether the component is over its limit, with `room` bytes fewer in the common half.
+  bool IsOver(const Component& component, size_t room = 0) const;
   Component& Find(std::string_view component);
-  // Chooses the demanded watch that must end, so that this component may grow, and remembers the
-  // use of its tenants. Null if no watch can end.
-  Account* ChooseFor(const Component& grown);
+  // A demanded watch that may have to end, so that another one can grow.
+  struct Candidate {
+    Account* account;
+    std::set<std::string> tenants;
+    size_t rank;
+  };
+  // Those that may end so that a watch of this component can grow, with the first one first. Their
+  // tenants' uses are in `uses`.
+  std::vector<Candidate> Rank(const Component& grown, Uses& uses);
+  bool MayEndFor(const Component& grown, const Component& component) const;
   void Remember(const std::set<std::string>& tenants, const Uses& uses);
   size_t Share() const;
   // The used bytes of the half that all components share.

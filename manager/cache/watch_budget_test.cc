@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <memory>
 #include <random>
 #include <set>
@@ -145,6 +146,29 @@ TEST_F(TenantsBudgetTest, ManySmallWatchesOfATenantAreOneLarge) {
   ASSERT_TRUE(other_.account.Set(290).ok());
   EXPECT_TRUE(other_.account.Set(300).ok());
   for (int i = 0; i < 10; ++i) EXPECT_EQ(small[i]->why.ok(), i != 7) << i;
+  EXPECT_TRUE(other_.why.ok());
+}
+
+// Each event of a full budget would rank all watches otherwise.
+TEST_F(TenantsBudgetTest, AHundredthOfTheBudgetIsFreeAfterwards) {
+  std::vector<std::unique_ptr<Watch>> small;
+  for (int i = 0; i < 80; ++i) {
+    small.push_back(std::make_unique<Watch>(budget_, std::set<std::string>{"one"}));
+    ASSERT_TRUE(small.back()->account.Set(4).ok());
+  }
+  const auto evicted = [&] {
+    return std::ranges::count_if(small, [](const auto& watch) { return !watch->why.ok(); });
+  };
+  ASSERT_TRUE(other_.account.Set(270).ok());
+  EXPECT_TRUE(other_.account.Set(280).ok());
+  EXPECT_EQ(evicted(), 0);
+  EXPECT_TRUE(other_.account.Set(281).ok());
+  EXPECT_EQ(evicted(), 3);
+  EXPECT_EQ(Held("a"), 589);
+  EXPECT_TRUE(other_.account.Set(292).ok());
+  EXPECT_EQ(evicted(), 3);
+  EXPECT_TRUE(other_.account.Set(293).ok());
+  EXPECT_EQ(evicted(), 6);
   EXPECT_TRUE(other_.why.ok());
 }
 
