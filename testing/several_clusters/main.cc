@@ -30,7 +30,12 @@ std::vector<ComponentSpec> Components() {
                  return Only(mirror::MakeLeafController(component, requests));
                },
            .cluster = "leaf"},
-          {.mandate = &kMirrorHub, .make_controllers = [=](const Component& component) {
+          {.mandate = &kMirrorHub,
+           .make_controllers = [=](const Component& component) -> absl::StatusOr<Controllers> {
+             if (*leaf == nullptr) {
+               return absl::FailedPreconditionError(
+                   "mirror-hub writes by mirror-leaf: enable both components");
+             }
              return Only(mirror::MakeHubController(component, **leaf, requests));
            }}};
 }

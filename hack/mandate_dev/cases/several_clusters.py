@@ -143,6 +143,19 @@ class SeveralClusters(WorldCase):
         hub.await_ready()
         self.expect("no reason is left", not self.line_of_leaf(), self.line_of_leaf())
 
+    def test_one_component_alone_is_an_error(self) -> None:
+        """mirror-hub needs mirror-leaf, which the flag disables."""
+        hub = self.both()[0]
+        hub.end_manager()
+        hub.start_manager("--controllers=*,-mirror-leaf")
+        code = hub.await_manager_end()
+        self.expect("it ends", code == 1, code)
+        with open(hub.manager_log, encoding="utf-8") as f:
+            last = f.readlines()[-1]
+        self.expect("the last line names both", "mirror-hub writes by mirror-leaf" in last, last)
+        hub.start_manager()
+        hub.await_ready()
+
     def test_a_grant_goes_and_returns_there(self) -> None:
         """mirror-leaf loses its right to write in the other cluster, and gets it back without a restart."""
         hub, leaf = self.both()
