@@ -1,4 +1,4 @@
-"""The kinds of Kubernetes' own groups in version v1, as its discovery lists them."""
+"""The kinds of Kubernetes' own groups in their stable versions, as its discovery lists them."""
 
 load("@kubernetes_discovery//:json.bzl", "JSON")
 load("//third_party/bazel:cc.bzl", "cc_unit")
@@ -7,12 +7,12 @@ _HEADER = """// The kinds of the group "{group}", generated from Kubernetes' dis
 #ifndef {guard}
 #define {guard}
 
-#include "k8s.io/api/{package}/v1/generated.pb.h"
+#include "k8s.io/api/{package}/{version}/generated.pb.h"
 #include "manager/object/kind.h"
 
 namespace mandate {{
 
-namespace {package}v1 = ::k8s::io::api::{package}::v1;
+namespace {package}{version} = ::k8s::io::api::{package}::{version};
 {kinds}
 }}  // namespace mandate
 
@@ -21,12 +21,21 @@ namespace {package}v1 = ::k8s::io::api::{package}::v1;
 
 _KIND = """
 template <>
-struct KindOf<{package}v1::{kind}> {{
-  static constexpr KindInfo value = BuiltIn("{group}", "{kind}", "{plural}", Scope::k{scope});
+struct KindOf<{package}{version}::{kind}> {{
+  static constexpr KindInfo value = {value};
 }};
 """
 
-def _kinds(group):
+_V1 = 'BuiltIn("{group}", "{kind}", "{plural}", Scope::k{scope})'
+_OTHER = """{{
+      .group = "{group}",
+      .version = "{version}",
+      .kind = "{kind}",
+      .plural = "{plural}",
+      .scope = Scope::k{scope},
+      .encoding = Encoding::kProtobuf}}"""
+
+def _kinds(group, wanted):
     """The kind, plural and scope of each of the group's resources."""
     if group == "":
         return [
@@ -40,7 +49,7 @@ def _kinds(group):
         for g in JSON["api/discovery/aggregated_v2.json"]["items"]
         if g["metadata"]["name"] == group
         for version in g["versions"]
-        if version["version"] == "v1"
+        if version["version"] == wanted
         for r in version["resources"]
     ]
     if group == "authentication.k8s.io":
@@ -60,14 +69,14 @@ _written = rule(
     },
 )
 
-def kinds(package, group):
-    """The library `package`_v1: the messages of `group` in version v1, and their KindOf.
+def kinds(name, group):
+    """A library of the messages of a group in one version, and of their KindOf.
 
     Args:
-      package: the last part of the name of the package in Go, such as rbac.
+      name: the library: the last part of the name of the package in Go, and the version, such as rbac_v1.
       group: such as rbac.authorization.k8s.io.
     """
-    name = package + "_v1"
+    package, version = name.split("_")
     _written(
         name = name + "_header",
         out = name + ".h",
@@ -75,10 +84,22 @@ def kinds(package, group):
             group = group,
             guard = "MANAGER_OBJECT_KINDS_{}_H_".format(name.upper()),
             kinds = "".join([
-                _KIND.format(package = package, group = group, kind = kind, plural = plural, scope = scope)
-                for kind, plural, scope in _kinds(group)
+                _KIND.format(
+                    package = package,
+                    version = version,
+                    kind = kind,
+                    value = (_V1 if version == "v1" else _OTHER).format(
+                        group = group,
+                        version = version,
+                        kind = kind,
+                        plural = plural,
+                        scope = scope,
+                    ),
+                )
+                for kind, plural, scope in _kinds(group, version)
             ]),
             package = package,
+            version = version,
         ),
     )
     cc_unit(

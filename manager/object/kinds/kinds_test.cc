@@ -6,11 +6,22 @@
 #include "manager/object/kinds/apps_v1.h"
 #include "manager/object/kinds/authentication_v1.h"
 #include "manager/object/kinds/authorization_v1.h"
+#include "manager/object/kinds/autoscaling_v1.h"
+#include "manager/object/kinds/autoscaling_v2.h"
 #include "manager/object/kinds/batch_v1.h"
+#include "manager/object/kinds/certificates_v1.h"
 #include "manager/object/kinds/coordination_v1.h"
 #include "manager/object/kinds/core_v1.h"
+#include "manager/object/kinds/discovery_v1.h"
 #include "manager/object/kinds/events_v1.h"
+#include "manager/object/kinds/flowcontrol_v1.h"
+#include "manager/object/kinds/networking_v1.h"
+#include "manager/object/kinds/node_v1.h"
+#include "manager/object/kinds/policy_v1.h"
 #include "manager/object/kinds/rbac_v1.h"
+#include "manager/object/kinds/resource_v1.h"
+#include "manager/object/kinds/scheduling_v1.h"
+#include "manager/object/kinds/storage_v1.h"
 
 namespace mandate {
 namespace {
@@ -56,6 +67,23 @@ TEST(KindsTest, SayWhatTheirMessagesAre) {
   Check<authorizationv1::LocalSubjectAccessReview>(true);
   Check<authorizationv1::SelfSubjectAccessReview>(false);
   Check<authorizationv1::SelfSubjectRulesReview>(false);
+  Check<autoscalingv1::HorizontalPodAutoscaler>(true);
+  Check<autoscalingv2::HorizontalPodAutoscaler>(true);
+  Check<certificatesv1::CertificateSigningRequest>(false);
+  Check<discoveryv1::EndpointSlice>(true);
+  Check<flowcontrolv1::FlowSchema>(false);
+  Check<flowcontrolv1::PriorityLevelConfiguration>(false);
+  Check<networkingv1::Ingress>(true);
+  Check<networkingv1::IngressClass>(false);
+  Check<networkingv1::NetworkPolicy>(true);
+  Check<networkingv1::ServiceCIDR>(false);
+  Check<nodev1::RuntimeClass>(false);
+  Check<policyv1::PodDisruptionBudget>(true);
+  Check<resourcev1::DeviceClass>(false);
+  Check<resourcev1::ResourceClaim>(true);
+  Check<schedulingv1::PriorityClass>(false);
+  Check<storagev1::StorageClass>(false);
+  Check<storagev1::CSIStorageCapacity>(true);
 }
 
 TEST(KindsTest, OptionsOfConnectHaveTheirSubresource) {
