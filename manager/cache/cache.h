@@ -48,7 +48,7 @@ class Cache {
     absl::Duration proof_lifetime = absl::Minutes(5);
     // How long a watch stays open after its last demand.
     absl::Duration close_unused_watch_after = absl::ZeroDuration();
-    // How long a watch goes on beside one of a wider scope that delivers the same objects to the
+    // How long a watch stays open while one of a wider scope delivers the same objects to the
     // same components. Then the wider one serves both scopes, until it is closed or denied.
     // InfiniteDuration(): each scope always has a watch of its own.
     absl::Duration close_covered_watch_after = absl::Seconds(30);

@@ -116,8 +116,8 @@ class DemandHandle {
   virtual DemandStatus status() const = 0;
 
   // For sinks that do not keep up. From the loop's next turn on, the sink gets no events until
-  // Resume(). Then it gets the differences to its last events, as after a loss of access, and all
-  // later events. States are always reported. The cache keeps the objects of the last events.
+  // Resume(). Then it gets the differences to its last events, and all later events. States are
+  // always reported. The cache keeps the objects of the last events.
   virtual void Pause() = 0;
   virtual void Resume() = 0;
 

@@ -40,7 +40,7 @@ class ProbeBudget {
     // These two are access reviews.
     TokenBucket::Options rechecks = {.per_second = 100, .burst = 500};
     TokenBucket::Options firsts = {.per_second = 1000, .burst = 1000};
-    // Of a component. Its other calls have places beside them (ClientOptions::max_in_flight), also
+    // Of a component. This leaves places for its other calls (ClientOptions::max_in_flight), also
     // when the server takes long for each.
     int max_under_way = 32;
   };

@@ -45,7 +45,7 @@ class SharedWatch : private Reflector::Owner, private KindStore::Listener {
     size_t max_events_per_loop_turn;
     // How long a membership is kept after its last demand.
     absl::Duration close_unused_watch_after;
-    // How long a synced watch goes on beside a wider one that delivers the same.
+    // How long a synced watch stays open while a wider one delivers the same objects.
     absl::Duration close_covered_watch_after;
     // Returns the watch of a scope, or null if the scope has none.
     std::function<SharedWatch*(const DemandSpec&)> find;

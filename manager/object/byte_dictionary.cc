@@ -84,7 +84,7 @@ absl::StatusOr<std::shared_ptr<const ByteDictionary>> ByteDictionary::Train(
 
 void ByteDictionary::Compress(std::string_view text,
                               absl::FunctionRef<void(std::string_view)> use) const {
-  // A copy costs less than to look the dictionary up beside the text.
+  // A copy of the state costs less than lookups in the dictionary's table and in the text's.
   thread_local State state;
   state = *state_;
   Scratch room(static_cast<size_t>(LZ4_compressBound(Int(text.size()))));

@@ -12,7 +12,7 @@ namespace mandate {
 
 // The objects of T as `kTrim` returns them: it may drop fields, but neither namespace, name, UID
 // nor version; an object of which it would change these is held whole. A kind of its own for the
-// cache: it has a watch of its own beside one of T, and is read by a KindInfo of its own. The
+// cache: it has a watch of its own, apart from one of T, and is read by a KindInfo of its own. The
 // server still sends whole objects. Needs the same permissions as T.
 template <Watchable T, Trim kTrim>
 struct Trimmed {};
