@@ -7,6 +7,7 @@ The last line is `N passed, N failed`. Bazel's outputs are in the cache folder a
 import json
 import os
 import pathlib
+import re
 import shutil
 import subprocess
 import unittest
@@ -15,10 +16,12 @@ from typing import Any
 
 from mandate_dev import bazel, paths, runner
 from mandate_dev.paths import ROOT, cache
+from mandate_release import closure
 
 OPERATOR = os.path.join(ROOT, "examples", "operator")
 WEBAPP = os.path.join(ROOT, "examples", "webapp")
 MOST_LINES = 400  # of C++ in WEBAPP, without its tests
+IN_EVERY_IMAGE = {"libc6", "libgcc-s1"}  # packages that Debian does not work without
 GO_PROJECT = os.path.join(ROOT, "examples", "go-project")
 MARKER = "// +kubebuilder:rbac:groups=example.com,resources=greetings/status,verbs=patch"
 
@@ -75,6 +78,18 @@ class WebApp(unittest.TestCase):
             self.assertEqual(0, done.returncode, f"{done.stdout[-6000:]}{done.stderr[-6000:]}")
         self.assertRegex(done.stdout, r"manifests \.+ +Passed")
         self.assertRegex(done.stdout, r"webapp_test \.+ +Passed")
+        self.check_packages(os.path.join(build, "webapp-operator"))
+
+    def check_packages(self, program: str) -> None:
+        """The Dockerfile installs the packages whose libraries the program names, and no others."""
+        dynamic = subprocess.run(["readelf", "--dynamic", program], check=True, text=True, capture_output=True).stdout
+        needed = set(re.findall(r"\(NEEDED\).*\[(.+)\]", dynamic))
+        files = [path for path in closure.shared_libraries(program) if os.path.basename(path) in needed]
+        with open(os.path.join(WEBAPP, "Dockerfile"), encoding="utf-8") as f:
+            installed = re.search(r"--no-install-recommends([^&]+)&&", f.read())
+        assert installed is not None
+        self.assertEqual({package.name for package in closure.packages(files)} - IN_EVERY_IMAGE,
+                         set(installed[1].replace("\\", " ").split()))
 
     def test_builds_and_passes_its_tests_by_bazel(self) -> None:
         done = run_tests(WEBAPP)
