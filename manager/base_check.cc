@@ -104,12 +104,13 @@ absl::Status CheckNamespace(const CallContext& context, RestClient& base, std::s
              needed.verbs[0], " ", needed.resources[0], "; use --namespace=", account->ns));
 }
 
-absl::Status RejectAdministrator(const ClusterConfig& cluster) {
+absl::Status RejectAdministrator(const ClusterConfig& cluster, std::string_view service_account) {
   const auto* client = std::get_if<ClientCertificate>(&cluster.base);
-  return client == nullptr ? absl::OkStatus() : RejectAdministrator(*client);
+  return client == nullptr ? absl::OkStatus() : RejectAdministrator(*client, service_account);
 }
 
-absl::Status RejectAdministrator(const ClientCertificate& client) {
+absl::Status RejectAdministrator(const ClientCertificate& client,
+                                 std::string_view service_account) {
   const std::unique_ptr<BIO, decltype(&BIO_free)> bio(
       BIO_new_mem_buf(client.certificate_pem.data(),
                       static_cast<int>(client.certificate_pem.size())),
@@ -121,10 +122,11 @@ absl::Status RejectAdministrator(const ClientCertificate& client) {
         "the kubeconfig's client certificate is not a PEM certificate");
   }
   if (!IsInGroup(*certificate, rbac::kMastersGroup)) return absl::OkStatus();
-  return absl::FailedPreconditionError(
+  return absl::FailedPreconditionError(StrCat(
       "the kubeconfig's client certificate is an administrator's (group system:masters), and the "
       "manager must not run as an administrator; use a kubeconfig with the token of its own "
-      "ServiceAccount, which `kubectl create token mandate-manager -n NAMESPACE` prints");
+      "ServiceAccount, which `kubectl create token ",
+      service_account, " -n NAMESPACE` prints"));
 }
 
 }  // namespace mandate

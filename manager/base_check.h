@@ -30,7 +30,9 @@ absl::Status CheckNamespace(const CallContext& context, RestClient& base, std::s
 
 // kFailedPrecondition: the credential is an administrator's certificate (its organisation is
 // system:masters), with which the manager never runs. kInvalidArgument: it is not a certificate.
-absl::Status RejectAdministrator(const ClusterConfig& cluster);
-absl::Status RejectAdministrator(const ClientCertificate& certificate);
+// `service_account` is the one to use.
+absl::Status RejectAdministrator(const ClusterConfig& cluster, std::string_view service_account);
+absl::Status RejectAdministrator(const ClientCertificate& certificate,
+                                 std::string_view service_account);
 
 }  // namespace mandate

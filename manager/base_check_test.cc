@@ -176,25 +176,27 @@ ClusterConfig WithCertificate(const std::string& pem) {
 
 TEST(RefuseAdministratorTest, RejectsOnlyAnAdministratorsCertificate) {
   const TestCa ca;
-  EXPECT_TRUE(RejectAdministrator(WithCertificate(ca.IssueClient("manager").certificate_pem)).ok());
-  EXPECT_TRUE(RejectAdministrator(
-                  WithCertificate(ca.IssueClient("x", {"system:masters-not"}).certificate_pem))
-                  .ok());
+  EXPECT_TRUE(
+      RejectAdministrator(WithCertificate(ca.IssueClient("manager").certificate_pem), "acme").ok());
+  EXPECT_TRUE(
+      RejectAdministrator(
+          WithCertificate(ca.IssueClient("x", {"system:masters-not"}).certificate_pem), "acme")
+          .ok());
   for (const std::vector<std::string>& groups :
        {std::vector<std::string>{"system:masters"}, {"others", "system:masters"}}) {
-    const absl::Status status =
-        RejectAdministrator(WithCertificate(ca.IssueClient("admin", groups).certificate_pem));
+    const absl::Status status = RejectAdministrator(
+        WithCertificate(ca.IssueClient("admin", groups).certificate_pem), "acme");
     EXPECT_TRUE(absl::IsFailedPrecondition(status)) << status;
-    EXPECT_THAT(std::string(status.message()), HasSubstr("kubectl create token"));
+    EXPECT_THAT(std::string(status.message()), HasSubstr("kubectl create token acme -n NAMESPACE"));
   }
   ClusterConfig token;
   token.base = TokenFile{"/token"};
-  EXPECT_TRUE(RejectAdministrator(token).ok());
+  EXPECT_TRUE(RejectAdministrator(token, "acme").ok());
 }
 
 TEST(RefuseAdministratorTest, RejectsInvalidCertificates) {
-  EXPECT_TRUE(absl::IsInvalidArgument(RejectAdministrator(WithCertificate("nonsense"))));
-  EXPECT_TRUE(absl::IsInvalidArgument(RejectAdministrator(WithCertificate(""))));
+  EXPECT_TRUE(absl::IsInvalidArgument(RejectAdministrator(WithCertificate("nonsense"), "acme")));
+  EXPECT_TRUE(absl::IsInvalidArgument(RejectAdministrator(WithCertificate(""), "acme")));
 }
 
 }  // namespace

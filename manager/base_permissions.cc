@@ -61,13 +61,13 @@ absl::StatusOr<BasePermissions> ReviewBasePermissions(const CallContext& context
 }
 
 absl::Status RejectUnlimited(const BasePermissions& permissions, std::string_view username,
-                             std::string_view ns) {
+                             std::string_view ns, std::string_view service_account) {
   if (!permissions.unlimited) return absl::OkStatus();
   return absl::FailedPreconditionError(StrCat(
       "the manager's own credential may do anything in the cluster (its user is \"", username,
       "\"), and the manager must not run as an administrator; use the token of its own "
-      "ServiceAccount, which `kubectl create token mandate-manager -n ",
-      ns, "` prints"));
+      "ServiceAccount, which `kubectl create token ",
+      service_account, " -n ", ns, "` prints"));
 }
 
 }  // namespace mandate

@@ -25,8 +25,9 @@ struct BasePermissions {
 absl::StatusOr<BasePermissions> ReviewBasePermissions(const CallContext& context, RestClient& base,
                                                       std::string_view ns);
 
-// kFailedPrecondition, with the next step, if it may do anything.
+// kFailedPrecondition, with the next step, if `username` may do anything. `service_account`, of
+// namespace `ns`, is the one to use.
 absl::Status RejectUnlimited(const BasePermissions& permissions, std::string_view username,
-                             std::string_view ns);
+                             std::string_view ns, std::string_view service_account);
 
 }  // namespace mandate

@@ -45,7 +45,7 @@ TEST_F(BasePermissionsTest, RejectsACredentialThatMayDoAnything) {
   const auto permissions = Ask({"* */* "});
   ASSERT_TRUE(permissions.ok()) << permissions.status();
   EXPECT_TRUE(permissions->unlimited);
-  const absl::Status refusal = RejectUnlimited(*permissions, "ann", "ops");
+  const absl::Status refusal = RejectUnlimited(*permissions, "ann", "ops", "acme");
   EXPECT_TRUE(absl::IsFailedPrecondition(refusal)) << refusal;
   EXPECT_THAT(std::string(refusal.message()),
               AllOf(HasSubstr("\"ann\""), HasSubstr("create token mandate-manager -n ops")));
@@ -56,7 +56,7 @@ TEST_F(BasePermissionsTest, ReportsNoExcessForBasesOwnGrants) {
   ASSERT_TRUE(permissions.ok()) << permissions.status();
   EXPECT_FALSE(permissions->unlimited);
   EXPECT_THAT(permissions->excess, IsEmpty());
-  EXPECT_TRUE(RejectUnlimited(*permissions, "ann", "ops").ok());
+  EXPECT_TRUE(RejectUnlimited(*permissions, "ann", "ops", "acme").ok());
 }
 
 TEST_F(BasePermissionsTest, ListsPermissionsThatLeadToThoseOfOthers) {
@@ -83,7 +83,7 @@ TEST_F(BasePermissionsTest, ListsPermissionsThatLeadToThoseOfOthers) {
     const auto permissions = Ask({row.right});
     ASSERT_TRUE(permissions.ok()) << permissions.status();
     EXPECT_THAT(permissions->excess, ElementsAre(row.excess));
-    EXPECT_TRUE(RejectUnlimited(*permissions, "ann", "ops").ok());
+    EXPECT_TRUE(RejectUnlimited(*permissions, "ann", "ops", "acme").ok());
   }
 }
 

@@ -37,7 +37,7 @@ absl::Status ClusterBase::Review(const CallContext& context) {
   if (!permissions.ok()) return absl::OkStatus();
   // A cluster that denies nothing has no other mode, and no weaker credential.
   if (options_.mode != IdentityMode::kSingle) {
-    RETURN_IF_ERROR(RejectUnlimited(*permissions, user_, options_.ns));
+    RETURN_IF_ERROR(RejectUnlimited(*permissions, user_, options_.ns, options_.service_account));
   }
   if (!permissions->excess.empty() || permissions->unlimited) {
     options_.log.Error(

@@ -30,7 +30,8 @@ class ClusterBase {
   struct Options {
     RestClient* client = nullptr;  // base's, of this cluster; outlives this
     Endpoint endpoint = {};
-    std::string ns = {};  // of the manager
+    std::string ns = {};               // of the manager
+    std::string service_account = {};  // of base, for messages
     IdentityMode mode = IdentityMode::kToken;
     // A permission that base needs in that namespace; nullopt if it needs none there.
     std::optional<rbac::Rule> needed = {};

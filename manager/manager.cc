@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "manager/base_check.h"
+#include "manager/base_name.h"
 #include "manager/core/log_reason.h"
 #include "manager/core/status_macros.h"
 #include "manager/loop_call.h"
@@ -82,9 +83,15 @@ Manager::~Manager() = default;
 
 absl::StatusOr<std::unique_ptr<Manager>> Manager::Create(ManagerOptions options,
                                                          std::vector<ComponentSpec> components) {
-  RETURN_IF_ERROR(RejectAdministrator(options.cluster));
+  if (options.base_mandate == nullptr) {
+    return absl::InvalidArgumentError(
+        "ManagerOptions::base_mandate is missing: use kBase of the header that "
+        "`rbacgen header --base=only` writes");
+  }
+  const std::string base_name = BaseName(*options.base_mandate);
+  RETURN_IF_ERROR(RejectAdministrator(options.cluster, base_name));
   for (const ClusterConfig& cluster : options.clusters) {
-    RETURN_IF_ERROR(RejectAdministrator(cluster));
+    RETURN_IF_ERROR(RejectAdministrator(cluster, base_name));
   }
   RETURN_IF_ERROR(CheckWatchedNamespaces(options.watch_namespaces));
   auto parts = std::make_unique<Parts>(std::move(options));

@@ -46,7 +46,8 @@ struct ManagerOptions {
   std::vector<ClusterConfig> clusters = {};
   std::string ns;  // of the manager, its ServiceAccounts and its Lease; the same in every cluster
   std::string version;
-  const rbac::Mandate* base_mandate = nullptr;  // what base may do: tokens and its lease
+  // What base may do: tokens and its Lease. Its names are those of the manager (base_name.h).
+  const rbac::Mandate* base_mandate = nullptr;
 
   IdentityMode identity_mode = IdentityMode::kToken;
   bool create_service_accounts = false;
@@ -60,7 +61,6 @@ struct ManagerOptions {
   GuardMode guard = GuardMode::kEnforce;
 
   bool leader_elect = true;
-  std::string lease_name = "mandate-manager";
 
   // "host:port"; "0": not served.
   std::string health_address = "127.0.0.1:8081";

@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "manager/base_check.h"
+#include "manager/base_name.h"
 #include "manager/core/status_macros.h"
 #include "manager/core/strings.h"
 #include "manager/loop_call.h"
@@ -75,14 +76,15 @@ absl::Status Manager::Parts::BuildIdentities(const std::vector<ComponentSpec>& s
     }
   }
   plane.ns = options.ns;
+  plane.service_account = BaseName(*options.base_mandate);
   plane.version = options.version;
   plane.mode = options.identity_mode;
   plane.create_service_accounts = options.create_service_accounts;
   plane.bind_to_secrets = options.bind_tokens_to_secrets;
   plane.audiences = options.token_audiences;
   plane.exec_plugin_timeout = options.exec_plugin_timeout;
-  plane.accept_certificate = [](const ClientCertificate& certificate) {
-    return RejectAdministrator(certificate);
+  plane.accept_certificate = [name = plane.service_account](const ClientCertificate& certificate) {
+    return RejectAdministrator(certificate, name);
   };
   // Base has a token, and checks it. Earlier tokens are checked together with it.
   plane.on_new_base_token = [this](const std::string& name) {
@@ -171,7 +173,7 @@ std::optional<rbac::Rule> Manager::Parts::NeededByBase(const ManagedCluster& clu
     return rbac::Rule{.verbs = {"get"},
                       .api_groups = {"coordination.k8s.io"},
                       .resources = {"leases"},
-                      .resource_names = {options.lease_name}};
+                      .resource_names = {BaseName(*options.base_mandate)}};
   }
   if (options.identity_mode != IdentityMode::kToken) return std::nullopt;
   for (const ComponentSpec& spec : specs) {
@@ -192,6 +194,7 @@ void Manager::Parts::BuildBases(const std::vector<ComponentSpec>& specs) {
         ClusterBase::Options{.client = cluster->base_client.get(),
                              .endpoint = *(*base)->endpoint(),
                              .ns = options.ns,
+                             .service_account = BaseName(*options.base_mandate),
                              .mode = options.identity_mode,
                              .needed = NeededByBase(*cluster, specs),
                              .log = cluster->log,

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "absl/strings/str_format.h"
+#include "manager/base_name.h"
 #include "manager/core/status_macros.h"
 #include "manager/core/strings.h"
 #include "manager/loop_call.h"
@@ -133,7 +134,7 @@ void Manager::Parts::Lose(const absl::Status& why) {
 absl::Status Manager::Parts::BuildElector() {
   if (!options.leader_elect) return absl::OkStatus();
   LeaderElector::Options elect;
-  elect.lease = {options.ns, options.lease_name};
+  elect.lease = {options.ns, BaseName(*options.base_mandate)};
   elect.identity = instance;
   elect.client = clusters[0]->base_client.get();
   elect.metrics = &metrics;

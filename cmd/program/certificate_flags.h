@@ -19,7 +19,7 @@ void DeclareCertificate(CLI::App& app, const std::string& owner,
 // The values of the webhooks' flags.
 struct WebhookFlags {
   ServingCertificate::Options files;
-  std::string service = "mandate-manager-webhook";
+  std::string service = {};  // the default is that of the flag
   std::string certificate_duration = "168h";
   std::string ca_duration = "8760h";
 };

@@ -8,6 +8,7 @@
 #include "cmd/program/certificate_flags.h"
 #include "cmd/program/cluster_flags.h"
 #include "cmd/program/tracing_flags.h"
+#include "manager/base_name.h"
 #include "manager/cache/namespaced_view.h"
 #include "manager/core/closest_name.h"
 #include "manager/core/command_line.h"
@@ -131,7 +132,7 @@ void Declare(CLI::App& app, CommandLine& line, ManagerOptions& options, const st
       ->delimiter(',')
       ->type_name("LIST");
   app.add_flag("--leader-elect,!--no-leader-elect", options.leader_elect,
-               "Run controllers only while holding the Lease mandate-manager. On by default; "
+               "Run controllers only while holding the manager's Lease. On by default; "
                "--leader-elect=false disables leader election.");
   DeclareServers(app, options);
   DeclareTracing(app, options.tracing);
@@ -339,6 +340,7 @@ absl::StatusOr<Flags> ParseFlags(const Program& program, int argc, char** argv) 
   const auto certificates = std::make_shared<certificates::Settings>();
   std::vector<ComponentSpec> all = program.components(certificates);
   CommandLine line;
+  line.webhooks.service = StrCat(BaseName(*program.base_mandate), "-webhook");
   ManagerOptions options;
   std::vector<std::string> names;
   for (const ComponentSpec& component : all) {

@@ -34,6 +34,7 @@ class World:
 
     namespace = NAMESPACE
     program = "//cmd/mandate-manager"
+    base = BASE
     # Pathspecs of the components' sources, and of the .proto files of their kinds. The operator of hack/demo/scoped is not
     # part of the product.
     sources: tuple[str, ...] = ("controllers", "webhooks", "manager", ":!controllers/access_observer", ":!controllers/memcached")
@@ -151,21 +152,21 @@ class World:
         given = any(flag.startswith("--with=") for flag in flags)
         some = [f"--with={self.enabled}"] if self.enabled and not given else []
         # The sources must not follow a flag that takes a list, because it would take them, too.
-        return self.run([self.rbacgen, "chart", *flags, *some, "--format=yaml", f"--namespace={self.namespace}",
+        return self.run([self.rbacgen, "chart", *flags, *some, "--format=yaml", f"--namespace={self.namespace}", f"--base-name={self.base}",
                          f"--identity-mode={self.identity_mode}", *sources], stdout=subprocess.PIPE, stderr=subprocess.PIPE)
 
     def write_credentials(self) -> None:
         """Writes the files that the kubelet would mount into the manager's pod: a token, and the server's address."""
         # The kubelet would renew the token; here it is not renewed.
         life = "--duration=720h" if self.lasting else "--duration=2h"
-        token = self.kubectl("create", "token", BASE, "-n", self.namespace, life)
+        token = self.kubectl("create", "token", self.base, "-n", self.namespace, life)
         self.write_private(self.token_file, token)
         config = {
             "apiVersion": "v1", "kind": "Config", "current-context": "demo",
             "clusters": [{"name": "demo", "cluster": {
                 "server": self.cluster.server(), "certificate-authority": self.cluster.ca_file}}],
-            "users": [{"name": BASE, "user": {"tokenFile": self.token_file}}],
-            "contexts": [{"name": "demo", "context": {"cluster": "demo", "user": BASE}}],
+            "users": [{"name": self.base, "user": {"tokenFile": self.token_file}}],
+            "contexts": [{"name": "demo", "context": {"cluster": "demo", "user": self.base}}],
         }
         self.write_private(self.manager_kubeconfig, json.dumps(config))
 

@@ -29,7 +29,8 @@ LimiterMetrics SeriesOf(Metrics* metrics, const Labels& labels) {
 
 // Names the operating system and the processor as Go does ("linux/amd64"), as the user agents of
 // other Kubernetes clients do. `component` is empty for base.
-std::string UserAgent(std::string_view version, std::string_view component) {
+std::string UserAgent(std::string_view base_name, std::string_view version,
+                      std::string_view component) {
 #if defined(__x86_64__)
   constexpr std::string_view kArch = "amd64";
 #elif defined(__aarch64__)
@@ -37,7 +38,7 @@ std::string UserAgent(std::string_view version, std::string_view component) {
 #else
 #error "add this processor's GOARCH name"
 #endif
-  std::string agent = StrCat("mandate-manager/", version, " (linux/", kArch, ")");
+  std::string agent = StrCat(base_name, "/", version, " (linux/", kArch, ")");
   if (!component.empty()) StrAppend(&agent, " ", component);
   return agent;
 }
@@ -111,7 +112,7 @@ absl::Status IdentityRegistry::AddCluster(const Options::OfCluster& options) {
   Identity::Parts parts{.cluster = cluster->name,
                         .name = "base",
                         .username = "",
-                        .user_agent = UserAgent(options_.version, ""),
+                        .user_agent = UserAgent(options_.service_account, options_.version, ""),
                         .endpoint = cluster->base_endpoint,
                         .tokens = cluster->base_tokens.get()};
   cluster->base.reset(new BaseIdentity(std::move(parts)));
@@ -175,7 +176,7 @@ absl::Status IdentityRegistry::AddComponent(const Cluster& cluster, const std::s
       .cluster = cluster.name,
       .name = name,
       .username = StrCat("system:serviceaccount:", options_.ns, ":", account),
-      .user_agent = UserAgent(options_.version, name),
+      .user_agent = UserAgent(options_.service_account, options_.version, name),
       .endpoint = cluster.endpoint,
       .tokens = cluster.base_tokens.get(),
   };

@@ -42,7 +42,8 @@ class IdentityRegistry {
     std::string ns = {};
     std::string version = {};  // for user agents
     IdentityMode mode = IdentityMode::kToken;
-    // The ServiceAccount of base. A component's is this name, "-" and the component's name.
+    // The ServiceAccount of base, and the product in user agents. A component's ServiceAccount is
+    // this name, "-" and the component's name.
     std::string service_account = "mandate-manager";
     absl::Duration token_expiration = absl::Hours(1);
     std::vector<std::string> audiences = {};  // empty: the API server's default

@@ -72,10 +72,15 @@ bool IsSelfReview(const AuditEvent& event) {
             event.resource == "selfsubjectaccessreviews")));
 }
 
+TraceOptions WithPrefix(TraceOptions options) {
+  if (options.user_agent_prefix.empty()) options.user_agent_prefix = options.base_name + "/";
+  return options;
+}
+
 }  // namespace
 
 Trace::Trace(TraceOptions options, Observer observer)
-    : options_(std::move(options)),
+    : options_(WithPrefix(std::move(options))),
       observer_(std::move(observer)),
       tokens_({.ns = options_.ns,
                .base_name = options_.base_name,

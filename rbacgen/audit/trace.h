@@ -27,7 +27,7 @@ struct TraceOptions {
   // A request is the manager's if its user is the ServiceAccount base_name or base_name-<component>
   // of the namespace, or if its user agent begins with this prefix. Requests of a manager in
   // another namespace are not counted.
-  std::string user_agent_prefix = "mandate-manager/";
+  std::string user_agent_prefix = {};  // empty: base_name and "/"
   std::string ns = "mandate-system";
   std::string base_name = "mandate-manager";
   // The users of programs that are not a Mandate manager, with a name for each. For them, the trace

@@ -23,10 +23,8 @@ void AddLogFlags(CLI::App* command, LogFlags* flags) {
 }
 
 void AddTraceFlags(CLI::App* command, TraceOptions* options) {
-  command
-      ->add_option("--user-agent-prefix", options->user_agent_prefix,
-                   "The prefix of the manager's user agents")
-      ->capture_default_str();
+  command->add_option("--user-agent-prefix", options->user_agent_prefix,
+                      "The prefix of the manager's user agents (default: the base name and /)");
   command
       ->add_option_function<std::vector<std::string>>(
           "--address",

@@ -2,7 +2,7 @@
 
 load("@rules_cc//cc:defs.bzl", "cc_library")
 
-def mandate_header(name, srcs, base = "none", **kwargs):
+def mandate_header(name, srcs, base = "none", base_name = "mandate-manager", **kwargs):
     """A header of constants, included as "<package>/<name>.h", with one mandate for each component.
 
     Its library is `name`; the sources are `name`_sources, for who needs every component's.
@@ -12,6 +12,8 @@ def mandate_header(name, srcs, base = "none", **kwargs):
       srcs: the sources that hold the components' markers.
       base: "only" for kBase alone, what the chart grants the manager itself to serve the
         components in srcs; "with" for both; "none" for the components.
+      base_name: with a base, `base-name` of rbacgen.yaml: the manager's ServiceAccount and Lease, and
+        the prefix of the components' ServiceAccounts.
       **kwargs: visibility, testonly.
     """
     header = name + ".h"
@@ -20,7 +22,7 @@ def mandate_header(name, srcs, base = "none", **kwargs):
         name = name + "_rbacgen",
         srcs = srcs,
         outs = [header],
-        cmd = "$(location @mandate//rbacgen) header --base={} --out=$@ $(SRCS)".format(base),
+        cmd = "$(location @mandate//rbacgen) header --base={} --base-name={} --out=$@ $(SRCS)".format(base, base_name),
         tools = ["@mandate//rbacgen"],
         **kwargs
     )

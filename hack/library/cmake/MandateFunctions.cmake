@@ -92,12 +92,18 @@ function(mandate_component)
   set_target_properties(${arg_NAME} PROPERTIES MANDATE_SOURCES "${sources}")
 endfunction()
 
-# mandate_program(NAME name SOURCES file… COMPONENTS target…)
+# mandate_program(NAME name SOURCES file… COMPONENTS target… [BASE_NAME name])
 #
-# The program `name` of SOURCES and the libraries that mandate_component() made. Beside the first source, as it were:
+# The program `name` of SOURCES and the libraries that mandate_component() made, with a generated header in the folder of
+# the first source:
 #   base_mandate.h  kBase, what the program itself may do: the tokens of the components, and its Lease
+# BASE_NAME is `base-name` of rbacgen.yaml: the program's ServiceAccount and Lease, and the prefix of the components'
+# ServiceAccounts (mandate-manager).
 function(mandate_program)
-  cmake_parse_arguments(PARSE_ARGV 0 arg "" "NAME" "SOURCES;COMPONENTS")
+  cmake_parse_arguments(PARSE_ARGV 0 arg "" "NAME;BASE_NAME" "SOURCES;COMPONENTS")
+  if(NOT arg_BASE_NAME)
+    set(arg_BASE_NAME mandate-manager)
+  endif()
   _mandate_check(mandate_program NAME SOURCES COMPONENTS)
   _mandate_files(sources ${arg_SOURCES})
   list(GET sources 0 first)
@@ -114,7 +120,7 @@ function(mandate_program)
     endif()
     list(APPEND markers ${files})
   endforeach()
-  _mandate_header("${folder}/base_mandate.h" "${markers}" header --base=only ${markers})
+  _mandate_header("${folder}/base_mandate.h" "${markers}" header --base=only "--base-name=${arg_BASE_NAME}" ${markers})
   add_executable(${arg_NAME} ${sources} "${folder}/base_mandate.h.stamp")
   target_include_directories(${arg_NAME} PRIVATE "${PROJECT_SOURCE_DIR}" "${PROJECT_BINARY_DIR}/generated")
   target_link_libraries(${arg_NAME} PRIVATE ${arg_COMPONENTS} Mandate::mandate)
