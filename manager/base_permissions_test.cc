@@ -48,7 +48,7 @@ TEST_F(BasePermissionsTest, RejectsACredentialThatMayDoAnything) {
   const absl::Status refusal = RejectUnlimited(*permissions, "ann", "ops", "acme");
   EXPECT_TRUE(absl::IsFailedPrecondition(refusal)) << refusal;
   EXPECT_THAT(std::string(refusal.message()),
-              AllOf(HasSubstr("\"ann\""), HasSubstr("create token mandate-manager -n ops")));
+              AllOf(HasSubstr("\"ann\""), HasSubstr("create token acme -n ops")));
 }
 
 TEST_F(BasePermissionsTest, ReportsNoExcessForBasesOwnGrants) {

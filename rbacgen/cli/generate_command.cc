@@ -35,6 +35,25 @@ struct Flags {
   std::vector<std::string> paths;
 };
 
+// A source that the project does not have is one of a library, such as the header of a component:
+// it is below one of the roots.
+void FindInRoots(const Flags& flags, std::vector<SourcePath>* sources) {
+  const fs::path folder = fs::path(flags.config).parent_path();
+  const auto exists = [](const fs::path& path) {
+    std::error_code error;
+    return fs::exists(path, error);
+  };
+  for (SourcePath& source : *sources) {
+    if (exists(folder / source.path)) continue;
+    const auto root = std::ranges::find_if(flags.proto_path, [&](const std::string& folder) {
+      return exists(fs::path(folder) / source.path);
+    });
+    if (root != flags.proto_path.end()) {
+      source.path = fs::absolute(fs::path(*root) / source.path).string();
+    }
+  }
+}
+
 absl::StatusOr<Config> ReadConfig(const Flags& flags) {
   const auto text = ReadWholeFile(flags.config);
   if (!text.ok()) {
@@ -44,6 +63,7 @@ absl::StatusOr<Config> ReadConfig(const Flags& flags) {
   }
   ASSIGN_OR_RETURN(Config config, ParseConfig(flags.config, *text));
   config.file = fs::path(flags.config).filename().string();
+  FindInRoots(flags, &config.sources);
   if (config.crd) {
     for (const std::string& folder : flags.proto_path) {
       config.crd->proto_path.push_back(fs::absolute(folder).string());
@@ -173,7 +193,8 @@ void AddConfigFlags(CLI::App* command, Flags* flags) {
   command
       ->add_option(
           "--proto-path,-I", flags->proto_path,
-          "Another root folder of .proto imports, after those of the configuration; repeatable")
+          "Another root folder of .proto imports and of sources, after those of the configuration; "
+          "repeatable")
       ->take_all()
       ->allow_extra_args(false);
 }

@@ -45,8 +45,9 @@ class MemcachedReconciler : public Reconciler {
   const std::shared_ptr<DemandSet> demands_;
 };
 
-absl::StatusOr<std::unique_ptr<Controller>> MakeScoped(const Component& component,
-                                                       const Client<kMemcached>& client) {
+// Its type has the constant kMemcached, which is of this file alone.
+[[maybe_unused]] absl::StatusOr<std::unique_ptr<Controller>> MakeScoped(
+    const Component& component, const Client<kMemcached>& client) {
   const auto map = [](const ConfigMap&) { return std::vector<Request>(); };
 #include "testing/docs/scoped_reads_1.inc"
 }

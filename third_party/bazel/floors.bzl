@@ -28,7 +28,7 @@ _FLOORS = [
     ["//cmd:__subpackages__"],
 ]
 
-_BESIDE = ["//rbacgen:__subpackages__", "//testing:__subpackages__", "//hack:__subpackages__"]
+_BESIDE = ["//:__pkg__", "//rbacgen:__subpackages__", "//testing:__subpackages__", "//hack:__subpackages__"]
 
 # The floors of the tool, lowest first. Its binary, its tests in rbacgen/testing and the fuzz tests use all.
 _RBACGEN_FLOORS = [

@@ -92,6 +92,16 @@ function(mandate_component)
   set_target_properties(${arg_NAME} PROPERTIES MANDATE_SOURCES "${sources}")
 endfunction()
 
+# The component Mandate::${name} of the library, with its markers in `header`: for mandate_program().
+function(_mandate_own_component name header)
+  if(NOT TARGET Mandate::${name})
+    add_library(Mandate::${name} INTERFACE IMPORTED)
+    set_target_properties(Mandate::${name} PROPERTIES
+      INTERFACE_LINK_LIBRARIES Mandate::mandate
+      MANDATE_SOURCES "${Mandate_INCLUDE_DIR}/${header}")
+  endif()
+endfunction()
+
 # mandate_program(NAME name SOURCES file… COMPONENTS target… [BASE_NAME name])
 #
 # The program `name` of SOURCES and the libraries that mandate_component() made, with a generated header in the folder of
@@ -116,7 +126,8 @@ function(mandate_program)
     endif()
     if(NOT files)
       message(FATAL_ERROR
-        "mandate_program(NAME ${arg_NAME}): ${component} is not a library that mandate_component() made before")
+        "mandate_program(NAME ${arg_NAME}): ${component} is neither a library that mandate_component() made before, nor "
+        "Mandate::access_observer or Mandate::metrics_auth")
     endif()
     list(APPEND markers ${files})
   endforeach()

@@ -1,5 +1,6 @@
 #include "base_mandate.h"
 #include "cmd/program/program.h"
+#include "controllers/access_observer/access_observer.h"
 #include "greeter.h"
 #include "mandates.h"
 
@@ -10,7 +11,9 @@ int main(int argc, char** argv) {
        .version = VERSION,
        .base_mandate = &mandate::kBase,
        .components = [](auto) -> std::vector<mandate::ComponentSpec> {
-         return {{&mandate::kGreeter, mandate::MakeOnlyController<MakeGreeter>}};
+         using mandate::MakeOnlyController;
+         return {{&mandate::kGreeter, MakeOnlyController<MakeGreeter>},
+                 {&mandate::kAccessObserver, MakeOnlyController<mandate::access::MakeController>}};
        }},
       argc, argv);
 }

@@ -95,6 +95,8 @@ class LibraryTest(unittest.TestCase):
             self.assertEqual(0, done.returncode, done.stdout)
             self.build(folder)
             self.assertEqual(f"greeter-manager {tree.version()}\n", run(f"{folder}/greeter-manager", "--version").stdout)
+            with open(os.path.join(folder, "generated", "base_mandate.h"), encoding="utf-8") as f:
+                self.assertIn('{"greeter-manager-access-observer", "greeter-manager-greeter"}', f.read())
 
         header = os.path.join(folder, "generated", "mandates.h")
         first = os.stat(header).st_mtime_ns
