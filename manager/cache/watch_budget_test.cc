@@ -263,6 +263,20 @@ TEST_F(TenantsBudgetTest, ADeclaredWatchTakesTheRoomOfALargerComponent) {
   EXPECT_TRUE(other_.why.ok());
 }
 
+// The first eviction has made it the smaller one.
+TEST_F(TenantsBudgetTest, AnotherComponentsTenantsGoOnlyWhileItIsLarger) {
+  WatchBudget::Account third(budget_, "c"), declared(budget_, "b");
+  ASSERT_TRUE(third.Set(200).ok() && declared.Set(299).ok());
+  std::vector<std::unique_ptr<Watch>> small;
+  for (int i = 0; i < 30; ++i) {
+    small.push_back(std::make_unique<Watch>(budget_, std::set<std::string>{"one"}));
+    ASSERT_TRUE(small.back()->account.Set(10).ok());
+  }
+  ASSERT_TRUE(other_.account.Set(1).ok());
+  EXPECT_TRUE(declared.Set(301).ok());
+  EXPECT_EQ(std::ranges::count_if(small, [](const auto& watch) { return !watch->why.ok(); }), 1);
+}
+
 // A watch that can never fit begins small, and would end all that are larger at that time.
 TEST_F(TenantsBudgetTest, AUseIsRememberedForAWhile) {
   ASSERT_TRUE(other_.account.Set(300).ok());
