@@ -344,5 +344,22 @@ TEST_F(SharingTest, AHintAsksAgainForAnExpiredProof) {
   EXPECT_TRUE(Reads(*view_b_));
 }
 
+// The one that has proved its access later does not speak for the other.
+TEST_F(SharingTest, AReminderConcernsEachMemberByItsOwnProof) {
+  JoinBoth();
+  loop_.RunFor(absl::Minutes(1));
+  server_.Revoke("b");
+  const absl::Time listed = loop_.clock().TimeNow();
+  CloseWatch(a_);
+  Settle();
+  ASSERT_EQ(of_a_.state(), DemandState::kSynced);
+  ASSERT_EQ(of_b_.state(), DemandState::kSynced);
+  a_.ForgetRequests();
+  cache_->RecheckAccess("", "", listed);
+  Settle();
+  EXPECT_EQ(of_b_.state(), DemandState::kForbidden);
+  EXPECT_EQ(a_.Count(kReviews), 0u) << "its proof is younger";
+}
+
 }  // namespace
 }  // namespace mandate
