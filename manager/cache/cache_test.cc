@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "manager/cache/testing/cache_fixture.h"
+#include "manager/core/strings.h"
 
 namespace mandate {
 namespace {
@@ -213,6 +214,19 @@ TEST_F(CacheTest, AHintForANamespaceIsFollowedThere) {
   loop_.RunFor(absl::Seconds(1));
   EXPECT_EQ(foo.state(), DemandState::kForbidden);
   EXPECT_EQ(bar.state(), DemandState::kSynced);
+}
+
+// Each turn of the loop reaches a few watches.
+TEST_F(CacheTest, AHintReachesEachOfManyWatches) {
+  options_.max_watches_per_loop_turn = 2;
+  CacheView& view = AddGranted(a_);
+  std::vector<Demanded> demands;
+  for (int i = 0; i < 9; ++i) demands.push_back(Demand(view, "foo", StrCat("n", i)));
+  loop_.RunFor(absl::Minutes(1));
+  for (const Demanded& one : demands) ASSERT_EQ(one.state(), DemandState::kSynced);
+  server_.Revoke("a");
+  RetryAndSettle();
+  for (const Demanded& one : demands) EXPECT_EQ(one.state(), DemandState::kForbidden);
 }
 
 // The hint for one component in one namespace costs the others nothing.
