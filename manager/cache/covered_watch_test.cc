@@ -8,6 +8,7 @@
 
 #include "manager/cache/cache.h"
 #include "manager/cache/testing/cache_fixture.h"
+#include "manager/core/strings.h"
 
 namespace mandate {
 namespace {
@@ -67,6 +68,20 @@ TEST_F(CoveredWatchTest, AWatchEndsSomeTimeAfterAWiderOneIsSynced) {
   EXPECT_EQ(foo.state(), DemandState::kSynced);
   PutAndSettle("foo/new");
   EXPECT_EQ(foo.Take(), "+foo/new@103");
+}
+
+// Each turn of the loop plans a few watches.
+TEST_F(CoveredWatchTest, EachOfManyWatchesEnds) {
+  options_.max_watches_per_loop_turn = 2;
+  CacheView& view = AddGranted(a_);
+  std::vector<Demanded> narrow;
+  for (int i = 0; i < 9; ++i) narrow.push_back(Demand(view, "foo", StrCat("n", i)));
+  Settle();
+  EXPECT_EQ(server_.live_watches(), 9u);
+  const Demanded all = DemandAndSettle(view);
+  Linger();
+  EXPECT_EQ(Covered(), 9);
+  EXPECT_EQ(server_.live_watches(), 1u);
 }
 
 TEST_F(CoveredWatchTest, TheEndOfTheWiderDemandStartsTheWatchAgain) {
@@ -206,6 +221,21 @@ TEST_F(CoveredWatchTest, AComponentWithoutTheWiderAccessKeepsTheWatch) {
   Linger();
   EXPECT_EQ(server_.live_watches(), 1u);
   EXPECT_EQ(foo_a.state(), DemandState::kSynced);
+}
+
+TEST_F(CoveredWatchTest, TheOneThatKeepsTheWiderAccessOpensTheWatch) {
+  CacheView& view_a = AddGranted(a_);
+  CacheView& view_b = AddGranted(b_);
+  const Demanded all_a = DemandAndSettle(view_a), all_b = DemandAndSettle(view_b);
+  const Demanded foo_a = DemandAndSettle(view_a, "foo"), foo_b = DemandAndSettle(view_b, "foo");
+  loop_.RunFor(absl::Minutes(1));
+  ASSERT_EQ(Covered(), 1);
+  b_.ForgetRequests();
+  server_.Revoke("b");
+  RetryAndSettle("b");
+  EXPECT_EQ(foo_a.state(), DemandState::kSynced);
+  EXPECT_EQ(foo_b.state(), DemandState::kForbidden);
+  EXPECT_EQ(b_.Count("watch=true"), 0u) << "it has lost its access";
 }
 
 TEST_F(CoveredWatchTest, AnOutageIsThatOfTheWiderWatch) {
