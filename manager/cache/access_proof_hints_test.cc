@@ -29,6 +29,18 @@ TEST_F(AccessProofHintsTest, AHintWaitsForTheBudget) {
   EXPECT_EQ(proof.state(), State::kProven);
 }
 
+// The first hint may come before the server has the grant.
+TEST_F(AccessProofHintsTest, AfterAHintTheNextProbeComesSoon) {
+  AccessProof& proof = MakeChecked(false, false);
+  loop_.RunFor(absl::Minutes(5));
+  proof.CheckSoon();
+  loop_.RunFor(absl::Milliseconds(500));
+  ASSERT_EQ(proof.state(), State::kDenied);
+  Allow(true, true);
+  loop_.RunFor(absl::Seconds(2));
+  EXPECT_EQ(proof.state(), State::kProven);
+}
+
 // Access that is not known yet does not wait for hints about denied scopes.
 TEST_F(AccessProofHintsTest, WhatIsNotKnownYetHasABudgetOfItsOwn) {
   std::vector<std::unique_ptr<ProbeBudget::Ticket>> others;
