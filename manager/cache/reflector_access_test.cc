@@ -255,6 +255,24 @@ TEST_F(ReflectorAccessTest, AHintCountsForOneIdentityOnly) {
   EXPECT_TRUE(other_.requests().empty());
 }
 
+// Another component's denials are not its own.
+TEST_F(ReflectorAccessTest, AnotherIdentityAsksAgainSoon) {
+  const auto deny = [](const RestRequest&) {
+    return FakeRestClient::Json(403, StatusJson(403, "Forbidden"));
+  };
+  options_.watch_list = false;
+  client_.Handle(deny);
+  other_.Handle(deny);
+  StartWithoutTurns();
+  loop_.RunFor(absl::Minutes(10));
+  ASSERT_EQ(state(), DemandState::kForbidden);
+  reflector_->UseClient(other_);
+  loop_.RunReady();
+  other_.ForgetRequests();
+  loop_.RunFor(absl::Seconds(5));
+  EXPECT_FALSE(other_.requests().empty());
+}
+
 // The failure of the former client does not count for the new one.
 TEST_F(ReflectorAccessTest, AnotherIdentityMayTakeOverInsideAFailure) {
   StartWithoutTurns();
