@@ -210,6 +210,18 @@ TEST_F(AccessObserverTest, RemindsAgainAfterALaterList) {
   EXPECT_THAT(hints_.TakeReminders(), ::testing::ElementsAre(100));
 }
 
+// What was proven between the two lists may be older than what the second one shows.
+TEST_F(AccessObserverTest, RemindsOfWhatWasProvenBeforeTheLastList) {
+  PutBinding(Bind<RoleBinding>("a", "b", "reader", "memcached"));
+  Deny(KindOf<ClusterRoleBinding>::value);
+  cache_.Put(Bind<ClusterRoleBinding>("", "b", "r", "bar"));
+  Start(MakeController(component_));
+  loop_.RunFor(absl::Milliseconds(500));
+  cache_.SetState(KindOf<ClusterRoleBinding>::value, DemandState::kSynced, absl::OkStatus());
+  EXPECT_EQ(Hints(), "*@*:1500");
+  EXPECT_THAT(hints_.TakeReminders(), ::testing::ElementsAre(600));
+}
+
 // The last hint is always given a second after the last change, and changes do not put it off.
 TEST_F(AccessObserverTest, ManyChangesAreFewHints) {
   StartObserver();
