@@ -293,6 +293,24 @@ TEST_F(ReconcilerTest, AWriteThatGoesOnFailingIsTriedAgain) {
   EXPECT_EQ(cluster_.State("allowed-one"), Success("allowed-one"));
 }
 
+// Writes without an answer hold a part of the workers only.
+TEST_F(ReconcilerTest, SlowWritesOfANamespaceLeaveWorkersToTheOthers) {
+  cluster_.faults().Add({.verb = "patch",
+                         .path_prefix = "/apis/apps/v1/namespaces/allowed-one/",
+                         .fault = {.ignore = true}});
+  for (int i = 0; i < 20; ++i) {
+    ASSERT_EQ(
+        cluster_.Send("POST", "/apis/cache.example.com/v1alpha1/namespaces/allowed-one/memcacheds",
+                      StrCat(R"({"apiVersion":"cache.example.com/v1alpha1","kind":"Memcached",)",
+                             R"("metadata":{"name":"m)", i, R"("},"spec":{"size":1}})")),
+        201);
+  }
+  cluster_.RunFor(absl::Seconds(2));
+  cluster_.Create("allowed-two", 1);
+  cluster_.RunFor(absl::Seconds(3));
+  EXPECT_EQ(cluster_.State("allowed-two"), Success("allowed-two"));
+}
+
 // The name may belong to another Memcached when the status is written.
 TEST_F(ReconcilerTest, TheStatusIsThatOfTheObjectThatWasRead) {
   CreateIn("allowed-one");
