@@ -150,6 +150,20 @@ TEST_F(SharingTest, ObjectsThatNoComponentMayReadLeaveTheMemory) {
   EXPECT_EQ(Code(*view_b_), absl::StatusCode::kPermissionDenied);
 }
 
+// At once, and not when the server has denied the other one again.
+TEST_F(SharingTest, ObjectsLeaveTheMemoryWithTheLastThatMayReadThem) {
+  const Labels labels = {{"kind", "widgets.example.com"}, {"scope", "cluster"}};
+  server_.Grant("a");
+  of_a_ = DemandAndSettle(*view_a_);
+  of_b_ = DemandAndSettle(*view_b_);
+  ASSERT_EQ(of_b_.state(), DemandState::kForbidden);
+  ASSERT_EQ(Gauge("mandate_cache_objects", labels), 1);
+  of_a_.handle.reset();
+  loop_.RunReady();
+  EXPECT_EQ(of_b_.state(), DemandState::kForbidden);
+  EXPECT_EQ(Gauge("mandate_cache_objects", labels), 0);
+}
+
 TEST_F(SharingTest, ARevokedComponentLosesItsReadsAtOnce) {
   for (const bool sponsor : {true, false}) {
     SCOPED_TRACE(sponsor ? "the sponsor" : "the other");
