@@ -112,6 +112,21 @@ TEST_F(IndexViewTest, WhileStaleOnlyTheLastKnownIsListed) {
   EXPECT_EQ(By(view, "a"), "UNAVAILABLE");
 }
 
+TEST_F(IndexViewTest, TheLastKnownOfAnExpiredProofIsIndexed) {
+  server_.Put("foo/ax");
+  server_.Put("foo/bx");
+  CacheView& first = AddIndexed(a_);
+  CacheView& second = AddIndexed(b_);
+  const Demanded of_a = DemandAndSettle(first);
+  const Demanded of_b = DemandAndSettle(second);
+  EndRequests(b_, absl::UnavailableError("connection refused"));
+  loop_.RunFor(absl::Minutes(5));
+  PutAndSettle("foo/az");
+  ASSERT_EQ(of_b.state(), DemandState::kStale);
+  EXPECT_EQ(LastKnownBy(second, "a"), "foo/ax@101");
+  EXPECT_EQ(LastKnownBy(first, "a"), "foo/ax@101 foo/az@103");
+}
+
 TEST_F(IndexViewTest, ShowsOwnWrites) {
   CacheView& view = AddIndexed(a_);
   Demanded demand = DemandAndSettle(view);
