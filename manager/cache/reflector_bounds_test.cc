@@ -180,6 +180,18 @@ TEST_F(ReflectorBoundsTest, ARelistIsHeldOnce) {
   EXPECT_LT(Held(), before);
 }
 
+// The wider watch, which had counted them, has ended.
+TEST_F(ReflectorBoundsTest, TheObjectsOfAStoreThatIsTakenBackCount) {
+  Make();
+  store_.Put(Widget("a/x", 5));
+  reflector_->StartFrom("7");
+  EXPECT_EQ(Held(), store_.bytes().stored);
+  loop_.RunReady();
+  Open();
+  EXPECT_EQ(state(), DemandState::kSynced);
+  EXPECT_EQ(Held(), store_.bytes().stored);
+}
+
 // Another client may have room; this does not help while the server does not answer.
 TEST_F(ReflectorBoundsTest, AFailureIsLongOnlyWhileTheBudgetIsUsedUp) {
   WatchBudget::Account others(budget_, client_.component());
