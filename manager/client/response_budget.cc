@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "manager/client/too_large.h"
 #include "manager/core/strings.h"
 
 namespace mandate {
@@ -25,11 +26,11 @@ absl::Status ResponseBudget::Take(Response& response, std::string_view bytes) {
   const size_t limit = LimitOf(response);
   if (response.body_.size() + bytes.size() > limit) {
     response.too_large_ = true;
-    return absl::ResourceExhaustedError(
+    return MarkTooLarge(absl::ResourceExhaustedError(
         StrCat("the response is larger than ", limit, " bytes, the limit of ",
                response.is_error_     ? "error responses"
                : response.repeatable_ ? "reads: request the list in pages (limit=)"
-                                      : "responses to writes"));
+                                      : "responses to writes")));
   }
   response.body_ += bytes;
   SetHeld(held_ + bytes.size());

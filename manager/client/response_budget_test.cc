@@ -5,6 +5,8 @@
 #include <memory>
 #include <string>
 
+#include "manager/client/too_large.h"
+
 namespace mandate {
 namespace {
 
@@ -74,6 +76,7 @@ TEST_F(ResponseBudgetTest, AnEndlessResponseToAWriteOrAnErrorEndsEarly) {
   EXPECT_TRUE(Bring(*write, 7));
   const absl::Status status = write->OnBody("x");
   EXPECT_EQ(status.code(), absl::StatusCode::kResourceExhausted);
+  EXPECT_TRUE(IsTooLarge(status));
   EXPECT_EQ(status.message(),
             "the response is larger than 7 bytes, the limit of responses to writes");
   EXPECT_TRUE(write->too_large());
