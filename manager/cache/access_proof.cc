@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "manager/cache/watch_request.h"
+#include "manager/client/too_large.h"
 #include "manager/core/strings.h"
 #include "manager/core/utf8.h"
 #include "manager/object/api_error.h"
@@ -73,6 +74,7 @@ void AccessProof::Renew() {
   if (version.empty()) return Check();
   // A quiet system sends watches anyway. The right to watch shows everything that a list would
   // show, so the right to list is not checked again.
+  renewed_at_ = Now();
   renewal_ = std::make_unique<WatchStream>(
       client_,
       WatchRequest(spec_, Encoding::kJson,
@@ -84,7 +86,7 @@ void AccessProof::Renew() {
 void AccessProof::OnWatchOpen() {
   renewal_.reset();
   counts_.renewals.Increment();
-  Proven();
+  Proven(renewed_at_);
   if (again_) Check();
 }
 
@@ -173,7 +175,14 @@ void AccessProof::OnReview(Round& round, const std::string& verb,
   --round.awaited;
   absl::StatusOr<Review> review =
       response.ok() ? DecodeObject<Review>(response->body, Encoding::kJson) : response.status();
-  if (!review.ok()) {
+  if (IsTooLarge(review.status())) {
+    // Only the reason of a denial can be so long: tenants choose the names of the roles in it.
+    counts_.denied.Increment();
+    round.refusal.Update(absl::PermissionDeniedError(
+        StrCat(client_.component(), " may not ", verb, " ", spec_.ToString(),
+               ", or the API server gives a reason that is too long to read: ",
+               AsStd(review.status().message()))));
+  } else if (!review.ok()) {
     counts_.errors.Increment();
     round.error.Update(review.status());
   } else if (review->status().allowed()) {
@@ -197,18 +206,18 @@ void AccessProof::Conclude(Round& round) {
   } else if (!round.error.ok()) {
     Failed(round.error);
   } else {
-    Proven();
+    Proven(last_check_);
   }
   if (std::exchange(again_, false)) Check();
 }
 
-void AccessProof::NoteProven() {
+void AccessProof::NoteProven(absl::Time asked) {
   // The answers to a check under way may be older or newer than the watch: it starts again.
   const bool check = round_ != nullptr || again_;
   // So may the change that a hint reports.
   auto hint = probe_ != nullptr && probe_->IsWaitingHint() ? std::move(probe_) : nullptr;
   DropQuestions();
-  Proven();
+  Proven(asked);
   probe_ = std::move(hint);
   if (check) Check();
 }
@@ -241,8 +250,8 @@ void AccessProof::NoteLost(const absl::Status& why) {
                                        "accepts: ", AsStd(why.message()))));
 }
 
-void AccessProof::Proven() {
-  proven_at_ = Now();
+void AccessProof::Proven(absl::Time asked) {
+  proven_at_ = asked;
   error_backoff_.Reset();
   denied_backoff_.Reset();
   // It is early enough for a few retries, and differs between proofs, so that not all are renewed

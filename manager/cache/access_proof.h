@@ -82,8 +82,8 @@ class AccessProof : private WatchStream::Observer {
   void CheckSoon();
   // Config::flows has more than before.
   void UpdateFlows();
-  // The server has accepted a watch of this component.
-  void NoteProven();
+  // The server has accepted a watch of this component, for which it was asked at this time.
+  void NoteProven(absl::Time asked);
   // The server has denied one. No more requests are sent until Check() or RetryLater().
   void NoteDenied(absl::Status why);
   void RetryLater();
@@ -95,7 +95,8 @@ class AccessProof : private WatchStream::Observer {
   State state() const { return state_; }
   // Why the state is not kProven; OK if it is. For kDenied it names component, verb and resource.
   const absl::Status& reason() const { return reason_; }
-  // When it was last kProven by an answer of the server.
+  // When the server was asked for the answer that last made it kProven. A change since then may be
+  // newer than the answer.
   absl::Time proven_at() const { return proven_at_; }
   // The last check had no answer.
   bool failing() const { return error_backoff_.failures() > 0; }
@@ -120,7 +121,7 @@ class AccessProof : private WatchStream::Observer {
   void Conclude(Round& round);
   void DropQuestions();
   absl::Status NotProvenYet() const;
-  void Proven();
+  void Proven(absl::Time asked);
   void Denied(absl::Status why);
   void Failed(const absl::Status& why);
   void Become(State state, absl::Status reason);
@@ -143,6 +144,7 @@ class AccessProof : private WatchStream::Observer {
   std::unique_ptr<ProbeBudget::Ticket> probe_;  // a check that waits for the budget
   bool again_ = false;  // another check follows: after the current round, or after min_interval
   absl::Time last_check_ = absl::InfinitePast();
+  absl::Time renewed_at_ = absl::InfinitePast();  // when the renewal was sent
   absl::Time proven_at_ = absl::InfinitePast();
   LoopTimer next_check_;
   LoopTimer expiry_;

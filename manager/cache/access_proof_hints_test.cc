@@ -81,7 +81,7 @@ TEST_F(AccessProofHintsTest, AnAcceptedWatchKeepsAWaitingHint) {
   AccessProof& proof = MakeProven();
   Deny();
   proof.Check();
-  proof.NoteProven();
+  proof.NoteProven(loop_.clock().TimeNow());
   loop_.RunFor(absl::Seconds(1));
   EXPECT_EQ(proof.state(), State::kDenied);
 }
@@ -92,7 +92,7 @@ TEST_F(AccessProofHintsTest, AnAcceptedWatchKeepsAHintThatWaitsForTheBudget) {
   loop_.RunFor(absl::Seconds(2));
   Deny();
   proof.CheckSoon();
-  proof.NoteProven();
+  proof.NoteProven(loop_.clock().TimeNow());
   loop_.RunFor(absl::Minutes(1));
   EXPECT_EQ(proof.state(), State::kDenied);
 }
@@ -113,7 +113,7 @@ TEST_F(AccessProofHintsTest, ARefusalDropsTheNextCheck) {
   proof.Check();
   proof.Check();
   proof.NoteDenied(absl::PermissionDeniedError("403"));
-  proof.NoteProven();
+  proof.NoteProven(loop_.clock().TimeNow());
   loop_.RunFor(absl::Minutes(1));
   EXPECT_EQ(reviews(), 1u) << "the one that was under way";
 }

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "manager/cache/testing/access_proof_fixture.h"
+#include "manager/client/too_large.h"
 
 namespace mandate {
 namespace {
@@ -94,6 +95,24 @@ TEST_F(AccessProofTest, KeepsTheBeginningOfALongReason) {
   EXPECT_EQ(proof.state(), State::kDenied);
   EXPECT_LT(proof.reason().message().size(), 4096u);
   EXPECT_NE(proof.reason().message().find("www… (300000 bytes)"), absl::string_view::npos);
+}
+
+// Otherwise who may write RoleBindings could keep what was revoked until the proof expires.
+TEST_F(AccessProofTest, AReasonThatIsTooLongToReadIsADenial) {
+  AccessProof& proof = MakeChecked(true, true);
+  ASSERT_EQ(proof.state(), State::kProven);
+  absl::Status answer = absl::ResourceExhaustedError("64 requests wait for a connection");
+  client_.Handle([&](const RestRequest&) -> absl::StatusOr<HttpResponse> { return answer; });
+  proof.Check();
+  loop_.RunFor(absl::Seconds(2));
+  EXPECT_EQ(proof.state(), State::kProven) << "another limit is no answer";
+  answer = MarkTooLarge(absl::ResourceExhaustedError("the response is larger than 8388608 bytes"));
+  loop_.RunFor(absl::Minutes(1));
+  EXPECT_EQ(proof.state(), State::kDenied);
+  EXPECT_EQ(AsStd(proof.reason().message())
+                .find("reader may not watch pods \"bar\" in namespace foo, or the API server"),
+            0u)
+      << proof.reason();
 }
 
 TEST_F(AccessProofTest, NeedsListWhereTheStateIsListed) {
@@ -214,12 +233,12 @@ TEST_F(AccessProofTest, RetriesARefusedProofSlowly) {
 TEST_F(AccessProofTest, AnAcceptedWatchIsAProof) {
   Allow(false, false);
   AccessProof& proof = Make();
-  proof.NoteProven();
+  proof.NoteProven(loop_.clock().TimeNow());
   EXPECT_EQ(proof.state(), State::kProven);
   EXPECT_EQ(reviews(), 0u);
   // The answer to an earlier question does not undo the proof; the question is asked again.
   proof.Check();
-  proof.NoteProven();
+  proof.NoteProven(loop_.clock().TimeNow());
   loop_.RunReady();
   EXPECT_EQ(proof.state(), State::kProven);
   loop_.RunFor(absl::Seconds(1));
@@ -228,7 +247,7 @@ TEST_F(AccessProofTest, AnAcceptedWatchIsAProof) {
 
 TEST_F(AccessProofTest, ARefusedWatchIsARefusal) {
   AccessProof& proof = Make();
-  proof.NoteProven();
+  proof.NoteProven(loop_.clock().TimeNow());
   proof.NoteDenied(absl::PermissionDeniedError("403"));
   EXPECT_EQ(proof.state(), State::kDenied);
   loop_.RunFor(absl::Hours(1));

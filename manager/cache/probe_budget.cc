@@ -8,17 +8,32 @@
 namespace mandate {
 
 struct ProbeBudget::Probe {
-  std::function<void()> run;          // empty: it has run, or was withdrawn
-  Flows flows;                        // in which it waits
-  Component* under_way_of = nullptr;  // it has run, and its ticket lives
+  std::function<void()> run;     // empty: it has run, or was withdrawn
+  Flows flows;                   // in which it waits
+  Pool* under_way_of = nullptr;  // it has run, and its ticket lives
 };
 
-// Probes that share a budget.
+// The rates of a component, which its pools share.
+struct ProbeBudget::Component {
+  Component(const Options& options, absl::Time now)
+      : rechecks(options.rechecks, now),
+        firsts(options.firsts, now),
+        reopens(options.reopens, now),
+        hints(options.hints, now),
+        periodic({options.per_second, options.burst}, now) {}
+
+  TokenBucket rechecks;
+  TokenBucket firsts;
+  TokenBucket reopens;
+  TokenBucket hints;
+  TokenBucket periodic;
+};
+
+// Probes of a pool that share a rate.
 struct ProbeBudget::Lane {
-  Lane(Component& owner, TokenBucket::Options options, Loop& loop, Metrics& metrics,
-       const Labels& labels)
-      : component(owner),
-        tokens(options, loop.clock().TimeNow()),
+  Lane(Pool& owner, TokenBucket& rate, Loop& loop, Metrics& metrics, const Labels& labels)
+      : pool(owner),
+        tokens(rate),
         timer(loop),
         probes(metrics.Counter("mandate_cache_probes_total",
                                "Requests that asked whether access has come back, or has gone",
@@ -56,28 +71,30 @@ struct ProbeBudget::Lane {
       if (place.is_first) ++count;
       return false;
     });
-    waiting.Set(static_cast<double>(count));
+    // Other pools of the component have the same gauge.
+    waiting.Increment(static_cast<double>(count) - static_cast<double>(counted));
+    counted = count;
   }
 
   static constexpr size_t kLong = 500;
 
-  Component& component;
+  Pool& pool;
   FlowQueue<Place> queue;
+  size_t counted = 0;  // in `waiting`
   absl::Time tidied_at = absl::InfinitePast();
-  TokenBucket tokens;
+  TokenBucket& tokens;
   LoopTimer timer;
   prometheus::Counter& probes;
   prometheus::Gauge& waiting;
 };
 
-struct ProbeBudget::Component {
-  Component(const Options& options, Loop& loop, Metrics& metrics, std::string_view name)
-      : rechecks(*this, options.rechecks, loop, metrics, LabelsOf(name, "recheck")),
-        firsts(*this, options.firsts, loop, metrics, LabelsOf(name, "first")),
-        reopens(*this, options.reopens, loop, metrics, LabelsOf(name, "reopen")),
-        hints(*this, options.hints, loop, metrics, LabelsOf(name, "hint")),
-        periodic(*this, {options.per_second, options.burst}, loop, metrics,
-                 LabelsOf(name, "periodic")) {}
+struct ProbeBudget::Pool {
+  Pool(Component& rates, Loop& loop, Metrics& metrics, std::string_view name)
+      : rechecks(*this, rates.rechecks, loop, metrics, LabelsOf(name, "recheck")),
+        firsts(*this, rates.firsts, loop, metrics, LabelsOf(name, "first")),
+        reopens(*this, rates.reopens, loop, metrics, LabelsOf(name, "reopen")),
+        hints(*this, rates.hints, loop, metrics, LabelsOf(name, "hint")),
+        periodic(*this, rates.periodic, loop, metrics, LabelsOf(name, "periodic")) {}
 
   static Labels LabelsOf(std::string_view name, const char* reason) {
     return {{"identity", std::string(name)}, {"reason", reason}};
@@ -112,11 +129,13 @@ ProbeBudget::ProbeBudget(Options options, Loop& loop, Metrics& metrics)
 
 ProbeBudget::~ProbeBudget() = default;
 
-ProbeBudget::Component& ProbeBudget::Find(std::string_view component) {
-  const auto found = components_.find(component);
-  if (found != components_.end()) return *found->second;
-  auto added = std::make_unique<Component>(options_, loop_, metrics_, component);
-  return *components_.emplace(std::string(component), std::move(added)).first->second;
+ProbeBudget::Pool& ProbeBudget::Find(std::string_view component, std::string_view pool) {
+  auto& found = pools_[{std::string(component), std::string(pool)}];
+  if (found != nullptr) return *found;
+  auto& rates = components_[std::string(component)];
+  if (rates == nullptr) rates = std::make_unique<Component>(options_, loop_.clock().TimeNow());
+  found = std::make_unique<Pool>(*rates, loop_, metrics_, component);
+  return *found;
 }
 
 ProbeBudget::Ticket::Ticket(ProbeBudget& budget, std::shared_ptr<Probe> probe, Urgency urgency,
@@ -138,8 +157,9 @@ void ProbeBudget::Ticket::Join(const Flows& flows) {
 }
 
 std::unique_ptr<ProbeBudget::Ticket> ProbeBudget::Ask(std::string_view component, Flows flows,
-                                                      Urgency urgency, std::function<void()> run) {
-  Lane& lane = Find(component).For(urgency);
+                                                      Urgency urgency, std::function<void()> run,
+                                                      std::string_view pool) {
+  Lane& lane = Find(component, pool).For(urgency);
   if (flows.empty()) flows.emplace();
   auto probe = std::make_shared<Probe>(Probe{.run = std::move(run), .flows = {}});
   for (const std::string& flow : flows) lane.Push(probe, flow);
@@ -149,16 +169,27 @@ std::unique_ptr<ProbeBudget::Ticket> ProbeBudget::Ask(std::string_view component
   return std::make_unique<Ticket>(*this, std::move(probe), urgency, lane);
 }
 
+std::unique_ptr<ProbeBudget::Ticket> ProbeBudget::Begin(std::string_view component,
+                                                        std::string_view name) {
+  Pool& pool = Find(component, name);
+  if (pool.under_way >= options_.max_under_way || pool.firsts.queue.size() > 0) return nullptr;
+  ++pool.under_way;
+  auto probe = std::make_shared<Probe>(Probe{.run = nullptr, .flows = {}, .under_way_of = &pool});
+  return std::make_unique<Ticket>(*this, std::move(probe), Urgency::kFirst, pool.firsts);
+}
+
 void ProbeBudget::Run(Lane& lane) {
   const absl::Time now = loop_.clock().TimeNow();
-  int& under_way = lane.component.under_way;
+  int& under_way = lane.pool.under_way;
+  bool took = false;
   while (lane.tokens.Wait(now) == absl::ZeroDuration() && under_way < options_.max_under_way) {
     const auto probe = lane.Next();
     if (probe == nullptr) break;
     lane.tokens.Take(now);
+    took = true;
     lane.probes.Increment();
     ++under_way;
-    probe->under_way_of = &lane.component;
+    probe->under_way_of = &lane.pool;
     // The probe may destroy its ticket.
     const auto run = std::exchange(probe->run, nullptr);
     run();
@@ -166,16 +197,17 @@ void ProbeBudget::Run(Lane& lane) {
   lane.Tidy(now);
   // Without a place it waits for End().
   if (lane.queue.size() == 0 || under_way >= options_.max_under_way) return;
-  lane.timer.SetAfter(lane.tokens.Wait(now), [this, &lane] { Run(lane); });
+  // The next token is for the pools that wait for longer.
+  const absl::Duration turn = took ? absl::Nanoseconds(1) : absl::ZeroDuration();
+  lane.timer.SetAfter(lane.tokens.Wait(now) + turn, [this, &lane] { Run(lane); });
 }
 
-void ProbeBudget::End(Component& component) {
-  if (component.under_way-- < options_.max_under_way) return;
-  Lane* const lanes[] = {&component.rechecks, &component.firsts, &component.reopens,
-                         &component.hints, &component.periodic};
+void ProbeBudget::End(Pool& pool) {
+  if (pool.under_way-- < options_.max_under_way) return;
+  Lane* const lanes[] = {&pool.rechecks, &pool.firsts, &pool.reopens, &pool.hints, &pool.periodic};
   // The lane whose timer is set first takes the place. None of them may always be the first:
   // thousands that wait in one lane would keep the others from theirs.
-  const size_t first = component.turn++;
+  const size_t first = pool.turn++;
   for (size_t i = 0; i < std::size(lanes); ++i) {
     Lane* const lane = lanes[(first + i) % std::size(lanes)];
     if (lane->queue.size() == 0) continue;

@@ -7,6 +7,7 @@
 #include <set>
 #include <string>
 #include <string_view>
+#include <utility>
 
 #include "absl/time/time.h"
 #include "manager/cache/loop_timer.h"
@@ -27,6 +28,9 @@ namespace mandate {
 // scopes. The watches that must be opened because a wider one has ended are probes, too, and
 // reviews of access that is not known yet: thousands at once would make the server refuse the
 // component's other requests. A probe that keeps its ticket is under way until the ticket's end.
+//
+// The places are those of a pool: the component's access reviews, or its lists and watches of one
+// kind. A kind that the server does not answer takes no place of another.
 // Loop thread only.
 class ProbeBudget {
  public:
@@ -40,8 +44,9 @@ class ProbeBudget {
     // These two are access reviews.
     TokenBucket::Options rechecks = {.per_second = 100, .burst = 500};
     TokenBucket::Options firsts = {.per_second = 1000, .burst = 1000};
-    // Of a component. This leaves places for its other calls (ClientOptions::max_in_flight), also
-    // when the server takes long for each.
+    // Of a pool. This leaves places for the component's other calls (ClientOptions::max_in_flight),
+    // and the server time for others, also when it takes long for each: it does to deny access in a
+    // namespace with thousands of RoleBindings.
     int max_under_way = 32;
   };
   enum class Urgency { kRecheck, kFirst, kReopen, kHint, kPeriodic };
@@ -50,6 +55,7 @@ class ProbeBudget {
  private:
   struct Lane;
   struct Component;
+  struct Pool;
   struct Probe;
 
  public:
@@ -83,18 +89,25 @@ class ProbeBudget {
   // Calls `run` when it is the probe's turn; never inside this call, and not after the ticket is
   // destroyed. Without a flow it waits in that of the component, "".
   [[nodiscard]] std::unique_ptr<Ticket> Ask(std::string_view component, Flows flows,
-                                            Urgency urgency, std::function<void()> run);
+                                            Urgency urgency, std::function<void()> run,
+                                            std::string_view pool = "");
+
+  // A request that need not wait for a rate: it is under way from now on. Null if the pool has no
+  // place for it, or others wait as Urgency::kFirst: Ask() with that.
+  [[nodiscard]] std::unique_ptr<Ticket> Begin(std::string_view component, std::string_view pool);
 
  private:
-  Component& Find(std::string_view component);
+  Pool& Find(std::string_view component, std::string_view pool);
   void Run(Lane& lane);
-  // A probe of the component is no longer under way.
-  void End(Component& component);
+  // A probe of the pool is no longer under way.
+  void End(Pool& pool);
 
   const Options options_;
   Loop& loop_;
   Metrics& metrics_;
   std::map<std::string, std::unique_ptr<Component>, std::less<>> components_;
+  std::map<std::pair<std::string, std::string>, std::unique_ptr<Pool>>
+      pools_;  // by component and name
 };
 
 }  // namespace mandate

@@ -146,6 +146,53 @@ TEST(ProbeBudgetPlacesTest, AProbeHasAPlaceUntilItsTicketEnds) {
   EXPECT_EQ(ran, "12oR3");
 }
 
+// A kind that the server does not answer does not keep other kinds waiting.
+TEST(ProbeBudgetPlacesTest, EachPoolOfAComponentHasPlacesOfItsOwn) {
+  SimulatedLoop loop;
+  Metrics metrics;
+  ProbeBudget budget({.per_second = 100, .burst = 100, .max_under_way = 1}, loop, metrics);
+  std::string ran;
+  auto first = budget.Begin("a", "pods.");
+  EXPECT_NE(first, nullptr);
+  EXPECT_EQ(budget.Begin("a", "pods."), nullptr);
+  const auto other = budget.Begin("a", "secrets.");
+  EXPECT_NE(other, nullptr);
+  auto waiting = budget.Ask(
+      "a", {}, Urgency::kFirst, [&] { ran += "w"; }, "pods.");
+  const auto review = budget.Ask("a", {}, Urgency::kFirst, [&] { ran += "r"; });
+  loop.RunReady();
+  EXPECT_EQ(ran, "r");
+  const auto counted = [&] {
+    return metrics
+        .Gauge("mandate_cache_probes_waiting", "", {{"identity", "a"}, {"reason", "first"}})
+        .Value();
+  };
+  EXPECT_EQ(counted(), 1);
+  first.reset();
+  EXPECT_EQ(budget.Begin("a", "pods."), nullptr) << "others wait for the place";
+  loop.RunReady();
+  EXPECT_EQ(ran, "rw");
+  EXPECT_EQ(counted(), 0);
+  waiting.reset();
+  EXPECT_NE(budget.Begin("a", "pods."), nullptr);
+}
+
+TEST_F(ProbeBudgetTest, ThePoolsOfAComponentShareItsRateInTurn) {
+  const auto ask = [&](const char* name, const char* pool) {
+    tickets_.push_back(budget_.Ask(
+        "a", {}, Urgency::kPeriodic, [this, name] { ran_ += name; }, pool));
+  };
+  for (int i = 0; i < 100; ++i) ask("p", "pods.");
+  for (int i = 0; i < 100; ++i) ask("s", "secrets.");
+  for (int i = 0; i < 100; ++i) ask("r", "");
+  loop_.RunReady();
+  EXPECT_EQ(Take(), "ppp") << "the burst";
+  loop_.RunFor(absl::Seconds(3.1));
+  const std::string ran = Take();
+  EXPECT_EQ(ran.size(), 6u) << ran;
+  for (const char pool : {'p', 's', 'r'}) EXPECT_EQ(std::ranges::count(ran, pool), 2) << ran;
+}
+
 TEST(ProbeBudgetPlacesTest, ManyOfOneReasonDoNotKeepTheOthersFromTheirPlaces) {
   SimulatedLoop loop;
   Metrics metrics;

@@ -33,6 +33,7 @@ Reflector::Reflector(Config config, RestClient& client, ReflectorTarget& store, 
                     }}),
       namespace_is_gone_(std::move(config.namespace_is_gone)),
       closer_(config.closer),
+      pool_(StrCat(spec_.kind.plural, ".", spec_.kind.group)),
       status_{DemandState::kPending, absl::UnavailableError("the first list is not complete yet")},
       timer_(loop_),
       evict_timer_(loop_),
@@ -44,7 +45,7 @@ Reflector::~Reflector() {
   Stop();
 }
 
-void Reflector::Start() { StartPass(); }
+void Reflector::Start() { Begin(Next::kPass); }
 
 void Reflector::StartFrom(std::string version) {
   version_ = std::move(version);
@@ -54,8 +55,8 @@ void Reflector::StartFrom(std::string version) {
   account_.Set(store_.bytes().stored).IgnoreError();  // a wider watch held as much
   phase_ = Phase::kWaiting;
   next_ = Next::kWatch;
-  probe_ = probes_.Ask(client_->component(), flows_(), ProbeBudget::Urgency::kReopen,
-                       [this] { GoOn(); });
+  probe_ = probes_.Ask(
+      client_->component(), flows_(), ProbeBudget::Urgency::kReopen, [this] { GoOn(); }, pool_);
 }
 
 void Reflector::SwitchTo(RestClient& client) {
@@ -73,11 +74,7 @@ void Reflector::SwitchTo(RestClient& client) {
 
 void Reflector::UseClient(RestClient& client) {
   SwitchTo(client);
-  if (!filled_ || version_unavailable_) {
-    StartPass();
-  } else {
-    StartWatch();
-  }
+  Begin(!filled_ || version_unavailable_ ? Next::kPass : Next::kWatch);
   if (status_.state == DemandState::kSynced) return;
   SetStatus(filled_ ? DemandState::kStale : DemandState::kPending,
             absl::UnavailableError("the watch is being opened under another identity"));
@@ -102,22 +99,6 @@ void Reflector::OnPurged() {
   StartPass();
 }
 
-void Reflector::RetryNow() {
-  if (phase_ == Phase::kStreamingList || phase_ == Phase::kListing || phase_ == Phase::kOpening) {
-    hinted_ = true;
-    return;
-  }
-  if (phase_ != Phase::kWaiting) return;
-  const bool may_help = status_.state == DemandState::kForbidden ||
-                        status_.state == DemandState::kKindAbsent || LacksIdentity(status_.reason);
-  if (!may_help) return;
-  backoff_.ResetAccess();
-  if (probe_ != nullptr && probe_->IsWaitingHint()) return;
-  WaitFor(std::max(absl::ZeroDuration(),
-                   last_attempt_ + options_.retry_now_interval - loop_.clock().TimeNow()),
-          next_, /*hinted=*/true);
-}
-
 void Reflector::Stop() {
   OnWatchTurn();
   pager_.reset();
@@ -126,6 +107,7 @@ void Reflector::Stop() {
   account_.Set(store_.bytes().stored).IgnoreError();  // no more than it had
   timer_.Cancel();
   probe_.reset();
+  place_.reset();
   response_timer_.Cancel();
   counts_->SetOpen(false);
   phase_ = Phase::kIdle;
@@ -155,6 +137,7 @@ void Reflector::OpenWatch(const WatchQuery& query) {
 }
 
 void Reflector::OnWatchOpen() {
+  place_.reset();
   counts_->SetOpen(true);
   backoff_.Granted();
   hinted_ = false;
@@ -220,6 +203,7 @@ void Reflector::OnWatchEnd(const WatchStream::End& end) {
   using Kind = WatchStream::End::Kind;
   const Phase phase = phase_;
   stream_.reset();
+  place_.reset();
   response_timer_.Cancel();
   counts_->SetOpen(false);
   if (end.kind == Kind::kOverflow) counts_->overflows.Increment();
@@ -294,30 +278,6 @@ void Reflector::Fail(const absl::Status& why, Next next) {
   RestClient* const client = client_;
   SetStatus(state, reason, /*failed=*/true);
   if (client_ == client && phase_ == Phase::kWaiting) owner_.OnFailure({delay, is_long});
-}
-
-bool Reflector::IsLong(const absl::Status& why) const {
-  const absl::Duration asked = RetryAfter(why).value_or(absl::ZeroDuration());
-  return IsTooManyRequests(why) || asked > options_.response_timeout || account_.exceeded();
-}
-
-void Reflector::WaitFor(absl::Duration delay, Next next, bool hinted) {
-  phase_ = Phase::kWaiting;
-  next_ = next;
-  probe_.reset();
-  timer_.SetAfter(delay, [this, hinted] {
-    if (status_.state != DemandState::kForbidden) return GoOn();
-    if (!hinted && namespace_is_gone_ != nullptr && namespace_is_gone_(client_->component())) {
-      return WaitFor(backoff_.WhileForbidden(), next_);
-    }
-    const auto urgency = hinted ? ProbeBudget::Urgency::kHint : ProbeBudget::Urgency::kPeriodic;
-    probe_ = probes_.Ask(client_->component(), flows_(), urgency, [this] { GoOn(); });
-  });
-}
-
-void Reflector::GoOn() {
-  probe_.reset();
-  next_ == Next::kPass ? StartPass() : StartWatch();
 }
 
 void Reflector::AwaitAnswer(std::string_view verb) {

@@ -153,6 +153,8 @@ class Reflector : private WatchStream::Observer {
   // Whether the store was ever complete, since the last OnPurged().
   bool filled() const { return filled_; }
   RestClient& client() const { return *client_; }
+  // When the list or watch that is under way, or that was the last one, was sent.
+  absl::Time last_attempt() const { return last_attempt_; }
   // False: the watch has ended to make room, and this client's component has no room for it.
   bool FitsIn(const RestClient& client) const {
     return !account_.exceeded() || account_.FitsIn(client.component());
@@ -191,8 +193,11 @@ class Reflector : private WatchStream::Observer {
   void Fail(const absl::Status& why, Next next);
   bool IsLong(const absl::Status& why) const;
   void WaitFor(absl::Duration delay, Next next, bool hinted = false);
-  // Begins what it has waited for.
+  // Does `next` as soon as the budget has a place for it.
+  void Begin(Next next);
+  // The probe may run: does what it has waited for.
   void GoOn();
+  void DoNext();
   // Ends all requests and timers.
   void Stop();
   void SetStatus(DemandState state, absl::Status reason, bool failed = false);
@@ -228,7 +233,11 @@ class Reflector : private WatchStream::Observer {
   WatchBudget::Account account_;
   const std::function<bool(std::string_view component)> namespace_is_gone_;
   WatchCloser& closer_;
+  const std::string pool_;                      // of the ProbeBudget
   std::unique_ptr<ProbeBudget::Ticket> probe_;  // kWaiting for the budget
+  // Until the server answers. A denial may take it long, and then many at once would take all its
+  // time.
+  std::unique_ptr<ProbeBudget::Ticket> place_;
 
   Phase phase_ = Phase::kIdle;
   Next next_ = Next::kPass;  // kWaiting

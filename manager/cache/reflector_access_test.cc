@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "manager/cache/testing/reflector_fixture.h"
+#include "manager/core/strings.h"
 
 namespace mandate {
 namespace {
@@ -48,8 +49,9 @@ TEST_F(ReflectorAccessTest, ADeniedStreamingListIsNotListed) {
 TEST_F(ReflectorAccessTest, ADeniedRequestWaitsForTheBudget) {
   std::vector<std::unique_ptr<ProbeBudget::Ticket>> others(20 + 5 * 30);
   for (auto& ticket : others) {
-    ticket = probes_.Ask(client_.component(), {}, ProbeBudget::Urgency::kPeriodic,
-                         [&ticket] { ticket.reset(); });
+    ticket = probes_.Ask(
+        client_.component(), {}, ProbeBudget::Urgency::kPeriodic, [&ticket] { ticket.reset(); },
+        StrCat(kWidget.plural, ".", kWidget.group));
   }
   StartWithList(403, StatusJson(403, "Forbidden"), /*times=*/5);
   client_.ForgetRequests();

@@ -55,7 +55,9 @@ void Reflector::OnStreamingListFailed(const absl::Status& why) {
 }
 
 void Reflector::StartList() {
+  auto place = std::move(place_);
   Stop();
+  place_ = std::move(place);
   phase_ = Phase::kListing;
   AwaitAnswer("list");
   counts_->lists.Increment();
@@ -71,6 +73,7 @@ void Reflector::StartList() {
           .pack = [this](ObjectPtr object) { return store_.Pack(std::move(object)); },
           .admit =
               [this](size_t bytes) {
+                place_.reset();
                 NoteProgress();
                 return Admit(bytes);
               }});
@@ -79,6 +82,7 @@ void Reflector::StartList() {
 
 void Reflector::OnList(absl::StatusOr<ListPager::Result> result) {
   pager_.reset();
+  place_.reset();
   response_timer_.Cancel();
   if (!result.ok()) {
     if (IsLocalLimit(result.status())) counts_->overflows.Increment();

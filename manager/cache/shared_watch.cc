@@ -212,7 +212,7 @@ void SharedWatch::OnProgress() {
 }
 
 // An accepted watch proves the access only: its events may still be invalid.
-void SharedWatch::OnAccess() { sponsor_->proof().NoteProven(); }
+void SharedWatch::OnAccess() { sponsor_->proof().NoteProven(reflector_->last_attempt()); }
 
 void SharedWatch::OnHealth() {
   failures_ = 0;

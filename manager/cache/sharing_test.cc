@@ -164,6 +164,23 @@ TEST_F(SharingTest, ObjectsLeaveTheMemoryWithTheLastThatMayReadThem) {
   EXPECT_EQ(Gauge("mandate_cache_objects", labels), 0);
 }
 
+TEST_F(SharingTest, AnAnswerIsAsOldAsItsQuestion) {
+  GrantBoth();
+  of_a_ = DemandAndSettle(*view_a_);
+  b_.SetDelay([n = 0]() mutable { return n++ == 0 ? absl::ZeroDuration() : absl::Seconds(1); });
+  of_b_ = Demand(*view_b_);
+  loop_.RunFor(absl::Milliseconds(500));
+  ASSERT_EQ(of_b_.state(), DemandState::kPending) << "the server has said yes; its answer travels";
+  server_.Revoke("b");
+  const absl::Time listed = loop_.clock().TimeNow();  // by the access observer, after the change
+  loop_.RunFor(absl::Seconds(1));
+  ASSERT_EQ(of_b_.state(), DemandState::kSynced);
+  cache_->RecheckAccess("", "", listed + absl::Milliseconds(100));
+  b_.SetDelay(nullptr);
+  loop_.RunFor(absl::Seconds(30));
+  EXPECT_EQ(of_b_.state(), DemandState::kForbidden);
+}
+
 TEST_F(SharingTest, ARevokedComponentLosesItsReadsAtOnce) {
   for (const bool sponsor : {true, false}) {
     SCOPED_TRACE(sponsor ? "the sponsor" : "the other");
