@@ -46,7 +46,8 @@ struct ManagerOptions {
   std::vector<ClusterConfig> clusters = {};
   std::string ns;  // of the manager, its ServiceAccounts and its Lease; the same in every cluster
   std::string version;
-  // What base may do: tokens and its Lease. Its names are those of the manager (base_name.h).
+  // The permissions of base: tokens and its Lease. The name of the Lease is the name of the manager
+  // (base_name.h).
   const rbac::Mandate* base_mandate = nullptr;
 
   IdentityMode identity_mode = IdentityMode::kToken;

@@ -210,7 +210,7 @@ TEST_F(AccessObserverTest, RemindsAgainAfterALaterList) {
   EXPECT_THAT(hints_.TakeReminders(), ::testing::ElementsAre(100));
 }
 
-// What was proven between the two lists may be older than what the second one shows.
+// A proof that was made between the two lists may be older than a change in the second list.
 TEST_F(AccessObserverTest, RemindsOfWhatWasProvenBeforeTheLastList) {
   PutBinding(Bind<RoleBinding>("a", "b", "reader", "memcached"));
   Deny(KindOf<ClusterRoleBinding>::value);

@@ -79,7 +79,7 @@ TEST(LogTest, Values) {
       {"\x7f", R"("\u007f")", R"("\u007f")"},
       {"\xc2\x80\xc2\x9b\xc2\x9f\xc2\xa0", "\"\\u0080\\u009b\\u009f\xc2\xa0\"",
        "\"\\u0080\\u009b\\u009f\xc2\xa0\""},
-      // What reorders text, breaks lines or has no width.
+      // Characters that reorder text, break lines or have no width.
       {"\xe2\x80\xae"
        "a\xe2\x80\xa8"
        "b\xe2\x80\x8b",
