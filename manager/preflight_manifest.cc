@@ -1,7 +1,7 @@
 #include "manager/preflight_manifest.h"
 
+#include "manager/core/printable.h"
 #include "manager/core/strings.h"
-#include "manager/object/json_text.h"
 #include "manager/rbac/normalize.h"
 #include "manager/rbac/user.h"
 

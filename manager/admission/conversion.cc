@@ -3,12 +3,12 @@
 #include <jsoncpp/json/json.h>
 
 #include "manager/admission/review_envelope.h"
+#include "manager/core/printable.h"
 #include "manager/core/status_macros.h"
 #include "manager/core/strings.h"
 #include "manager/object/json.h"
 #include "manager/object/json_codec.h"
 #include "manager/object/json_cursor.h"
-#include "manager/object/json_text.h"
 
 namespace mandate {
 namespace {

@@ -1,10 +1,10 @@
 #include "manager/admission/review.h"
 
 #include "manager/admission/review_envelope.h"
+#include "manager/core/printable.h"
 #include "manager/core/status_macros.h"
 #include "manager/core/strings.h"
 #include "manager/object/json_codec.h"
-#include "manager/object/json_text.h"
 
 namespace mandate {
 namespace {

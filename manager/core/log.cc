@@ -32,7 +32,7 @@ bool NeedsQuotes(std::string_view text) {
 void AppendText(std::string& out, std::string_view key, const LogValue& value) {
   StrAppend(&out, " ", key, "=");
   if (NeedsQuotes(value.text())) {
-    AppendJsonString(out, value.text());
+    AppendJsonString(value.text(), out);
   } else {
     StrAppend(&out, value.text());
   }
@@ -40,10 +40,10 @@ void AppendText(std::string& out, std::string_view key, const LogValue& value) {
 
 void AppendJson(std::string& out, std::string_view key, const LogValue& value) {
   out += ',';
-  AppendJsonString(out, key);
+  AppendJsonString(key, out);
   out += ':';
   if (value.quoted()) {
-    AppendJsonString(out, value.text());
+    AppendJsonString(value.text(), out);
   } else {
     StrAppend(&out, value.text());
   }
@@ -82,7 +82,7 @@ std::string FormatRecord(const LogRecord& record, LogFormat format) {
     out = StrCat(time, " ", LevelName(record.level), " ", record.message);
   } else {
     out = StrCat(R"({"ts":")", time, R"(","level":")", LevelName(record.level), R"(","msg":)");
-    AppendJsonString(out, record.message);
+    AppendJsonString(record.message, out);
   }
   if (record.bound != nullptr) {
     for (const auto& [key, value] : *record.bound) append(out, key, value);

@@ -73,7 +73,7 @@ TEST(LogTest, Values) {
       {"a=b", R"("a=b")", R"("a=b")"},
       {R"(say "hi")", R"("say \"hi\"")", R"("say \"hi\"")"},
       {R"(a\b)", R"("a\\b")", R"("a\\b")"},
-      {"one\ntwo\r\n\tthree", R"("one\ntwo\u000d\n\tthree")", R"("one\ntwo\u000d\n\tthree")"},
+      {"one\ntwo\r\n\tthree", R"("one\ntwo\r\n\tthree")", R"("one\ntwo\r\n\tthree")"},
       {std::string_view("\0\x01\x1b[31m\x1f", 8), R"("\u0000\u0001\u001b[31m\u001f")",
        R"("\u0000\u0001\u001b[31m\u001f")"},
       {"\x7f", R"("\u007f")", R"("\u007f")"},

@@ -1,5 +1,6 @@
 #include "manager/core/printable.h"
 
+#include <algorithm>
 #include <cstdint>
 #include <cstdio>
 #include <iterator>
@@ -53,6 +54,25 @@ void ForEachCharacter(std::string_view text, Append append) {
   }
 }
 
+// Whether the byte is a character that a string of JSON has as it is.
+bool IsPlain(char c) { return c >= 0x20 && c < 0x7f && c != '"' && c != '\\'; }
+
+// Appends a character of a string of JSON; "" is one that is not UTF-8.
+void AppendJsonCharacter(std::string_view character, std::string& out) {
+  constexpr std::string_view kShort = "\"\\\b\f\n\r\t";
+  constexpr std::string_view kLetters = "\"\\bfnrt";
+  const uint32_t code = CodePoint(character);
+  if (character.empty()) {
+    out += "\xef\xbf\xbd";
+  } else if (const size_t at = kShort.find(character); at != std::string_view::npos) {
+    out += {'\\', kLetters[at]};
+  } else if (character.size() < 4 && (IsControl(code) || Misleads(code))) {
+    AppendEscape("\\u%04x", code, out);
+  } else {
+    out += character;
+  }
+}
+
 }  // namespace
 
 std::string Printable(std::string_view text) {
@@ -86,24 +106,18 @@ std::string PrintableJson(std::string_view json) {
   return out;
 }
 
-void AppendJsonString(std::string& out, std::string_view text) {
+void AppendJsonString(std::string_view text, std::string& out) {
   out += '"';
-  ForEachCharacter(text, [&](std::string_view character, uint32_t code, bool is_utf8) {
-    if (!is_utf8) {
-      out += "\xef\xbf\xbd";
-    } else if (character == "\"" || character == "\\") {
-      out += '\\';
-      out += character;
-    } else if (character == "\n") {
-      out += "\\n";
-    } else if (character == "\t") {
-      out += "\\t";
-    } else if (character.size() < 4 && (IsControl(code) || Misleads(code))) {
-      AppendEscape("\\u%04x", code, out);
-    } else {
-      out += character;
-    }
-  });
+  while (!text.empty()) {
+    const auto special = std::ranges::find_if_not(text, IsPlain);
+    const auto plain = static_cast<size_t>(special - text.begin());
+    out += text.substr(0, plain);
+    text.remove_prefix(plain);
+    if (text.empty()) break;
+    const size_t length = Utf8Length(text);
+    AppendJsonCharacter(text.substr(0, length), out);
+    text.remove_prefix(std::max<size_t>(length, 1));
+  }
   out += '"';
 }
 

@@ -17,7 +17,8 @@ std::string Printable(std::string_view text);
 std::string PrintableJson(std::string_view json);
 
 // Appends `text` as a string of JSON, with quotes, in which all of these characters are escapes.
-// A byte that is not UTF-8 becomes U+FFFD.
-void AppendJsonString(std::string& out, std::string_view text);
+// (The API server reads the body of an apply request as YAML, which forbids DEL and C1.)
+// A byte that is not UTF-8 becomes U+FFFD, as in Go's encoder.
+void AppendJsonString(std::string_view text, std::string& out);
 
 }  // namespace mandate

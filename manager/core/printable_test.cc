@@ -33,9 +33,17 @@ TEST(PrintableTest, JsonKeepsItsValues) {
 }
 
 TEST(PrintableTest, AJsonStringIsQuotedAndEscaped) {
-  std::string out = "k=";
-  AppendJsonString(out, "\"a\\\n\t\x1b\x7f\xc2\x9b\u202e é 😀\xff");
-  EXPECT_EQ(out, "k=\"\\\"a\\\\\\n\\t\\u001b\\u007f\\u009b\\u202e é 😀\ufffd\"");
+  const auto quoted = [](std::string_view text) {
+    std::string out = "k=";
+    AppendJsonString(text, out);
+    return out;
+  };
+  EXPECT_EQ(quoted(""), R"(k="")");
+  EXPECT_EQ(quoted(std::string_view("a\"\\\b\f\n\r\t\x01\0z", 11)),
+            R"(k="a\"\\\b\f\n\r\t\u0001\u0000z")");
+  EXPECT_EQ(quoted("\x1b\x7f\xc2\x80\xc2\x9f\u202e é ü 😀"),
+            "k=\"\\u001b\\u007f\\u0080\\u009f\\u202e é ü 😀\"");
+  EXPECT_EQ(quoted("x\xffy\xc3"), "k=\"x\ufffdy\ufffd\"");
 }
 
 }  // namespace

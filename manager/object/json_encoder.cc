@@ -3,6 +3,7 @@
 #include <vector>
 
 #include "absl/strings/escaping.h"
+#include "manager/core/printable.h"
 #include "manager/core/status_macros.h"
 #include "manager/core/strings.h"
 #include "manager/object/json_text.h"

@@ -4,6 +4,7 @@
 #include <unordered_map>
 
 #include "absl/strings/numbers.h"
+#include "manager/core/printable.h"
 #include "manager/core/status_macros.h"
 #include "manager/core/strings.h"
 #include "manager/object/duration.h"

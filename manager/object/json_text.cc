@@ -5,27 +5,14 @@
 #include <cmath>
 #include <cstdint>
 
-#include "manager/core/utf8.h"
 #include "manager/object/json_cursor.h"
 
 namespace mandate {
 namespace {
 
-constexpr std::string_view kReplacement = "\xEF\xBF\xBD";  // U+FFFD
-
 // The control characters that have one-letter escapes, and their letters.
 constexpr std::string_view kControls = "\b\f\n\r\t";
 constexpr std::string_view kLetters = "bfnrt";
-
-void AppendControl(char c, std::string& out) {
-  constexpr char kHex[] = "0123456789abcdef";
-  if (const size_t at = kControls.find(c); at != std::string_view::npos) {
-    out += {'\\', kLetters[at]};
-  } else {
-    out += "\\u00";
-    out += {kHex[c >> 4], kHex[c & 15]};
-  }
-}
 
 // The value of four hexadecimal digits, which were validated before.
 char32_t Hex4(std::string_view digits) {
@@ -53,36 +40,6 @@ void AppendUtf8(char32_t c, std::string& out) {
 }
 
 }  // namespace
-
-void AppendJsonString(std::string_view value, std::string& out) {
-  out += '"';
-  while (!value.empty()) {
-    size_t plain = 0;
-    while (plain < value.size()) {
-      const auto c = static_cast<unsigned char>(value[plain]);
-      if (c < 0x20 || c >= 0x80 || c == '"' || c == '\\') break;
-      ++plain;
-    }
-    out.append(value, 0, plain);
-    value.remove_prefix(plain);
-    if (value.empty()) break;
-    const auto c = static_cast<unsigned char>(value[0]);
-    size_t used = 1;
-    if (c == '"' || c == '\\') {
-      out += '\\';
-      out += value[0];
-    } else if (c < 0x20) {
-      AppendControl(value[0], out);
-    } else if (const size_t length = Utf8Length(value); length > 0) {
-      used = length;
-      out.append(value, 0, used);
-    } else {
-      out += kReplacement;
-    }
-    value.remove_prefix(used);
-  }
-  out += '"';
-}
 
 void UnescapeJsonString(std::string_view raw, std::string& out) {
   out.reserve(raw.size());

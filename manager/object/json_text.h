@@ -8,9 +8,6 @@
 
 namespace mandate {
 
-// With quotes. Bytes that are not UTF-8 become U+FFFD, as in Go's encoder.
-void AppendJsonString(std::string_view value, std::string& out);
-
 // The inverse, of the text between the quotes, whose escapes must be whole, as JsonCursor scans
 // them. Half a surrogate pair becomes U+FFFD, as in Go's decoder.
 void UnescapeJsonString(std::string_view raw, std::string& out);

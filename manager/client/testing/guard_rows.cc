@@ -4,8 +4,8 @@
 #include <iostream>
 
 #include "manager/client/guard.h"
+#include "manager/core/printable.h"
 #include "manager/core/strings.h"
-#include "manager/object/json_text.h"
 
 namespace mandate {
 namespace {

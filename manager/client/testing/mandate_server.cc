@@ -3,8 +3,8 @@
 #include <cstdlib>
 
 #include "manager/client/testing/fake_rest_client.h"
+#include "manager/core/printable.h"
 #include "manager/core/strings.h"
-#include "manager/object/json_text.h"
 
 namespace mandate {
 namespace {
