@@ -69,6 +69,20 @@ absl::StatusCode CodeOf(int http_code, std::string_view reason) {
   return Find(http_code).status;
 }
 
+// The text of a protobuf body that cannot be parsed, as one that was cut: its longest part without
+// control characters, which is the message.
+std::string_view LongestText(std::string_view body) {
+  std::string_view longest;
+  while (!body.empty()) {
+    const auto is_control = [](char c) { return static_cast<unsigned char>(c) < 0x20; };
+    const auto end = std::ranges::find_if(body, is_control);
+    const std::string_view text = body.substr(0, static_cast<size_t>(end - body.begin()));
+    if (text.size() > longest.size()) longest = text;
+    body.remove_prefix(std::min(text.size() + 1, body.size()));
+  }
+  return longest;
+}
+
 // The start of the body in printable characters, cut between characters at kMaxExcerpt.
 std::string Excerpt(std::string_view body) {
   std::string out;
@@ -146,7 +160,7 @@ absl::Status StatusFromResponse(int http_code, std::string_view body,
     proto = *std::move(parsed);
   } else {
     proto.set_status("Failure");
-    const std::string excerpt = Excerpt(body);
+    const std::string excerpt = Excerpt(HasEnvelope(body) ? LongestText(body) : body);
     proto.set_message(excerpt.empty()
                           ? StrCat("the server responded with HTTP ", http_code, " without a body")
                           : StrCat("the server responded with HTTP ", http_code, ": ", excerpt));

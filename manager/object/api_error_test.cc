@@ -12,6 +12,7 @@ namespace mandate {
 namespace {
 
 using testing::HasSubstr;
+using testing::StartsWith;
 
 std::string Body(int code, std::string_view reason, std::string_view details = "{}") {
   return StrCat(R"({"kind":"Status","apiVersion":"v1","metadata":{},"status":"Failure",)",
@@ -195,6 +196,21 @@ TEST(ApiErrorTest, ReadsProtobuf) {
                               409, WriteEnvelope({.api_version = "v1", .kind = "Pod", .raw = raw}))
                               .message()),
               HasSubstr("HTTP 409"));
+}
+
+// A watch that is denied reads no more than a part of a large reason.
+TEST(ApiErrorTest, KeepsTheTextOfAStatusThatWasCut) {
+  ApiStatusProto proto;
+  proto.set_status("Failure");
+  proto.set_message("pods is forbidden: " + std::string(200'000, 'x'));
+  proto.set_reason("Forbidden");
+  const std::string body =
+      WriteEnvelope({.api_version = "v1", .kind = "Status", .raw = proto.SerializeAsString()});
+  const absl::Status status = StatusFromResponse(403, body.substr(0, 64 << 10));
+  EXPECT_TRUE(IsForbidden(status));
+  EXPECT_THAT(std::string(status.message()),
+              StartsWith("the server responded with HTTP 403: pods is forbidden: xxx"));
+  EXPECT_LT(status.message().size(), 600u);
 }
 
 TEST(ApiErrorTest, KeepsAnExcerptOfAnyOtherBody) {
