@@ -166,8 +166,10 @@ void OperatorCluster::Start() {
   plane.version = "1";
   plane.reader = [](const std::string&) { return kBaseToken; };
   process->identities = Must(IdentityRegistry::Create(std::move(plane)));
-  process->cache = Must(Cache::Create(
-      {.loop = loop_, .metrics = metrics_, .max_watch_bytes = options_.max_watch_bytes}));
+  process->cache = Must(Cache::Create({.loop = loop_,
+                                       .metrics = metrics_,
+                                       .max_watch_bytes = options_.max_watch_bytes,
+                                       .bytes_per_watch = 0}));
   process->pool = std::make_unique<SimulatedPool>(loop_, 1);
   ComponentClient::Options client;
   client.loop = &loop_;

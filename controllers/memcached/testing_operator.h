@@ -33,7 +33,7 @@ class OperatorCluster {
     std::string group;
     std::string definition;  // the file of the CRD
     std::vector<std::string> namespaces;
-    size_t max_watch_bytes = size_t{1} << 30;
+    size_t max_watch_bytes = size_t{1} << 30;  // of objects: an open watch counts nothing here
   };
   explicit OperatorCluster(Options options);
   ~OperatorCluster();

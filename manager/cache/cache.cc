@@ -34,6 +34,7 @@ absl::Status Check(const Cache::Options& options) {
   status.Update(positive("max_own_writes", options.max_own_writes, 0));
   status.Update(positive("max_closed_scopes", options.max_closed_scopes, 0));
   status.Update(positive("max_watch_bytes", options.max_watch_bytes, 0u));
+  status.Update(positive("max_watches", options.max_watches, 0u));
   status.Update(positive("max_list_bytes", options.max_list_bytes, 0u));
   status.Update(positive("probes.per_second", options.probes.per_second, 0.0));
   status.Update(positive("probes.burst", options.probes.burst, 0));
@@ -72,7 +73,10 @@ class Cache::Registry : public WatchRegistry, public std::enable_shared_from_thi
   explicit Registry(const Options& options)
       : options_(options),
         random_(options.seed),
-        budget_(options.max_watch_bytes, options.loop.clock(), options.metrics),
+        budget_({.max_bytes = options.max_watch_bytes,
+                 .max_watches = options.max_watches,
+                 .bytes_per_watch = options.bytes_per_watch},
+                options.loop.clock(), options.metrics),
         probes_(options.probes, options.loop, options.metrics),
         closer_(std::in_place, options.closes, options.loop, options.metrics) {
     options_.access.proof_lifetime = options_.proof_lifetime;

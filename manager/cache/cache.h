@@ -68,10 +68,15 @@ class Cache {
     int max_watches_per_loop_turn = 64;
     // Objects that are compressed anew in one turn, after parts of lost ones were dropped.
     int max_repacked_per_loop_turn = 32;
-    // The limit of the stored objects of all watches; while they list again it may be twice that.
-    // One half is divided equally among the components; the other half is for any of them. A watch
-    // that exceeds its limit cannot be read (kResourceExhausted).
+    // The limit of the memory of all watches and their stored objects; while they list again it may
+    // be twice that. One half is divided equally among the components; the other half is for any of
+    // them. A watch that exceeds its limit cannot be read (kResourceExhausted).
     size_t max_watch_bytes = size_t{1} << 30;
+    // What an open watch takes of it besides its objects; most of this are buffers.
+    size_t bytes_per_watch = size_t{40} << 10;
+    // How many watches a component may have open. If it opens one more, one ends that the owners
+    // in one namespace demand: the namespace with most of them (watch_budget.h).
+    size_t max_watches = 10'000;
     // The most that one typed list returns: in bytes as the server sent them, and, above 1 MiB of
     // these, in bytes of memory; a larger one is kResourceExhausted. The objects are held
     // compressed, their decoded copies are not.

@@ -17,6 +17,7 @@ TEST_F(CacheOptionsTest, AreChecked) {
       {"proof_lifetime", [](Cache::Options& o) { o.proof_lifetime = absl::ZeroDuration(); }},
       {"max_sponsor_failures", [](Cache::Options& o) { o.max_sponsor_failures = 0; }},
       {"max_watch_bytes", [](Cache::Options& o) { o.max_watch_bytes = 0; }},
+      {"max_watches", [](Cache::Options& o) { o.max_watches = 0; }},
       {"max_list_bytes", [](Cache::Options& o) { o.max_list_bytes = 0; }},
       {"max_events_per_loop_turn", [](Cache::Options& o) { o.max_events_per_loop_turn = 0; }},
       {"max_watches_per_loop_turn", [](Cache::Options& o) { o.max_watches_per_loop_turn = 0; }},

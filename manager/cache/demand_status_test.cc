@@ -157,6 +157,7 @@ TEST_P(DemandStatusByListTest, AFirstListWithoutAResponseShowsTheAwaitedRequest)
 
 TEST_P(DemandStatusByListTest, AComponentOverItsByteLimitFailsAndOthersGoOn) {
   options_.reflector.page_size = 3;
+  options_.bytes_per_watch = 0;
   options_.max_watch_bytes = 60 * WidgetJson("foo/10", 100).size();
   CacheView& view_a = AddGranted(a_);
   CacheView& view_b = AddGranted(b_);

@@ -157,6 +157,7 @@ TEST_F(HandoverTest, NotWhenTheTokenOfAnotherMemberIsRejected) {
 
 // Each component has its own part of the budget.
 TEST_F(HandoverTest, WhenTheSponsorsPartOfTheBudgetIsUsedUp) {
+  options_.bytes_per_watch = 0;
   options_.max_watch_bytes = 60 * WidgetJson("foo/10", 100).size();
   options_.close_covered_watch_after = absl::InfiniteDuration();
   CreateAndAdd();

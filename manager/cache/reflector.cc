@@ -104,6 +104,7 @@ void Reflector::Stop() {
   pager_.reset();
   stream_.reset();
   initial_.reset();
+  account_.Close();
   account_.Set(store_.bytes().stored).IgnoreError();  // no more than it had
   timer_.Cancel();
   probe_.reset();
@@ -116,6 +117,7 @@ void Reflector::Stop() {
 void Reflector::StartWatch() {
   timer_.Cancel();
   probe_.reset();
+  if (!MayStart()) return;
   phase_ = Phase::kOpening;
   OpenWatch({.resource_version = version_, .initial_events = false, .timeout = {}});
 }
@@ -138,6 +140,7 @@ void Reflector::OpenWatch(const WatchQuery& query) {
 
 void Reflector::OnWatchOpen() {
   place_.reset();
+  EnterBudget();
   counts_->SetOpen(true);
   backoff_.Granted();
   hinted_ = false;

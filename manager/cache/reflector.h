@@ -179,6 +179,11 @@ class Reflector : private WatchStream::Observer {
   void OnInitialEventsEnd(std::string resource_version);
   void OnStreamingListFailed(const absl::Status& why);
   void OnWatchError(const absl::Status& error);
+  // Counts the watch in the WatchBudget until Stop() or WaitFor(). False: it has no room, and ends
+  // soon.
+  bool EnterBudget();
+  // The same before a request; but a denied one counts only when the server has accepted it.
+  bool MayStart();
   // OK while this many bytes may be held, in the store or in its next content.
   absl::Status Admit(size_t bytes);
   void OnTooManyBytes(const absl::Status& why);

@@ -6,6 +6,22 @@
 
 namespace mandate {
 
+bool Reflector::EnterBudget() {
+  // An eviction that is due is of this attempt, too.
+  if (!evict_timer_.IsSet()) account_.Renew();
+  const absl::Status entered = account_.Open();
+  if (!entered.ok()) {
+    evict_timer_.SetAfter(absl::ZeroDuration(), [this, entered] { OnEvicted(entered); });
+  }
+  return entered.ok();
+}
+
+bool Reflector::MayStart() {
+  const bool is_denied =
+      status_.state == DemandState::kForbidden || status_.state == DemandState::kKindAbsent;
+  return is_denied || EnterBudget();
+}
+
 absl::Status Reflector::Admit(size_t bytes) {
   if (bytes > options_.max_bytes) {
     return absl::ResourceExhaustedError(StrCat("there are more than ", options_.max_bytes,

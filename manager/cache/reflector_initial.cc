@@ -14,6 +14,7 @@ void Reflector::StartPass() {
 }
 
 void Reflector::StartStreamingList() {
+  if (!MayStart()) return;
   phase_ = Phase::kStreamingList;
   initial_ = std::make_unique<InitialState>(loop_, options_.initial_events_silence, [this] {
     OnStreamingListFailed(
@@ -58,6 +59,7 @@ void Reflector::StartList() {
   auto place = std::move(place_);
   Stop();
   place_ = std::move(place);
+  if (!MayStart()) return;
   phase_ = Phase::kListing;
   AwaitAnswer("list");
   counts_->lists.Increment();

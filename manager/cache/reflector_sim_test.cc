@@ -67,7 +67,8 @@ void RunSeed(uint64_t seed, Totals& totals) {
   options.max_frame_bytes = 1000;
   const DemandSpec spec{kWidget, die() % 2 == 0 ? "" : "a", ""};
   Metrics metrics;
-  WatchBudget budget(size_t{1} << 40, loop.clock(), metrics);
+  WatchBudget budget({.max_bytes = size_t{1} << 40, .max_watches = 1000, .bytes_per_watch = 0},
+                     loop.clock(), metrics);
   ProbeBudget probes({.per_second = 5, .burst = 20}, loop, metrics);
   WatchCloser closer({}, loop, metrics);
   std::mt19937_64 jitter(seed);

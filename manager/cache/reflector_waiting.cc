@@ -34,6 +34,7 @@ void Reflector::WaitFor(absl::Duration delay, Next next, bool hinted) {
   next_ = next;
   probe_.reset();
   place_.reset();
+  account_.Close();
   timer_.SetAfter(delay, [this, hinted] {
     if (status_.state != DemandState::kForbidden) return Begin(next_);
     if (!hinted && namespace_is_gone_ != nullptr && namespace_is_gone_(client_->component())) {

@@ -13,7 +13,10 @@ namespace {
 class TenantsWatchesTest : public CacheFixture {
  protected:
   // The component's share holds thirty objects, and the common half as many.
-  TenantsWatchesTest() { options_.max_watch_bytes = 60 * WidgetJson("foo/10", 100).size(); }
+  TenantsWatchesTest() {
+    options_.max_watch_bytes = 60 * WidgetJson("foo/10", 100).size();
+    options_.bytes_per_watch = 0;
+  }
 
   Demanded DemandFor(CacheView& view, const std::string& tenant) {
     Demanded demanded = Demand(view, tenant);

@@ -8,26 +8,11 @@
 #include <set>
 #include <vector>
 
+#include "manager/cache/testing/watch_budget_fixture.h"
 #include "manager/core/strings.h"
-#include "manager/core/testing/simulated_loop.h"
 
 namespace mandate {
 namespace {
-
-class WatchBudgetTest : public ::testing::Test {
- protected:
-  // 1000 bytes for a, b, c, d and e: each has a share of 100, and 500 are common.
-  WatchBudgetTest() {
-    for (const char* name : {"a", "b", "c", "d", "e"}) budget_.AddComponent(name);
-  }
-  double Held(const std::string& component) {
-    return metrics_.Gauge("mandate_cache_budget_used_bytes", "", {{"identity", component}}).Value();
-  }
-
-  Metrics metrics_;
-  SimulatedClock clock_;
-  WatchBudget budget_{1000, clock_, metrics_};
-};
 
 TEST_F(WatchBudgetTest, AComponentMayUseItsShareAndTheCommonHalf) {
   WatchBudget::Account account(budget_, "a");
@@ -74,25 +59,6 @@ TEST_F(WatchBudgetTest, AHandOverMovesTheHeldBytes) {
   EXPECT_EQ(Held("b"), 600);
   EXPECT_FALSE(account.Set(601).ok());
 }
-
-// The watches that the tenants of one component demand.
-class TenantsBudgetTest : public WatchBudgetTest {
- protected:
-  struct Watch {
-    Watch(WatchBudget& budget, std::set<std::string> of)
-        : tenants(std::move(of)),
-          account(budget, "a",
-                  {.tenants = [this] { return tenants; },
-                   .evict = [this](const absl::Status& status) { why = status; }}) {}
-
-    std::set<std::string> tenants;
-    absl::Status why;  // of its eviction
-    WatchBudget::Account account;
-  };
-
-  Watch one_{budget_, {"one"}};
-  Watch other_{budget_, {"other"}};
-};
 
 TEST_F(TenantsBudgetTest, TheLargestTenantGoesThoughAnotherGrows) {
   ASSERT_TRUE(one_.account.Set(500).ok());
@@ -275,39 +241,6 @@ TEST_F(TenantsBudgetTest, AnotherComponentsTenantsGoOnlyWhileItIsLarger) {
   ASSERT_TRUE(other_.account.Set(1).ok());
   EXPECT_TRUE(declared.Set(301).ok());
   EXPECT_EQ(std::ranges::count_if(small, [](const auto& watch) { return !watch->why.ok(); }), 1);
-}
-
-// A watch that can never fit begins small, and would end all that are larger at that time.
-TEST_F(TenantsBudgetTest, AUseIsRememberedForAWhile) {
-  ASSERT_TRUE(other_.account.Set(300).ok());
-  EXPECT_FALSE(one_.account.Set(400).ok());
-  const auto begin_again = [&] {
-    Watch again(budget_, {"one"});
-    return again.account.Set(301).ok();
-  };
-  EXPECT_TRUE(one_.account.Set(0).ok());
-  EXPECT_FALSE(begin_again()) << "also in another watch";
-  EXPECT_TRUE(other_.why.ok());
-  clock_.AdvanceTo(clock_.TimeNow() + WatchBudget::kRemembered - absl::Seconds(1));
-  EXPECT_FALSE(begin_again());
-  clock_.AdvanceTo(clock_.TimeNow() + WatchBudget::kRemembered);
-  EXPECT_TRUE(other_.account.Set(302).ok());
-  EXPECT_TRUE(begin_again()) << "the other one is larger";
-  EXPECT_FALSE(other_.why.ok());
-}
-
-TEST_F(TenantsBudgetTest, TheSmallestUseIsForgotten) {
-  for (size_t i = 0; i <= WatchBudget::kMostRemembered; ++i) {
-    Watch watch(budget_, {StrCat("t", i)});
-    ASSERT_FALSE(watch.account.Set(i == 7 ? 601 : 602 + i).ok());
-  }
-  ASSERT_TRUE(other_.account.Set(300).ok());
-  Watch forgotten(budget_, {"t7"}), remembered(budget_, {"t8"});
-  EXPECT_FALSE(remembered.account.Set(301).ok());
-  EXPECT_TRUE(remembered.account.Set(0).ok());
-  EXPECT_TRUE(forgotten.account.Set(300).ok());
-  EXPECT_FALSE(forgotten.account.Set(301).ok()) << "it is the largest now, and no more than that";
-  EXPECT_TRUE(other_.why.ok());
 }
 
 TEST_F(TenantsBudgetTest, WhatIsToGoCountsAgainWhereItGoes) {

@@ -99,7 +99,8 @@ TEST_F(WatchStreamTest, ALongTurnEndsEarlyUnlessHalfOfTheBoundWaits) {
 TEST_F(WatchStreamTest, WaitingBytesCountInTheBudgetOfTheComponent) {
   constexpr size_t kMebibyte = size_t{1} << 20;
   Metrics metrics;
-  WatchBudget budget(4 * kMebibyte, loop_.clock(), metrics);
+  WatchBudget budget({.max_bytes = 4 * kMebibyte, .max_watches = 1000, .bytes_per_watch = 0},
+                     loop_.clock(), metrics);
   budget.AddComponent("a");
   budget.AddComponent("quiet");
   const auto held = [&] {
@@ -137,7 +138,8 @@ TEST_F(WatchStreamTest, WaitingBytesCountInTheBudgetOfTheComponent) {
 
 TEST_F(WatchStreamTest, BytesThatWereReadOrDroppedDoNotCount) {
   Metrics metrics;
-  WatchBudget budget(size_t{4} << 20, loop_.clock(), metrics);
+  WatchBudget budget({.max_bytes = size_t{4} << 20, .max_watches = 1000, .bytes_per_watch = 0},
+                     loop_.clock(), metrics);
   WatchBudget::Account account(budget, "a");
   const auto held = [&] {
     return metrics.Gauge("mandate_cache_budget_used_bytes", "", {{"identity", "a"}}).Value();

@@ -37,7 +37,9 @@ struct ClientOptions {
   absl::Duration max_retry_after = absl::Seconds(30);
   size_t max_in_flight = 64;  // more calls wait their turn
   size_t max_queued = 10'000;
-  size_t max_watches = 10'000;
+  // Also of logs. This is more than the cache has open and is closing (Cache::Options::max_watches,
+  // WatchCloser): the cache decides which of its watches end.
+  size_t max_watches = 16'000;
   size_t max_error_body = 64 << 10;  // of a watch that is rejected
   // The bound of all responses that are being received: a call whose response exceeds it waits for
   // its turn. Answers that go to the caller's own sink do not count.

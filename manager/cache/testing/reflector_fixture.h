@@ -158,7 +158,9 @@ class ReflectorFixture : public ::testing::Test, protected Reflector::Owner {
   FakeRestClient client_{loop_, "reader"};
   FakeRestClient other_{loop_, "other"};
   Metrics metrics_;
-  WatchBudget budget_{size_t{1} << 40, loop_.clock(), metrics_};
+  WatchBudget budget_{{.max_bytes = size_t{1} << 40, .max_watches = 1000, .bytes_per_watch = 0},
+                      loop_.clock(),
+                      metrics_};
   ProbeBudget probes_{{.per_second = 5, .burst = 20}, loop_, metrics_};
   WatchCloser closer_{{}, loop_, metrics_};
   std::mt19937_64 random_{1};
