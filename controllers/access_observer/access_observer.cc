@@ -93,6 +93,9 @@ class Maps {
 
 }  // namespace
 
+AccessObserver::AccessObserver(const Component& component)
+    : hints_(*component.access_hints), clock_(component.clock()), check_(component) {}
+
 void AccessObserver::Note(const Request& request) {
   MutexLock lock(mutex_);
   Stage& stage = stages_.try_emplace(request, Stage::kNoted).first->second;
@@ -109,14 +112,14 @@ absl::StatusOr<Result> AccessObserver::RemindAll() {
   absl::Time listed;
   {
     MutexLock lock(mutex_);
-    if (listed_ == absl::InfinitePast()) return Result{};
+    if (listed_ == absl::InfinitePast()) return Result{.requeue_after = check_.Run()};
     const absl::Duration wait = listed_ + kRepeat - clock_.TimeNow();
     if (wait > absl::ZeroDuration()) return Result{.requeue_after = wait};
     listed = std::exchange(listed_, absl::InfinitePast());
   }
   // As late as the first hint of a change would come.
   hints_.RecheckAll(listed + kDelay);
-  return Result{};
+  return Result{.requeue_after = check_.Run()};
 }
 
 absl::StatusOr<Result> AccessObserver::Reconcile(const CallContext&, const Request& request) {
@@ -147,7 +150,7 @@ absl::StatusOr<std::unique_ptr<Controller>> MakeController(const Component& comp
   RETURN_IF_ERROR(cache.IndexField(KindOf<BoundRole>::value, kRoleRef,
                                    IndexBy<RoleBinding>(RoleRefs<RoleBinding>)));
   RETURN_IF_ERROR(cache.IndexField<ClusterRoleBinding>(kRoleRef, RoleRefs<ClusterRoleBinding>));
-  auto observer = std::make_unique<AccessObserver>(*component.access_hints, component.clock());
+  auto observer = std::make_unique<AccessObserver>(component);
   const auto maps = std::make_shared<const Maps>(component, *observer);
   return ControllerBuilder<kAccessObserver>(component.controller_context)
       .Named("access-observer")

@@ -16,6 +16,7 @@
 #include "absl/container/flat_hash_map.h"
 #include "absl/status/statusor.h"
 #include "controllers/access_observer/mandates.h"
+#include "controllers/access_observer/watch_check.h"
 #include "manager/component.h"
 #include "manager/controller/controller.h"
 #include "manager/controller/reconciler.h"
@@ -31,11 +32,11 @@ namespace mandate::access {
 //
 // Changes that were made before a kind was listed have no event. So a second after the list all
 // components are reminded to prove again what they proved before it, or within the first 100 ms
-// after it. That request is empty. Thread-safe.
+// after it. That request is empty, and comes again for each WatchCheck. Thread-safe.
 class AccessObserver : public Reconciler {
  public:
-  AccessObserver(AccessHints& hints, const Clock& clock)  // outlive this
-      : hints_(hints), clock_(clock) {}
+  // What `component` borrows outlives this.
+  explicit AccessObserver(const Component& component);
 
   // The event is a change for this component in this namespace.
   void Note(const Request& request);
@@ -50,6 +51,7 @@ class AccessObserver : public Reconciler {
 
   AccessHints& hints_;
   const Clock& clock_;
+  WatchCheck check_;  // for the empty request
   Mutex mutex_;
   absl::Time listed_ ABSL_GUARDED_BY(mutex_) = absl::InfinitePast();  // all are to be reminded
   absl::flat_hash_map<Request, Stage> stages_ ABSL_GUARDED_BY(mutex_);

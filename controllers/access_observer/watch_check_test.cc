@@ -1,0 +1,75 @@
+#include "controllers/access_observer/watch_check.h"
+
+#include <vector>
+
+#include "controllers/access_observer/held_roles.h"
+#include "controllers/access_observer/testing_observer.h"
+#include "gmock/gmock.h"
+#include "gtest/gtest.h"
+
+namespace mandate::access {
+namespace {
+
+class WatchCheckTest : public AccessObserverTest {
+ protected:
+  // Each cluster has some.
+  void StartWatched() {
+    PutRole<ClusterRole>("", "admin");
+    StartObserver();
+  }
+  // How often all components were reminded in 100 s.
+  size_t Reminders() {
+    hints_.TakeReminders();
+    loop_.RunFor(absl::Seconds(100));
+    return hints_.TakeReminders().size();
+  }
+};
+
+// As by a tenant with many large RoleBindings: nobody learns of a revocation otherwise.
+TEST_F(WatchCheckTest, WithoutAWatchAllProveTheirAccessNowAndThen) {
+  StartWatched();
+  EXPECT_EQ(Reminders(), 0u);
+  cache_.SetState(KindOf<BoundRole>::value, DemandState::kPending,
+                  absl::ResourceExhaustedError("the watches hold too much"));
+  EXPECT_GE(Reminders(), 3u);
+  cache_.SetState(KindOf<BoundRole>::value, DemandState::kSynced, absl::OkStatus());
+  Reminders();
+  EXPECT_EQ(Reminders(), 0u);
+}
+
+TEST_F(WatchCheckTest, EachKindCounts) {
+  StartWatched();
+  for (const KindInfo& kind : {KindOf<ClusterRoleBinding>::value, KindOf<RolePlace>::value,
+                               KindOf<ClusterRolePlace>::value}) {
+    cache_.SetState(kind, DemandState::kStale, absl::UnavailableError("connection refused"));
+    EXPECT_GE(Reminders(), 3u) << kind.kind;
+    cache_.SetState(kind, DemandState::kSynced, absl::OkStatus());
+    Reminders();
+  }
+}
+
+TEST_F(WatchCheckTest, AWatchThatNeverBeganIsReplaced) {
+  cache_.SetState(KindOf<BoundRole>::value, DemandState::kPending,
+                  absl::ResourceExhaustedError("the watches hold too much"));
+  StartWatched();
+  EXPECT_GE(Reminders(), 3u);
+}
+
+TEST_F(WatchCheckTest, AKindThatMayNotBeReadIsNotReplaced) {
+  Deny(KindOf<BoundRole>::value);
+  StartWatched();
+  EXPECT_EQ(Reminders(), 0u);
+}
+
+// All proofs that are older than the check.
+TEST_F(WatchCheckTest, WhatWasProvenBeforeIsProvenAgain) {
+  StartWatched();
+  cache_.SetState(KindOf<BoundRole>::value, DemandState::kPending,
+                  absl::ResourceExhaustedError("the watches hold too much"));
+  loop_.RunFor(absl::Minutes(1));
+  const std::vector<int64_t> given = hints_.times("*@*");
+  EXPECT_THAT(hints_.TakeReminders(), ::testing::ElementsAreArray(given));
+}
+
+}  // namespace
+}  // namespace mandate::access
