@@ -40,12 +40,12 @@ demo-scoped: setup ## Run an operator whose permissions come and go, and count i
 	@hack/demo/scoped
 
 .PHONY: run
-run: setup ## The same control plane and manager, for you to try; run it again to rebuild and restart the manager [DIR=…] [WEBHOOKS=1]
-	@hack/run --dir "$$DIR" $${WEBHOOKS:+--webhooks}
+run: setup ## The same control plane and manager, for you to try; run it again to rebuild and restart the manager [DIR=…] [WEBHOOKS=1] [OPERATOR=…]
+	@hack/run --dir "$$DIR" $${WEBHOOKS:+--webhooks} $${OPERATOR:+--operator "$$OPERATOR" --program "$$PROGRAM"}
 
 .PHONY: stop
 stop: ## End what make run left running, and remove it with its data and logs [DIR=…]
-	@hack/run stop --dir "$$DIR"
+	@hack/run stop --dir "$$DIR" $${OPERATOR:+--operator "$$OPERATOR"}
 
 .PHONY: manifests
 manifests: setup ## Regenerate the chart's generated part and the CRDs from markers and .proto files
@@ -54,6 +54,10 @@ manifests: setup ## Regenerate the chart's generated part and the CRDs from mark
 .PHONY: component
 component: setup ## A new component that builds and runs as it stands: NAME=backup KIND=Backup [GROUP=mandate.io] [WEBHOOK=1] [CONVERSION=1] [DEMANDS=1]
 	@hack/component $${WEBHOOK:+"--webhook=$$WEBHOOK"} $${CONVERSION:+"--conversion=$$CONVERSION"} $${DEMANDS:+"--demands=$$DEMANDS"} "$$NAME" "$$KIND" "$${GROUP:-mandate.io}"
+
+.PHONY: operator
+operator: setup ## A new operator in a folder of its own, outside this clone: DIR=../backup NAME=backup KIND=Backup [GROUP=example.com]
+	@hack/operator "$$DIR" "$$NAME" "$$KIND" "$${GROUP:-example.com}"
 
 .PHONY: reference
 reference: setup ## Write the API reference of the public headers, as HTML pages in build/reference

@@ -71,14 +71,30 @@ def constant_of(name: str) -> str:
     return "k" + "".join(part[:1].upper() + part[1:] for part in name.split("-"))
 
 
-def check(name: str, kind: str, group: str) -> dict[str, Any]:
-    """Rejects names that cannot be a component here; returns the values of the templates' @WORDS@."""
+def words_of(name: str, kind: str, group: str) -> dict[str, str]:
+    """Rejects names that cannot be those of a component; returns the values of the templates' @WORDS@."""
     if not re.fullmatch(LABEL, name) or len(name) > 63 or not name[0].isalpha() or "--" in name:
         raise Refused(f'NAME must be a DNS label that begins with a letter, of at most 63 of a-z, 0-9 and single "-", '
                       f'such as disk-check; got "{name}"')
-    snake = name.replace("-", "_")
     if name == "base":
         raise Refused('NAME "base" is reserved for the manager\'s own identity; choose another')
+    # A list's kind is KINDList, and Kubernetes allows 63 characters for it.
+    if not re.fullmatch(r"[A-Z][A-Za-z0-9]{0,58}", kind) or not re.search("[a-z]", kind):
+        raise Refused(f'KIND must be CamelCase, at most 59 of A-Z, a-z and 0-9, such as DiskCheck; got "{kind}"')
+    if not re.fullmatch(rf"{LABEL}(\.{LABEL})+", group) or len(group) > 253 or any(len(l) > 63 for l in group.split(".")):
+        raise Refused(f'GROUP must be a DNS name of at least two labels, such as mandate.io; got "{group}"')
+    if re.search(r"(^|\.)(k8s|kubernetes)\.io$", group):
+        raise Refused(f'GROUP "{group}" is Kubernetes\' own, which needs the approval of its API reviewers; choose another')
+    snake = name.replace("-", "_")
+    return {"NAME": name, "SNAKE": snake, "UPPER": snake.upper(), "KIND": kind, "GROUP": group, "PLURAL": plural_of(kind),
+            "CONSTANT": constant_of(name), "WEBHOOKCONSTANT": constant_of(f"{name}-webhook"), "LOWER": kind.lower(),
+            "DASHED": group.replace(".", "-")}
+
+
+def check(name: str, kind: str, group: str) -> dict[str, str]:
+    """Rejects names that cannot be a component here; returns the values of the templates' @WORDS@."""
+    words = words_of(name, kind, group)
+    snake, plural = words["SNAKE"], words["PLURAL"]
     taken = {line.partition("name=")[2].split(",")[0] for line in grep(r"^// *\+mandate:component:name=[^ ]+", "*.h", "*.cc")}
     for other in sorted(taken):
         if constant_of(other) == constant_of(name):
@@ -94,19 +110,9 @@ def check(name: str, kind: str, group: str) -> dict[str, Any]:
     # constant of the tests' headers names it in its template.
     if grep(rf"\b{constant_of(name)}\b", "*.h", ":!*/testing/*", ":!*fixture*", "hack/component_templates"):
         raise Refused(f'NAME "{name}": its mandate would be the constant {constant_of(name)}, which exists already; choose another')
-    # A list's kind is KINDList, and Kubernetes allows 63 characters for it.
-    if not re.fullmatch(r"[A-Z][A-Za-z0-9]{0,58}", kind) or not re.search("[a-z]", kind):
-        raise Refused(f'KIND must be CamelCase, at most 59 of A-Z, a-z and 0-9, such as DiskCheck; got "{kind}"')
-    if not re.fullmatch(rf"{LABEL}(\.{LABEL})+", group) or len(group) > 253 or any(len(l) > 63 for l in group.split(".")):
-        raise Refused(f'GROUP must be a DNS name of at least two labels, such as mandate.io; got "{group}"')
-    if re.search(r"(^|\.)(k8s|kubernetes)\.io$", group):
-        raise Refused(f'GROUP "{group}" is Kubernetes\' own, which needs the approval of its API reviewers; choose another')
-    plural = plural_of(kind)
     if os.path.exists(os.path.join(ROOT, CHART, "crds", f"{group}_{plural}.yaml")):
         raise Refused(f'KIND "{kind}": there is a kind {plural}.{group}; choose another, or another GROUP')
-    return {"NAME": name, "SNAKE": snake, "UPPER": snake.upper(), "KIND": kind, "GROUP": group, "PLURAL": plural,
-            "CONSTANT": constant_of(name), "WEBHOOKCONSTANT": constant_of(f"{name}-webhook"), "LOWER": kind.lower(),
-            "DASHED": group.replace(".", "-")}
+    return words
 
 
 def check_webhook(words: dict[str, str]) -> None:

@@ -1,7 +1,8 @@
 """A private control plane with the manager on it, for your own tests.
 
 usage: hack/run [--dir DIR] [--identity-mode MODE] [--webhooks] [-- FLAG…]     make run [DIR=…] [WEBHOOKS=1]
-       hack/run stop [--dir DIR]                                               make stop [DIR=…]
+       hack/run --operator FOLDER [--program PROGRAM] [--dir DIR] […]          make run OPERATOR=… [PROGRAM=…]
+       hack/run stop [--dir DIR | --operator FOLDER]                           make stop [DIR=… | OPERATOR=…]
 
 Builds the manager, starts the control plane unless it runs already, installs the CRDs and the generated roles as an
 administrator would, and starts the manager with the base ServiceAccount's token. The terminal then shows which
@@ -12,6 +13,10 @@ ends both and removes DIR.
   --dir DIR             the control plane, its data and the logs (default: mandate-run-UID under ${TMPDIR:-/tmp})
   --identity-mode MODE  how components act: token (the default), impersonate, single (docs/identity.md)
   --webhooks            serve the webhooks, too, and have the API server call them
+  --operator FOLDER     run the operator of this repository in place of the manager: its program, its kinds, and the
+                        roles of its components. Without --dir, it has a control plane of its own
+  --program PROGRAM     its target, such as //:webapp-operator, or a program that is built already (default: the only
+                        cc_binary)
   FLAG…                 for mandate-manager, such as -v=3
 
 Exit 0 after Ctrl-C, `stop`, or when another `hack/run` took over; 1 when something failed, the manager's own end included.
@@ -30,6 +35,7 @@ from typing import Any
 
 from mandate_dev import processes, webhooks, world
 from mandate_dev.controlplane.components import new_port
+from mandate_dev.operator_world import OperatorWorld
 from mandate_dev.paths import TOOLS
 from mandate_dev.report import Report, StepFailed
 
@@ -46,8 +52,9 @@ class Stop(BaseException):
     """Ctrl-C or SIGTERM."""
 
 
-def default_folder() -> str:
-    return os.path.join(os.environ.get("TMPDIR") or "/tmp", f"mandate-run-{os.getuid()}")
+def default_folder(operator: str | None = None) -> str:
+    suffix = f"-{os.path.basename(os.path.realpath(operator))}" if operator else ""
+    return os.path.join(os.environ.get("TMPDIR") or "/tmp", f"mandate-run-{os.getuid()}{suffix}")
 
 
 def parse(argv: Sequence[str]) -> argparse.Namespace:
@@ -57,10 +64,12 @@ def parse(argv: Sequence[str]) -> argparse.Namespace:
     parser.add_argument("--dir")
     parser.add_argument("--identity-mode", choices=["token", "impersonate", "single"], default="token")
     parser.add_argument("--webhooks", action="store_true")
+    parser.add_argument("--operator")
+    parser.add_argument("--program", default="")
     parser.add_argument("-h", "--help", action="store_true")
     options = parser.parse_args(own)
     # make passes an empty DIR if it is not set.
-    options.dir = os.path.abspath(options.dir or default_folder())
+    options.dir = os.path.abspath(options.dir or default_folder(options.operator))
     options.flags = argv[len(own) + 1:]
     return options
 
@@ -152,8 +161,13 @@ def introduce(env: world.World, report: Report) -> None:
     report.say("Running. In another terminal:")
     q = shlex.quote
     report.say(f"  export KUBECONFIG={q(env.cluster.kubeconfig)}; export PATH={q(env.cluster.bin)}:\"$PATH\"")
-    report.say("  kubectl apply -f hack/demo/document.yaml      # an example: a template and its instance")
-    report.say("  kubectl get scopeinstances,scopetemplates,rolebindings -A")
+    if isinstance(env, OperatorWorld):
+        if os.path.exists(sample := os.path.join(env.operator, "sample.yaml")):
+            report.say(f"  kubectl apply -f {q(sample)}")
+        report.say(f"  kubectl get serviceaccounts -n {env.namespace}      # the identities of its components")
+    else:
+        report.say("  kubectl apply -f hack/demo/document.yaml      # an example: a template and its instance")
+        report.say("  kubectl get scopeinstances,scopetemplates,rolebindings -A")
     report.say(f"  {q(env.rbacgen)} trace {q(env.audit_log)}      # who did what")
     report.say(f"  curl -s 'http://127.0.0.1:{env.health_port}/readyz?verbose'      # which components are ready, and why not")
     report.say(f"  curl -s http://127.0.0.1:{env.metrics_port}/metrics")
@@ -166,7 +180,8 @@ def introduce(env: world.World, report: Report) -> None:
 
 
 def say_what_stays(options: argparse.Namespace, report: Report) -> None:
-    where = "" if options.dir == default_folder() else f" DIR={shlex.quote(options.dir)}"
+    operator = f" OPERATOR={shlex.quote(os.path.abspath(options.operator))}" if options.operator else ""
+    where = operator + ("" if options.dir == default_folder(options.operator) else f" DIR={shlex.quote(options.dir)}")
     report.say(f"The control plane and the logs stay in {options.dir}.")
     report.say(f"  make run{where}       # starts the manager again")
     report.say(f"  make stop{where}      # ends the control plane, and removes it with its data and logs")
@@ -193,9 +208,18 @@ def write_state(folder: str, **state: Any) -> None:
     os.replace(path + ".new", path)  # another hack/run may read it at this moment
 
 
+def make_world(options: argparse.Namespace, report: Report) -> world.World:
+    if options.operator is None:
+        return world.World(options.dir, report, options.identity_mode, lasting=True)
+    try:
+        return OperatorWorld(options.dir, report, options.operator, options.program, identity_mode=options.identity_mode, lasting=True)
+    except ValueError as error:
+        raise Misuse(str(error)) from None
+
+
 def run(options: argparse.Namespace, report: Report) -> int:
     me = processes.record(os.getpid())
-    env = world.World(options.dir, report, options.identity_mode, lasting=True)
+    env = make_world(options, report)
     if not read_state(options.dir):
         write_state(options.dir, owner=None, manager=None)  # marks the folder as ours, even if a later step fails
     try:
@@ -204,12 +228,12 @@ def run(options: argparse.Namespace, report: Report) -> int:
         write_state(options.dir, owner=me, manager=former)  # tells the hack/run that owns it why it ends
         if end(former):
             report.held("the manager that ran before has ended")
-        report.step("mandate-manager starts with base's token file and nothing else")
+        report.step(f"{os.path.basename(env.manager_program)} starts with base's token file and nothing else")
         if options.webhooks:
             port = new_port([env.health_port, env.metrics_port])
             webhooks.install(env, port)
             options.flags.append(f"--webhook-bind-address=127.0.0.1:{port}")
-        else:
+        elif options.operator is None:
             webhooks.uninstall(env)
         env.start_manager(*manager_flags(options.flags))
         write_state(options.dir, owner=me, manager=processes.record(env.manager_pid()))
@@ -259,10 +283,13 @@ def main(argv: Sequence[str]) -> int:
         return 0
     try:
         check_folder(options.dir)
+        if options.webhooks and options.operator is not None:
+            raise Misuse("--webhooks is for the manager of this tree, not for --operator (docs/webhooks.md)")
+        if options.program and options.operator is None:
+            raise Misuse("--program needs --operator")
+        return (stop if options.command == "stop" else run)(options, Report())
     except Misuse as misuse:
         print(f"hack/run: {misuse}", file=sys.stderr)
         return 2
-    try:
-        return (stop if options.command == "stop" else run)(options, Report())
     except Stop:
         return 130

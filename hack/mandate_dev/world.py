@@ -39,6 +39,7 @@ class World:
     # part of the product.
     sources: tuple[str, ...] = ("controllers", "webhooks", "manager", ":!controllers/access_observer", ":!controllers/memcached")
     protos = "api/*.proto"
+    further_protos: tuple[str, ...] = ()  # folders of the files that those import
     enabled = "metrics.enabled"  # the components of plain manifests that have no controllers
 
     def __init__(self, folder: str, report: Report, identity_mode: str = "token", lasting: bool = False,
@@ -93,18 +94,23 @@ class World:
         name = os.path.basename(self.manager_program)
         self.report.step(f"build {name} and rbacgen (minutes the first time, then seconds)")
         try:
-            bazel.build(self.program, "//rbacgen", "@kubernetes//:protos", root=self.root)
+            built, info = self.build_programs()
         except subprocess.SubprocessError as error:
-            raise StepFailed(self.report.current, "hack/bazel build to succeed", error) from None
-        info = bazel.info(root=self.root)
+            raise StepFailed(self.report.current, "bazel build to succeed", error) from None
         self.kubernetes_protos = os.path.join(info["output_base"], "external", "kubernetes")
         # Copies the programs, because a build must not replace the programs of a running world.
-        built = os.path.join(self.program.removeprefix("//").split(":")[0], name)
-        for target, path in ((self.manager_program, built), (self.rbacgen, "rbacgen/rbacgen")):
-            shutil.copyfile(os.path.join(info["bazel-bin"], path), target + ".new")
+        for target, path in ((self.manager_program, built), (self.rbacgen, os.path.join(info["bazel-bin"], "rbacgen/rbacgen"))):
+            shutil.copyfile(path, target + ".new")
             os.chmod(target + ".new", 0o755)
             os.replace(target + ".new", target)  # the existing program may be running
         self.report.held("built")
+
+    def build_programs(self) -> tuple[str, dict[str, str]]:
+        """Builds the manager's program and rbacgen. Returns the program's path, and bazel.info() of the tree."""
+        bazel.build(self.program, "//rbacgen", "@kubernetes//:protos", root=self.root)
+        info = bazel.info(root=self.root)
+        folder = self.program.removeprefix("//").split(":")[0]
+        return os.path.join(info["bazel-bin"], folder, os.path.basename(self.manager_program)), info
 
     def _start_cluster(self) -> None:
         self.report.step("a private control plane: etcd, kube-apiserver, kube-controller-manager, on loopback")
@@ -135,25 +141,33 @@ class World:
     def make_crds(self) -> str:
         """Returns a folder with the CRDs of the current .proto files. The chart's CRDs may be older; the API server
         would then drop the fields that they lack."""
-        files = self.run(["git", "ls-files", "--cached", "--others", "--exclude-standard", "--", self.protos],
-                         cwd=self.proto_root, stdout=subprocess.PIPE).splitlines()
-        protos = [file for file in files if os.path.exists(os.path.join(self.proto_root, file))]
+        protos = self.proto_files()
         folder = os.path.join(self.folder, "crds")
         shutil.rmtree(folder, ignore_errors=True)
-        self.run([self.rbacgen, "crd", "--proto-path=.", f"--proto-path={self.kubernetes_protos}", f"--out-dir={folder}",
-                  *protos], cwd=self.proto_root, stdout=subprocess.DEVNULL)
+        paths = [f"--proto-path={path}" for path in (".", self.kubernetes_protos, *self.further_protos)]
+        self.run([self.rbacgen, "crd", *paths, f"--out-dir={folder}", *protos], cwd=self.proto_root, stdout=subprocess.DEVNULL)
         return folder
+
+    def proto_files(self) -> list[str]:
+        """Returns the .proto files of the components' kinds, relative to proto_root."""
+        files = self.run(["git", "ls-files", "--cached", "--others", "--exclude-standard", "--", self.protos],
+                         cwd=self.proto_root, stdout=subprocess.PIPE).splitlines()
+        return [file for file in files if os.path.exists(os.path.join(self.proto_root, file))]
+
+    def marker_files(self) -> list[str]:
+        """Returns the sources that declare components, relative to the tree."""
+        return self.run(["git", "grep", "--untracked", "-lE", "^// *\\+mandate:component:", "--", *self.sources],
+                        stdout=subprocess.PIPE).split()
 
     def chart(self, *flags: str) -> str:
         """Returns the generated part of the chart as plain manifests, including components not yet added to git."""
-        sources = self.run(["git", "grep", "--untracked", "-lE", "^// *\\+mandate:component:", "--",
-                            *self.sources], stdout=subprocess.PIPE).split()
         # Webhooks that no manager serves would deny every write that they cover.
         given = any(flag.startswith("--with=") for flag in flags)
         some = [f"--with={self.enabled}"] if self.enabled and not given else []
         # The sources must not follow a flag that takes a list, because it would take them, too.
         return self.run([self.rbacgen, "chart", *flags, *some, "--format=yaml", f"--namespace={self.namespace}", f"--base-name={self.base}",
-                         f"--identity-mode={self.identity_mode}", *sources], stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+                         f"--identity-mode={self.identity_mode}", *self.marker_files()],
+                        stdout=subprocess.PIPE, stderr=subprocess.PIPE)
 
     def write_credentials(self) -> None:
         """Writes the files that the kubelet would mount into the manager's pod: a token, and the server's address."""

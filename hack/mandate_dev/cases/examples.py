@@ -15,7 +15,9 @@ from collections.abc import Sequence
 from typing import Any
 
 from mandate_dev import bazel, paths, runner
+from mandate_dev.operator_world import OperatorWorld
 from mandate_dev.paths import ROOT, cache
+from mandate_dev.report import Report
 from mandate_release import closure
 
 OPERATOR = os.path.join(ROOT, "examples", "operator")
@@ -63,6 +65,38 @@ class Operator(unittest.TestCase):
         done = rbacgen("check", copy)
         self.assertEqual(1, done.returncode, f"{done.stdout}{done.stderr}")
         self.assertIn("chart/templates/generated/greeting.yaml", done.stdout + done.stderr)
+
+
+class NewOperator(unittest.TestCase):
+    """hack/operator, as write-a-controller.md says."""
+
+    def test_builds_passes_its_tests_and_runs(self) -> None:
+        folder = paths.new_folder("examples")
+        self.addCleanup(shutil.rmtree, folder)
+        operator = os.path.join(folder, "disk-check")
+        done = subprocess.run(["hack/operator", operator, "disk-check", "DiskCheck", "disks.example.org"], cwd=ROOT, text=True,
+                              capture_output=True, timeout=bazel.BUILD_SECONDS)
+        self.assertEqual(0, done.returncode, f"{done.stdout}{done.stderr}")
+        self.assertIn("as ServiceAccount disk-check-operator-disk-check", done.stdout)
+        done = run_tests(operator)
+        self.assertEqual(0, done.returncode, f"{done.stdout}{done.stderr[-6000:]}")
+        done = rbacgen("check", operator)
+        self.assertEqual(0, done.returncode, f"{done.stdout}{done.stderr}")
+        self.check_it_runs(operator, os.path.join(folder, "world"))
+
+    def check_it_runs(self, operator: str, folder: str) -> None:
+        program = os.path.join(cache("examples", "disk-check"), "execroot", "disk_check_operator", "bazel-out", "k8-fastbuild", "bin",
+                               "disk_check", "disk-check-operator")
+        world = OperatorWorld(folder, Report(), operator, program)
+        self.addCleanup(world.stop, False)
+        world.start()
+        world.kubectl("apply", "-f", os.path.join(operator, "sample.yaml"))
+        ready = ("--for=condition=Ready", "diskchecks.disks.example.org/ann", "-n", "default", "--timeout=60s")
+        world.kubectl("wait", *ready)
+        owner = world.get("configmap", "ann", "-n", "default")["metadata"]["ownerReferences"][0]
+        self.assertEqual("DiskCheck", owner["kind"])
+        with open(world.audit_log, encoding="utf-8") as f:
+            self.assertIn("system:serviceaccount:mandate-system:disk-check-operator-disk-check", f.read())
 
 
 class WebApp(unittest.TestCase):

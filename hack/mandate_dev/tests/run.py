@@ -1,5 +1,7 @@
 """The flags of hack/run."""
+import io
 import unittest
+from contextlib import redirect_stderr
 
 from mandate_dev import run
 
@@ -13,3 +15,16 @@ class Flags(unittest.TestCase):
 
     def test_flags_of_the_manager_follow_two_dashes(self) -> None:
         self.assertEqual(run.parse(["--webhooks", "--", "-v=3"]).flags, ["-v=3"])
+
+    def test_an_operator_has_a_control_plane_of_its_own(self) -> None:
+        own, operator = run.parse([]).dir, run.parse(["--operator", "/src/backup/"]).dir
+        self.assertEqual(operator, f"{own}-backup")
+        self.assertEqual(run.parse(["stop", "--operator", "/src/backup"]).dir, operator)
+        self.assertEqual(run.parse(["--operator", "/src/backup", "--dir", "/tmp/x"]).dir, "/tmp/x")
+
+    def test_flags_that_do_not_fit_an_operator_are_rejected(self) -> None:
+        for arguments, why in ((["--operator", ".", "--webhooks"], "--webhooks is for the manager of this tree"),
+                               (["--program", "//:x"], "--program needs --operator")):
+            with self.subTest(why), redirect_stderr(io.StringIO()) as said:
+                self.assertEqual(run.main(arguments), 2)
+                self.assertIn(why, said.getvalue())

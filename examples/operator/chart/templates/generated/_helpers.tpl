@@ -13,7 +13,7 @@ true
 
 {{- /* The manager: its ServiceAccount, its Lease, and what all names begin with. */ -}}
 {{- define "mandate.name" -}}
-mandate-manager
+greeting-operator
 {{- end -}}
 
 {{- /* The names of all components, with blanks between them. */ -}}
