@@ -40,7 +40,13 @@ void AppendEscape(const char* format, unsigned code, std::string& out) {
   out += buffer;
 }
 
+// Not printable in YAML, as which the API server reads the body of an apply request.
+bool IsNoCharacter(uint32_t code) { return code == 0xfffe || code == 0xffff; }
+
 bool IsControl(uint32_t code) { return code < 0x20 || (code >= 0x7f && code < 0xa0); }
+
+// Of a character of at most three bytes.
+bool IsEscaped(uint32_t code) { return IsControl(code) || Misleads(code) || IsNoCharacter(code); }
 
 // Calls `append` with each character of the text, its code point (of at most three bytes) and
 // whether it is UTF-8; if not, the character is one byte.
@@ -66,7 +72,7 @@ void AppendJsonCharacter(std::string_view character, std::string& out) {
     out += "\xef\xbf\xbd";
   } else if (const size_t at = kShort.find(character); at != std::string_view::npos) {
     out += {'\\', kLetters[at]};
-  } else if (character.size() < 4 && (IsControl(code) || Misleads(code))) {
+  } else if (character.size() < 4 && IsEscaped(code)) {
     AppendEscape("\\u%04x", code, out);
   } else {
     out += character;
@@ -81,7 +87,7 @@ std::string Printable(std::string_view text) {
   ForEachCharacter(text, [&](std::string_view character, uint32_t code, bool is_utf8) {
     if (!is_utf8 || (character.size() == 1 && IsControl(code))) {
       AppendEscape("\\x%02x", code, out);
-    } else if (character.size() < 4 && (IsControl(code) || Misleads(code))) {
+    } else if (character.size() < 4 && IsEscaped(code)) {
       AppendEscape("\\u%04x", code, out);
     } else {
       out += character;
@@ -97,7 +103,7 @@ std::string PrintableJson(std::string_view json) {
     const bool is_blank = code < 0x20;  // white space between values; JSON strings escape these
     if (!is_utf8) {
       out += "\\ufffd";
-    } else if (character.size() < 4 && !is_blank && (IsControl(code) || Misleads(code))) {
+    } else if (character.size() < 4 && !is_blank && IsEscaped(code)) {
       AppendEscape("\\u%04x", code, out);
     } else {
       out += character;

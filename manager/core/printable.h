@@ -7,7 +7,8 @@
 namespace mandate {
 
 // `text` with control characters (C0, DEL, C1), characters that reorder text (such as U+202E),
-// break lines (U+2028) or have no width (U+200B), and bytes that are not UTF-8 written as escapes:
+// break lines (U+2028) or have no width (U+200B), U+FFFE, U+FFFF, and bytes that are not UTF-8
+// written as escapes:
 // "\x1b", "\u202e". Other text stays as it is.
 // The result is one line of valid UTF-8.
 std::string Printable(std::string_view text);

@@ -43,6 +43,8 @@ TEST(PrintableTest, AJsonStringIsQuotedAndEscaped) {
             R"(k="a\"\\\b\f\n\r\t\u0001\u0000z")");
   EXPECT_EQ(quoted("\x1b\x7f\xc2\x80\xc2\x9f\u202e é ü 😀"),
             "k=\"\\u001b\\u007f\\u0080\\u009f\\u202e é ü 😀\"");
+  EXPECT_EQ(quoted("\ufffd\ufffe\uffff\uf8ff\U0010ffff"),
+            "k=\"\ufffd\\ufffe\\uffff\uf8ff\U0010ffff\"");
   EXPECT_EQ(quoted("x\xffy\xc3"), "k=\"x\ufffdy\ufffd\"");
 }
 
