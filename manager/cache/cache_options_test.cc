@@ -28,6 +28,8 @@ TEST_F(CacheOptionsTest, AreChecked) {
        [](Cache::Options& o) { o.reflector.min_watch_timeout = absl::Milliseconds(1); }},
       {"probes.hints.burst", [](Cache::Options& o) { o.probes.hints.burst = 0; }},
       {"probes.rechecks.per_second", [](Cache::Options& o) { o.probes.rechecks.per_second = 0; }},
+      {"probes.max_under_way", [](Cache::Options& o) { o.probes.max_under_way = 0; }},
+      {"probes.min_under_way", [](Cache::Options& o) { o.probes.min_under_way = 0; }},
       {"closes.per_second", [](Cache::Options& o) { o.closes.per_second = 0; }},
       {"closes.burst", [](Cache::Options& o) { o.closes.burst = 0; }},
       {"closes.max_waiting", [](Cache::Options& o) { o.closes.max_waiting = 0; }},

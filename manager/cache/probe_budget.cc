@@ -1,5 +1,6 @@
 #include "manager/cache/probe_budget.h"
 
+#include <algorithm>
 #include <iterator>
 #include <utility>
 
@@ -11,6 +12,7 @@ struct ProbeBudget::Probe {
   std::function<void()> run;     // empty: it has run, or was withdrawn
   Flows flows;                   // in which it waits
   Pool* under_way_of = nullptr;  // it has run, and its ticket lives
+  absl::Time began = {};
 };
 
 // The rates of a component, which its pools share.
@@ -89,12 +91,18 @@ struct ProbeBudget::Lane {
 };
 
 struct ProbeBudget::Pool {
-  Pool(Component& rates, Loop& loop, Metrics& metrics, std::string_view name)
+  Pool(const Options& options, Component& rates, Loop& loop, Metrics& metrics,
+       std::string_view name)
       : rechecks(*this, rates.rechecks, loop, metrics, LabelsOf(name, "recheck")),
         firsts(*this, rates.firsts, loop, metrics, LabelsOf(name, "first")),
         reopens(*this, rates.reopens, loop, metrics, LabelsOf(name, "reopen")),
         hints(*this, rates.hints, loop, metrics, LabelsOf(name, "hint")),
-        periodic(*this, rates.periodic, loop, metrics, LabelsOf(name, "periodic")) {}
+        periodic(*this, rates.periodic, loop, metrics, LabelsOf(name, "periodic")),
+        places(std::clamp(options.max_under_way / 4,
+                          std::min(options.min_under_way, options.max_under_way),
+                          options.max_under_way)) {}
+
+  bool HasPlace() const { return under_way < places; }
 
   static Labels LabelsOf(std::string_view name, const char* reason) {
     return {{"identity", std::string(name)}, {"reason", reason}};
@@ -120,8 +128,10 @@ struct ProbeBudget::Pool {
   Lane reopens;
   Lane hints;
   Lane periodic;
+  int places;
   int under_way = 0;
-  size_t turn = 0;  // whose the next place is
+  bool is_full = false;  // a probe waits for a place
+  size_t turn = 0;       // whose the next place is
 };
 
 ProbeBudget::ProbeBudget(Options options, Loop& loop, Metrics& metrics)
@@ -134,7 +144,7 @@ ProbeBudget::Pool& ProbeBudget::Find(std::string_view component, std::string_vie
   if (found != nullptr) return *found;
   auto& rates = components_[std::string(component)];
   if (rates == nullptr) rates = std::make_unique<Component>(options_, loop_.clock().TimeNow());
-  found = std::make_unique<Pool>(*rates, loop_, metrics_, component);
+  found = std::make_unique<Pool>(options_, *rates, loop_, metrics_, component);
   return *found;
 }
 
@@ -144,7 +154,8 @@ ProbeBudget::Ticket::Ticket(ProbeBudget& budget, std::shared_ptr<Probe> probe, U
 
 ProbeBudget::Ticket::~Ticket() {
   probe_->run = nullptr;
-  if (probe_->under_way_of != nullptr) budget_.End(*probe_->under_way_of);
+  if (probe_->under_way_of == nullptr) return;
+  budget_.End(*probe_->under_way_of, budget_.loop_.clock().TimeNow() - probe_->began);
 }
 
 bool ProbeBudget::Ticket::IsWaitingHint() const {
@@ -172,38 +183,49 @@ std::unique_ptr<ProbeBudget::Ticket> ProbeBudget::Ask(std::string_view component
 std::unique_ptr<ProbeBudget::Ticket> ProbeBudget::Begin(std::string_view component,
                                                         std::string_view name) {
   Pool& pool = Find(component, name);
-  if (pool.under_way >= options_.max_under_way || pool.firsts.queue.size() > 0) return nullptr;
+  if (!pool.HasPlace() || pool.firsts.queue.size() > 0) return nullptr;
   ++pool.under_way;
-  auto probe = std::make_shared<Probe>(Probe{.run = nullptr, .flows = {}, .under_way_of = &pool});
+  auto probe = std::make_shared<Probe>(
+      Probe{.run = nullptr, .flows = {}, .under_way_of = &pool, .began = loop_.clock().TimeNow()});
   return std::make_unique<Ticket>(*this, std::move(probe), Urgency::kFirst, pool.firsts);
 }
 
 void ProbeBudget::Run(Lane& lane) {
   const absl::Time now = loop_.clock().TimeNow();
-  int& under_way = lane.pool.under_way;
+  Pool& pool = lane.pool;
   bool took = false;
-  while (lane.tokens.Wait(now) == absl::ZeroDuration() && under_way < options_.max_under_way) {
+  while (lane.tokens.Wait(now) == absl::ZeroDuration() && pool.HasPlace()) {
     const auto probe = lane.Next();
     if (probe == nullptr) break;
     lane.tokens.Take(now);
     took = true;
     lane.probes.Increment();
-    ++under_way;
-    probe->under_way_of = &lane.pool;
+    ++pool.under_way;
+    probe->under_way_of = &pool;
+    probe->began = now;
     // The probe may destroy its ticket.
     const auto run = std::exchange(probe->run, nullptr);
     run();
   }
   lane.Tidy(now);
-  // Without a place it waits for End().
-  if (lane.queue.size() == 0 || under_way >= options_.max_under_way) return;
+  if (lane.queue.size() == 0) return;
+  if (!pool.HasPlace()) {
+    pool.is_full = true;  // it waits for End()
+    return;
+  }
   // The next token is for the pools that wait for longer.
   const absl::Duration turn = took ? absl::Nanoseconds(1) : absl::ZeroDuration();
   lane.timer.SetAfter(lane.tokens.Wait(now) + turn, [this, &lane] { Run(lane); });
 }
 
-void ProbeBudget::End(Pool& pool) {
-  if (pool.under_way-- < options_.max_under_way) return;
+void ProbeBudget::End(Pool& pool, absl::Duration took) {
+  --pool.under_way;
+  if (took <= options_.slow_after) {
+    pool.places = std::min(pool.places + 1, options_.max_under_way);
+  } else {
+    pool.places = std::max(pool.places / 2, std::min(options_.min_under_way, pool.places));
+  }
+  if (!pool.HasPlace() || !std::exchange(pool.is_full, false)) return;
   Lane* const lanes[] = {&pool.rechecks, &pool.firsts, &pool.reopens, &pool.hints, &pool.periodic};
   // The lane whose timer is set first takes the place. None of them may always be the first:
   // thousands that wait in one lane would keep the others from theirs.

@@ -44,10 +44,13 @@ class ProbeBudget {
     // These two are access reviews.
     TokenBucket::Options rechecks = {.per_second = 100, .burst = 500};
     TokenBucket::Options firsts = {.per_second = 1000, .burst = 1000};
-    // Of a pool. This leaves places for the component's other calls (ClientOptions::max_in_flight),
-    // and the server time for others, also when it takes long for each: it does to deny access in a
-    // namespace with thousands of RoleBindings.
+    // Of a pool. This leaves places for the component's other calls (ClientOptions::max_in_flight).
+    // A pool begins with a quarter of them. An answer within `slow_after` adds one, and a later one
+    // takes half of them, down to `min_under_way`: to deny access in a namespace with thousands of
+    // RoleBindings, or with large ones, takes a server seconds of all its cores.
     int max_under_way = 32;
+    int min_under_way = 2;
+    absl::Duration slow_after = absl::Seconds(1);
   };
   enum class Urgency { kRecheck, kFirst, kReopen, kHint, kPeriodic };
   using Flows = std::set<std::string>;
@@ -99,8 +102,8 @@ class ProbeBudget {
  private:
   Pool& Find(std::string_view component, std::string_view pool);
   void Run(Lane& lane);
-  // A probe of the pool is no longer under way.
-  void End(Pool& pool);
+  // A probe of the pool is no longer under way, after this time.
+  void End(Pool& pool, absl::Duration took);
 
   const Options options_;
   Loop& loop_;

@@ -35,7 +35,8 @@ class ProbeBudgetTest : public testing::Test {
   ProbeBudget budget_{{.per_second = 2,
                        .burst = 3,
                        .hints = {.per_second = 4, .burst = 4},
-                       .rechecks = {.per_second = 10, .burst = 5}},
+                       .rechecks = {.per_second = 10, .burst = 5},
+                       .min_under_way = 32},  // places for all of these tests
                       loop_,
                       metrics_};
   std::string ran_;
@@ -144,6 +145,49 @@ TEST(ProbeBudgetPlacesTest, AProbeHasAPlaceUntilItsTicketEnds) {
   second.reset();
   loop.RunReady();
   EXPECT_EQ(ran, "12oR3");
+}
+
+// To deny access in a namespace with many or large RoleBindings takes a server seconds.
+TEST(ProbeBudgetPlacesTest, SlowAnswersLeaveFewerPlaces) {
+  SimulatedLoop loop;
+  Metrics metrics;
+  ProbeBudget budget({.per_second = 100, .burst = 100}, loop, metrics);
+  std::vector<std::unique_ptr<ProbeBudget::Ticket>> tickets;
+  // How many places there are, when each has an answer after this time.
+  const auto places = [&](absl::Duration answer) {
+    while (auto ticket = budget.Begin("a", "secrets.")) tickets.push_back(std::move(ticket));
+    const size_t count = tickets.size();
+    loop.RunFor(answer);
+    tickets.clear();
+    return count;
+  };
+  EXPECT_EQ(places(absl::Seconds(1)), 8u) << "at first";
+  EXPECT_EQ(places(absl::Seconds(1)), 16u);
+  EXPECT_EQ(places(absl::Seconds(1)), 32u);
+  EXPECT_EQ(places(absl::Seconds(1.1)), 32u) << "no more than these";
+  EXPECT_EQ(places(absl::Seconds(1.1)), 2u) << "no fewer than these";
+  EXPECT_EQ(places(absl::Seconds(1)), 2u);
+  EXPECT_EQ(places(absl::Seconds(1)), 4u);
+}
+
+// What waits for a place is asked when there are places again.
+TEST(ProbeBudgetPlacesTest, AProbeWaitsUntilThereAreFewerThanThePlaces) {
+  SimulatedLoop loop;
+  Metrics metrics;
+  ProbeBudget budget({.per_second = 100, .burst = 100}, loop, metrics);
+  std::vector<std::unique_ptr<ProbeBudget::Ticket>> tickets;
+  while (auto ticket = budget.Begin("a", "")) tickets.push_back(std::move(ticket));
+  bool ran = false;
+  const auto waiting = budget.Ask("a", {}, Urgency::kFirst, [&] { ran = true; });
+  loop.RunFor(absl::Seconds(2));
+  while (tickets.size() > 2) {
+    tickets.pop_back();
+    loop.RunReady();
+    EXPECT_FALSE(ran) << tickets.size() << " are under way";
+  }
+  tickets.pop_back();
+  loop.RunReady();
+  EXPECT_TRUE(ran);
 }
 
 // A kind that the server does not answer does not keep other kinds waiting.

@@ -16,7 +16,7 @@ class SlowAnswersTest : public CacheFixture {
  protected:
   static constexpr size_t kPlaces = 4;
 
-  SlowAnswersTest() { options_.probes.max_under_way = kPlaces; }
+  SlowAnswersTest() { options_.probes.max_under_way = options_.probes.min_under_way = kPlaces; }
 
   // Of a server that does not answer yet.
   std::vector<Demanded> DemandMany(CacheView& view) {

@@ -85,7 +85,9 @@ class AccessProofFixture : public ::testing::Test {
   Metrics metrics_;
   AccessMetrics counts_{metrics_, "reader"};
   ProbeBudget probes_{
-      {.per_second = 5, .burst = 20, .hints = {.per_second = 5, .burst = 20}}, loop_, metrics_};
+      {.per_second = 5, .burst = 20, .hints = {.per_second = 5, .burst = 20}, .min_under_way = 32},
+      loop_,
+      metrics_};
   std::mt19937_64 random_{1};
   AccessProof::Options options_;
   std::map<std::string, bool> allowed_ = {{"list", true}, {"watch", true}};
