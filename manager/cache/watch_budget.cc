@@ -137,32 +137,42 @@ void WatchBudget::Remember(const std::set<std::string>& tenants, const Uses& use
   }
 }
 
+absl::Status WatchBudget::TooManyBytes(const Component& component) const {
+  return absl::ResourceExhaustedError(
+      StrCat("the watches of ", component.name, " hold ", component.bytes,
+             " bytes, more than its share of ", Share(), ", and the half of max_watch_bytes (",
+             options_.max_bytes,
+             ") that all components share is used up: raise max_watch_bytes "
+             "(--max-watch-size), or demand narrower scopes"));
+}
+
+absl::Status WatchBudget::TooManyWatches(const Component& component) const {
+  return absl::ResourceExhaustedError(
+      StrCat(component.name, " has ", options_.max_watches,
+             " watches open, the most that a component may have (max_watches): demand fewer or "
+             "wider scopes"));
+}
+
 absl::Status WatchBudget::AdmitBytes(Account& grown) {
   const Component& needy = *grown.component_;
   if (!IsOver(needy)) return absl::OkStatus();
-  const auto must_end = [this](const Component& component) {
-    return absl::ResourceExhaustedError(
-        StrCat("the watches of ", component.name, " hold ", component.bytes,
-               " bytes, more than its share of ", Share(), ", and the half of max_watch_bytes (",
-               options_.max_bytes,
-               ") that all components share is used up: raise max_watch_bytes "
-               "(--max-watch-size), or demand narrower scopes"));
-  };
+  const absl::Time now = clock_.TimeNow();
   // The uses of those that end are remembered, so the ranks stay as they are.
   Uses uses;
   for (const auto& [account, tenants, rank] : RankByBytes(needy, uses)) {
     if (!IsOver(needy, options_.max_bytes / kRoomPart)) return absl::OkStatus();
-    const Component& component = *account->component_;
+    Component& component = *account->component_;
     if (!MayEndFor(needy, component)) continue;
-    const absl::Status why = must_end(component);
+    const absl::Status why = TooManyBytes(component);
     Remember(tenants, uses);
+    for (const std::string& tenant : tenants) component.crowded[tenant] = now + kCrowded;
     account->End();
     if (account == &grown) return why;
     account->demanded_->evict(why);
   }
   if (!IsOver(needy)) return absl::OkStatus();
   grown.exceeded_ = true;
-  return must_end(needy);
+  return TooManyBytes(needy);
 }
 
 std::vector<WatchBudget::Candidate> WatchBudget::RankByWatches(const Account& opened, Uses& uses) {
@@ -189,17 +199,15 @@ absl::Status WatchBudget::AdmitWatch(Account& opened) {
   Component& component = *opened.component_;
   const size_t most = options_.max_watches;
   const auto is_over = [&] { return component.watches > most; };
-  if (!is_over()) return absl::OkStatus();
-  const absl::Status why = absl::ResourceExhaustedError(
-      StrCat(component.name, " has ", most,
-             " watches open, the most that a component may have (max_watches): demand fewer or "
-             "wider scopes"));
+  if (!is_over() && !IsOver(component)) return absl::OkStatus();
+  const absl::Status why = is_over() ? TooManyWatches(component) : TooManyBytes(component);
   const absl::Time now = clock_.TimeNow();
   std::erase_if(component.crowded, [&](const auto& entry) { return entry.second <= now; });
   if (IsCrowded(opened)) {
     opened.End();
     return why;
   }
+  if (!is_over()) return absl::OkStatus();
   // To rank all watches takes long. So some more end, but only of tenants that have many.
   const size_t room = most / kRoomPart;
   Uses uses;

@@ -52,8 +52,8 @@ class WatchBudget {
   static constexpr size_t kMostRemembered = 1000;
   // The part of the budget that is free after watches had to end.
   static constexpr size_t kRoomPart = 100;
-  // How long a tenant whose watch ended because of max_watches opens no other one while there are
-  // as many.
+  // How long a tenant whose watch had to end opens no other one without room: it would end another
+  // one, often its own.
   static constexpr absl::Duration kCrowded = absl::Minutes(1);
 
   // Gauges: mandate_cache_budget_used_bytes{identity}, mandate_cache_budget_limit_bytes,
@@ -150,7 +150,10 @@ class WatchBudget {
 
   // Evict watches until the component is within its limit, or until this one must end.
   absl::Status AdmitBytes(Account& grown);
+  // Only looks at the number of watches, and at `crowded`.
   absl::Status AdmitWatch(Account& opened);
+  absl::Status TooManyBytes(const Component& component) const;
+  absl::Status TooManyWatches(const Component& component) const;
   // Add what the account counts to its component, or subtract it; Publish() sets the gauges.
   static void Add(const Account& account);
   static void Subtract(const Account& account);

@@ -133,6 +133,25 @@ TEST_F(WatchesBudgetTest, ACrowdedTenantWaitsUntilThereIsRoom) {
   EXPECT_TRUE(more.account.Open().ok());
 }
 
+// Else each watch of a tenant that waits would end another one, again and again.
+TEST_F(WatchesBudgetTest, ATenantThatIsOverInBytesWaitsUntilThereIsRoom) {
+  WatchBudget budget({.max_bytes = 1000, .max_watches = 100, .bytes_per_watch = 40}, clock_,
+                     metrics_);
+  budget.AddComponent("a");
+  const auto many = Open(budget, "many", 25);
+  Watch more(budget, {"many"});
+  more.account.Open().IgnoreError();
+  const size_t evicted = Evicted(many);
+  EXPECT_GE(evicted, 1u);
+  for (int i = 0; i < 5; ++i) {
+    more.account.Renew();
+    more.account.Open().IgnoreError();
+  }
+  EXPECT_EQ(Evicted(many), evicted);
+  const auto late = Open(budget, "late", 1);
+  EXPECT_EQ(Evicted(late), 0u);
+}
+
 TEST_F(WatchesBudgetTest, ATenantIsCrowdedForAWhile) {
   WatchBudget budget(WithWatches(5), clock_, metrics_);
   auto one = Open(budget, "one", 3);
