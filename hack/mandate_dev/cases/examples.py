@@ -180,4 +180,4 @@ class GoProject(unittest.TestCase):
 
 def main(argv: Sequence[str]) -> int:
     parser = runner.Parser("hack/examples_test", __doc__)
-    return runner.run("hack/examples_test", [Operator, WebApp, GoProject], parser.parse_args(argv))
+    return runner.run("hack/examples_test", [Operator, NewOperator, WebApp, GoProject], parser.parse_args(argv))
