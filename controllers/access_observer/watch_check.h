@@ -14,7 +14,8 @@ namespace mandate::access {
 // Checks every 30 s whether the watches of RBAC objects are live. While one is not, for example
 // because its objects are too large for its memory, changes may give no hints. So each time all
 // components prove their access again, within their budgets. A watch that the API server denies
-// does not count: whoever gave the grants wants no hints of that kind. For one thread at a time.
+// does not count: an administrator who does not grant it wants no hints of that kind. For one
+// thread at a time.
 class WatchCheck {
  public:
   static constexpr absl::Duration kPeriod = absl::Seconds(30);

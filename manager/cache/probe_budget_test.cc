@@ -170,7 +170,7 @@ TEST(ProbeBudgetPlacesTest, SlowAnswersLeaveFewerPlaces) {
   EXPECT_EQ(places(absl::Seconds(1)), 4u);
 }
 
-// What waits for a place is asked when there are places again.
+// A probe that waits runs when fewer than all places are taken.
 TEST(ProbeBudgetPlacesTest, AProbeWaitsUntilThereAreFewerThanThePlaces) {
   SimulatedLoop loop;
   Metrics metrics;

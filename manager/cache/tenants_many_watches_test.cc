@@ -106,7 +106,7 @@ TEST_F(TenantsManyWatchesTest, DeniedScopesTakeNoRoom) {
   EXPECT_EQ(Open(), 1);
 }
 
-// The grant is told, although there is no room.
+// The status reports the missing room, and no longer the denial.
 TEST_F(TenantsManyWatchesTest, AGrantedScopeWithoutRoomWaits) {
   CacheView& view = Add(a_);
   std::vector<Demanded> greedy = DemandMany(view);
