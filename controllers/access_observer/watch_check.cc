@@ -39,11 +39,14 @@ absl::Duration WatchCheck::Run() {
 absl::Status WatchCheck::FindBroken() const {
   for (const KindInfo& kind : {KindOf<BoundRole>::value, KindOf<rbacv1::ClusterRoleBinding>::value,
                                KindOf<RolePlace>::value, KindOf<ClusterRolePlace>::value}) {
-    const ObjectKey none = {kind.scope == Scope::kNamespaced ? "default" : "",
-                            std::string(kNoName)};
-    const absl::Status status = cache_.GetRaw(NonBlockingContext(), kind, none).status();
-    const bool is_live = absl::IsNotFound(status) || absl::IsPermissionDenied(status);
-    if (!is_live) return status;
+    // A program that reads some namespaces has a watch in each of them.
+    for (const DemandSpec& watch : cache_.Split(DemandSpec{kind, "", ""})) {
+      const bool is_wide = watch.ns.empty() && kind.scope == Scope::kNamespaced;
+      const ObjectKey none = {is_wide ? "default" : watch.ns, std::string(kNoName)};
+      const absl::Status status = cache_.GetRaw(NonBlockingContext(), kind, none).status();
+      const bool is_live = absl::IsNotFound(status) || absl::IsPermissionDenied(status);
+      if (!is_live) return status;
+    }
   }
   return absl::OkStatus();
 }

@@ -6,6 +6,7 @@
 #include "controllers/access_observer/testing_observer.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
+#include "manager/cache/namespaced_view.h"
 
 namespace mandate::access {
 namespace {
@@ -59,6 +60,32 @@ TEST_F(WatchCheckTest, AKindThatMayNotBeReadIsNotReplaced) {
   Deny(KindOf<BoundRole>::value);
   StartWatched();
   EXPECT_EQ(Reminders(), 0u);
+}
+
+// Only the watches that it has: there is none of the namespace "default".
+class NamespacedWatchCheckTest : public WatchCheckTest {
+ protected:
+  NamespacedWatchCheckTest() {
+    PutRole<ClusterRole>("", "admin");
+    Start(MakeController(namespaced_));
+    loop_.RunFor(absl::Minutes(1));
+  }
+
+  NamespacedView view_{cache_, {"a", "b"}};
+  Component namespaced_{
+      kAccessObserver,
+      client_,
+      events_,
+      {"access-observer", loop_, pool_, view_, metrics_, Logger(log_, loop_.clock()), 1},
+      "system",
+      &hints_};
+};
+
+TEST_F(NamespacedWatchCheckTest, TheWatchesOfItsNamespacesCount) {
+  EXPECT_EQ(Reminders(), 0u);
+  cache_.SetState(DemandSpec{KindOf<BoundRole>::value, "b", ""}, DemandState::kPending,
+                  absl::ResourceExhaustedError("the watches hold too much"));
+  EXPECT_GE(Reminders(), 3u);
 }
 
 // All proofs that are older than the check.
