@@ -54,7 +54,10 @@ class OperatorWorld(World):
     def build_programs(self) -> tuple[str, dict[str, str]]:
         bazel.build("//rbacgen", "@kubernetes//:protos")
         if not self.program.startswith("//"):
-            return os.path.join(self.operator, self.program), bazel.info()
+            built = os.path.join(self.operator, self.program)
+            if not os.path.isfile(built):
+                raise StepFailed(self.report.current, f"the program {built}, which --program names", "no such file")
+            return built, bazel.info()
         self._bazel("build", self.program)
         folder, _, name = self.program.removeprefix("//").partition(":")
         built = self._bazel("info", "bazel-bin", stdout=subprocess.PIPE, stderr=subprocess.DEVNULL).strip()

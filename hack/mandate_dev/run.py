@@ -15,8 +15,8 @@ ends both and removes DIR.
   --webhooks            serve the webhooks, too, and have the API server call them
   --operator FOLDER     run the operator of this repository in place of the manager: its program, its kinds, and the
                         roles of its components. Without --dir, it has a control plane of its own
-  --program PROGRAM     its target, such as //:webapp-operator, or a program that is built already (default: the only
-                        cc_binary)
+  --program PROGRAM     its target, such as //:webapp-operator, or a program that is built already, relative to FOLDER
+                        (default: the only cc_binary)
   FLAG…                 for mandate-manager, such as -v=3
 
 Exit 0 after Ctrl-C, `stop`, or when another `hack/run` took over; 1 when something failed, the manager's own end included.

@@ -75,7 +75,7 @@ class World:
     def start(self) -> None:
         self.prepare()
         how = "" if self.identity_mode == "token" else f", --identity-mode={self.identity_mode}"
-        self.report.step(f"mandate-manager starts with base's token file and nothing else{how}")
+        self.report.step(f"{os.path.basename(self.manager_program)} starts with base's token file and nothing else{how}")
         self.start_manager()
         self.await_ready()
         self.report.held(f"ready at http://127.0.0.1:{self.health_port}/readyz")
@@ -128,7 +128,8 @@ class World:
         self.report.step("an administrator installs the CRDs, the ServiceAccounts and their generated roles")
         chart = self.chart()
         self.make_namespaces(chart)
-        self.kubectl("apply", "-f", self.make_crds())
+        if self.proto_files():
+            self.kubectl("apply", "-f", self.make_crds())
         self.kubectl("apply", "-f", "-", stdin=chart)
         self.report.held("installed")
 

@@ -7,7 +7,7 @@ from unittest import mock
 
 from mandate_dev.operator_world import OperatorWorld
 from mandate_dev.paths import ROOT
-from mandate_dev.report import Report
+from mandate_dev.report import Report, StepFailed
 
 WEBAPP = os.path.join(ROOT, "examples", "webapp")
 
@@ -28,9 +28,10 @@ class Found(unittest.TestCase):
         self.assertEqual(world.marker_files(), [os.path.join(WEBAPP, folder, "reconciler.h") for folder in ("summary", "webapp")])
 
     def test_a_program_that_is_built_already(self) -> None:
-        world = self.world(WEBAPP, "build/webapp-operator")
         with mock.patch("mandate_dev.bazel.build"), mock.patch("mandate_dev.bazel.info", return_value={}):
-            self.assertEqual(world.build_programs()[0], os.path.join(WEBAPP, "build", "webapp-operator"))
+            self.assertEqual(self.world(WEBAPP, "main.cc").build_programs()[0], os.path.join(WEBAPP, "main.cc"))
+            with self.assertRaisesRegex(StepFailed, "build/webapp-operator"):
+                self.world(WEBAPP, "build/webapp-operator").build_programs()
 
     def test_the_base_name_has_a_default(self) -> None:
         with open(os.path.join(self.folder, "rbacgen.yaml"), "w", encoding="utf-8") as f:
