@@ -46,6 +46,8 @@ absl::Status Check(const Cache::Options& options) {
   status.Update(positive("probes.firsts.burst", options.probes.firsts.burst, 0));
   status.Update(positive("probes.max_under_way", options.probes.max_under_way, 0));
   status.Update(positive("probes.min_under_way", options.probes.min_under_way, 0));
+  status.Update(positive("probes.slow_after", options.probes.slow_after, absl::ZeroDuration()));
+  status.Update(positive("probes.hung_after", options.probes.hung_after, absl::ZeroDuration()));
   status.Update(positive("probes.reopens.per_second", options.probes.reopens.per_second, 0.0));
   status.Update(positive("probes.reopens.burst", options.probes.reopens.burst, 0));
   status.Update(positive("closes.per_second", options.closes.per_second, 0.0));

@@ -30,6 +30,8 @@ TEST_F(CacheOptionsTest, AreChecked) {
       {"probes.rechecks.per_second", [](Cache::Options& o) { o.probes.rechecks.per_second = 0; }},
       {"probes.max_under_way", [](Cache::Options& o) { o.probes.max_under_way = 0; }},
       {"probes.min_under_way", [](Cache::Options& o) { o.probes.min_under_way = 0; }},
+      {"probes.slow_after", [](Cache::Options& o) { o.probes.slow_after = absl::ZeroDuration(); }},
+      {"probes.hung_after", [](Cache::Options& o) { o.probes.hung_after = absl::ZeroDuration(); }},
       {"closes.per_second", [](Cache::Options& o) { o.closes.per_second = 0; }},
       {"closes.burst", [](Cache::Options& o) { o.closes.burst = 0; }},
       {"closes.max_waiting", [](Cache::Options& o) { o.closes.max_waiting = 0; }},

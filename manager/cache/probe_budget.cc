@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <iterator>
+#include <optional>
 #include <utility>
 
 #include "manager/cache/flow_queue.h"
@@ -10,9 +11,11 @@ namespace mandate {
 
 struct ProbeBudget::Probe {
   std::function<void()> run;     // empty: it has run, or was withdrawn
-  Flows flows;                   // in which it waits
+  Flows flows = {};              // in which it waits
   Pool* under_way_of = nullptr;  // it has run, and its ticket lives
   absl::Time began = {};
+  bool hung = false;  // it has given its place to another one
+  std::optional<LoopTimer> timer = {};
 };
 
 // The rates of a component, which its pools share.
@@ -98,11 +101,12 @@ struct ProbeBudget::Pool {
         reopens(*this, rates.reopens, loop, metrics, LabelsOf(name, "reopen")),
         hints(*this, rates.hints, loop, metrics, LabelsOf(name, "hint")),
         periodic(*this, rates.periodic, loop, metrics, LabelsOf(name, "periodic")),
+        max_under_way(options.max_under_way),
         places(std::clamp(options.max_under_way / 4,
                           std::min(options.min_under_way, options.max_under_way),
                           options.max_under_way)) {}
 
-  bool HasPlace() const { return under_way < places; }
+  bool HasPlace() const { return under_way < places && under_way + hung < max_under_way; }
 
   static Labels LabelsOf(std::string_view name, const char* reason) {
     return {{"identity", std::string(name)}, {"reason", reason}};
@@ -128,8 +132,10 @@ struct ProbeBudget::Pool {
   Lane reopens;
   Lane hints;
   Lane periodic;
+  const int max_under_way;
   int places;
   int under_way = 0;
+  int hung = 0;
   bool is_full = false;  // a probe waits for a place
   size_t turn = 0;       // whose the next place is
 };
@@ -154,8 +160,7 @@ ProbeBudget::Ticket::Ticket(ProbeBudget& budget, std::shared_ptr<Probe> probe, U
 
 ProbeBudget::Ticket::~Ticket() {
   probe_->run = nullptr;
-  if (probe_->under_way_of == nullptr) return;
-  budget_.End(*probe_->under_way_of, budget_.loop_.clock().TimeNow() - probe_->began);
+  if (probe_->under_way_of != nullptr) budget_.End(*probe_);
 }
 
 bool ProbeBudget::Ticket::IsWaitingHint() const {
@@ -172,7 +177,7 @@ std::unique_ptr<ProbeBudget::Ticket> ProbeBudget::Ask(std::string_view component
                                                       std::string_view pool) {
   Lane& lane = Find(component, pool).For(urgency);
   if (flows.empty()) flows.emplace();
-  auto probe = std::make_shared<Probe>(Probe{.run = std::move(run), .flows = {}});
+  auto probe = std::make_shared<Probe>(Probe{.run = std::move(run)});
   for (const std::string& flow : flows) lane.Push(probe, flow);
   if (!lane.timer.IsSet()) {
     lane.timer.Set(loop_.clock().TimeNow(), [this, &lane] { Run(lane); });
@@ -184,9 +189,8 @@ std::unique_ptr<ProbeBudget::Ticket> ProbeBudget::Begin(std::string_view compone
                                                         std::string_view name) {
   Pool& pool = Find(component, name);
   if (!pool.HasPlace() || pool.firsts.queue.size() > 0) return nullptr;
-  ++pool.under_way;
-  auto probe = std::make_shared<Probe>(
-      Probe{.run = nullptr, .flows = {}, .under_way_of = &pool, .began = loop_.clock().TimeNow()});
+  auto probe = std::make_shared<Probe>();
+  Start(pool, *probe);
   return std::make_unique<Ticket>(*this, std::move(probe), Urgency::kFirst, pool.firsts);
 }
 
@@ -200,9 +204,7 @@ void ProbeBudget::Run(Lane& lane) {
     lane.tokens.Take(now);
     took = true;
     lane.probes.Increment();
-    ++pool.under_way;
-    probe->under_way_of = &pool;
-    probe->began = now;
+    Start(pool, *probe);
     // The probe may destroy its ticket.
     const auto run = std::exchange(probe->run, nullptr);
     run();
@@ -218,13 +220,32 @@ void ProbeBudget::Run(Lane& lane) {
   lane.timer.SetAfter(lane.tokens.Wait(now) + turn, [this, &lane] { Run(lane); });
 }
 
-void ProbeBudget::End(Pool& pool, absl::Duration took) {
-  --pool.under_way;
-  if (took <= options_.slow_after) {
+void ProbeBudget::Start(Pool& pool, Probe& probe) {
+  ++pool.under_way;
+  probe.under_way_of = &pool;
+  probe.began = loop_.clock().TimeNow();
+  probe.timer.emplace(loop_);
+  probe.timer->SetAfter(options_.hung_after, [this, &pool, &probe] {
+    probe.hung = true;
+    --pool.under_way;
+    ++pool.hung;
+    FillPlaces(pool);
+  });
+}
+
+void ProbeBudget::End(Probe& probe) {
+  Pool& pool = *std::exchange(probe.under_way_of, nullptr);
+  probe.timer.reset();
+  --(probe.hung ? pool.hung : pool.under_way);
+  if (loop_.clock().TimeNow() - probe.began <= options_.slow_after) {
     pool.places = std::min(pool.places + 1, options_.max_under_way);
   } else {
     pool.places = std::max(pool.places / 2, std::min(options_.min_under_way, pool.places));
   }
+  FillPlaces(pool);
+}
+
+void ProbeBudget::FillPlaces(Pool& pool) {
   if (!pool.HasPlace() || !std::exchange(pool.is_full, false)) return;
   Lane* const lanes[] = {&pool.rechecks, &pool.firsts, &pool.reopens, &pool.hints, &pool.periodic};
   // The lane whose timer is set first takes the place. None of them may always be the first:

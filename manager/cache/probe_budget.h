@@ -51,6 +51,9 @@ class ProbeBudget {
     int max_under_way = 32;
     int min_under_way = 2;
     absl::Duration slow_after = absl::Seconds(1);
+    // Without an answer for this long, a probe gives its place to another one: the server may never
+    // answer it, and the others need not wait for that. Together they are at most `max_under_way`.
+    absl::Duration hung_after = absl::Seconds(15);
   };
   enum class Urgency { kRecheck, kFirst, kReopen, kHint, kPeriodic };
   using Flows = std::set<std::string>;
@@ -102,8 +105,10 @@ class ProbeBudget {
  private:
   Pool& Find(std::string_view component, std::string_view pool);
   void Run(Lane& lane);
-  // A probe of the pool is no longer under way, after this time.
-  void End(Pool& pool, absl::Duration took);
+  void Start(Pool& pool, Probe& probe);
+  void End(Probe& probe);
+  // Gives free places of the pool to probes that wait for one.
+  void FillPlaces(Pool& pool);
 
   const Options options_;
   Loop& loop_;

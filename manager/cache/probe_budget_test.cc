@@ -108,6 +108,7 @@ TEST_F(ProbeBudgetTest, ABurstAndThenTheRate) {
   EXPECT_EQ(Take(), "56");
   EXPECT_EQ(Waiting(), 0);
   EXPECT_EQ(Total(), 6);
+  tickets_.clear();
   EXPECT_EQ(loop_.NextTimer(), absl::InfiniteFuture()) << "nothing waits";
   // A quiet time fills the burst again, and no more.
   loop_.RunFor(absl::Hours(1));
@@ -188,6 +189,43 @@ TEST(ProbeBudgetPlacesTest, AProbeWaitsUntilThereAreFewerThanThePlaces) {
   tickets.pop_back();
   loop.RunReady();
   EXPECT_TRUE(ran);
+}
+
+TEST(ProbeBudgetPlacesTest, AProbeWithoutAnAnswerGivesItsPlaceToAnother) {
+  SimulatedLoop loop;
+  Metrics metrics;
+  ProbeBudget budget({.per_second = 100,
+                      .burst = 100,
+                      .max_under_way = 5,
+                      .min_under_way = 2,
+                      .hung_after = absl::Seconds(10)},
+                     loop, metrics);
+  std::vector<std::unique_ptr<ProbeBudget::Ticket>> tickets;
+  tickets.push_back(budget.Begin("a", "pods."));
+  tickets.push_back(budget.Begin("a", "pods."));
+  size_t ran = 0;
+  for (int i = 0; i < 10; ++i) {
+    tickets.push_back(budget.Ask(
+        "a", {}, Urgency::kFirst, [&] { ++ran; }, "pods."));
+  }
+  loop.RunFor(absl::Seconds(9.9));
+  EXPECT_EQ(ran, 0u);
+  loop.RunFor(absl::Seconds(0.2));
+  EXPECT_EQ(ran, 2u);
+  loop.RunFor(absl::Minutes(1));
+  EXPECT_EQ(ran, 3u) << "5 are unanswered";
+  for (size_t ended = 0; ended < 2; ++ended) {
+    tickets[ended].reset();
+    loop.RunReady();
+    EXPECT_EQ(ran, 4 + ended);
+  }
+  // All end, those that had given their place and those that have one: 2 places are left.
+  loop.RunFor(absl::Seconds(2));
+  tickets.clear();
+  loop.RunReady();
+  EXPECT_NE(tickets.emplace_back(budget.Begin("a", "pods.")), nullptr);
+  EXPECT_NE(tickets.emplace_back(budget.Begin("a", "pods.")), nullptr);
+  EXPECT_EQ(budget.Begin("a", "pods."), nullptr);
 }
 
 // A kind that the server does not answer does not keep other kinds waiting.

@@ -32,10 +32,13 @@ class SlowAnswersTest : public CacheFixture {
   void Deny() {
     for (const auto& watch : a_.watches()) {
       if (!watch->live() || watch->opened()) continue;
-      return watch->Refuse(403, R"({"kind":"Status","apiVersion":"v1","status":"Failure",)"
-                                R"("message":"no","reason":"Forbidden","code":403})");
+      return Deny(*watch);
     }
     FAIL() << "none waits";
+  }
+  static void Deny(FakeWatch& watch) {
+    watch.Refuse(403, R"({"kind":"Status","apiVersion":"v1","status":"Failure",)"
+                      R"("message":"no","reason":"Forbidden","code":403})");
   }
 };
 
@@ -89,6 +92,27 @@ TEST_F(SlowAnswersTest, WhoWaitsForAPlaceIsNotSyncedForever) {
             absl::string_view::npos)
       << demands.back().handle->status().reason;
   EXPECT_EQ(synced.state(), DemandState::kSynced) << "its watch is open";
+}
+
+// The server never answers for some scopes of a kind, which does not stop the others.
+TEST_F(SlowAnswersTest, WatchesThatAreNeverAnsweredLeavePlacesToOthers) {
+  options_.probes = ProbeBudget::Options{.per_second = 5, .burst = 20};
+  CacheView& view = Add(a_);
+  a_.OnWatch([](const std::shared_ptr<FakeWatch>& watch) {
+    if (watch->request().target.find("/namespaces/bar/") == std::string::npos) Deny(*watch);
+  });
+  std::vector<Demanded> hang;
+  for (int i = 0; i < 100; ++i) {
+    hang.push_back(Demand(view, "bar", StrCat("n", i)));
+    hang.back().sink->SetFlows({"one"});
+  }
+  loop_.RunFor(absl::Seconds(1));
+  const Demanded other = Demand(view, "foo", "x");
+  other.sink->SetFlows({"other"});
+  loop_.RunFor(absl::Seconds(10));
+  EXPECT_EQ(other.state(), DemandState::kPending);
+  loop_.RunFor(absl::Seconds(10));
+  EXPECT_EQ(other.state(), DemandState::kForbidden) << "which is an answer";
 }
 
 TEST_F(SlowAnswersTest, AReleasedDemandReturnsItsPlace) {
