@@ -32,7 +32,7 @@ constexpr rbac::MandateRule kRules[] = {
     {{kListAndWatch, kCore, kPods, {}, {}}, "b", false}};
 inline constexpr rbac::Mandate kAuditor = {.component = "auditor", .rules = kRules};
 
-void Test(ControllerBuilder<kAuditor>& builder) {
+void Test(ControllerBuilder<kAuditor>& builder, [[maybe_unused]] DemandSet& demands) {
   const auto map = [](const ObjectEvent&) { return std::vector<Request>(); };
 #if defined(CONTROL)
   builder.Named("a").For<rbacv1::Role>().Owns<rbacv1::Role>().Watches<rbacv1::Role>(map);
@@ -40,11 +40,14 @@ void Test(ControllerBuilder<kAuditor>& builder) {
   builder.For<coordinationv1::Lease>(in, GenerationChanged()).Owns<coordinationv1::Lease>(in);
   builder.Watches<corev1::ConfigMap>(OneObject{"default", "settings"}, map, GenerationChanged());
   (void)DemandFor<kAuditor, coordinationv1::Lease>(in);
+  (void)demands.Get({}, {}, DemandFor<kAuditor, coordinationv1::Lease>(OneObject{"default", "a"}));
   (void)DemandFor<kAuditor, rbacv1::Role>();
   (void)DemandFor<kAuditor, Metadata<coordinationv1::Lease>>(in);
   builder.Watches<Metadata<rbacv1::Role>>(map);
 #elif defined(DEMAND_UNDECLARED)
   (void)DemandFor<kAuditor, rbacv1::RoleBinding>(InNamespace{"default"});
+#elif defined(DEMAND_ONE_UNDECLARED)
+  (void)DemandFor<kAuditor, rbacv1::RoleBinding>(OneObject{"default", "a"});
 #elif defined(DEMAND_METADATA_UNDECLARED)
   (void)DemandFor<kAuditor, Metadata<rbacv1::RoleBinding>>(InNamespace{"default"});
 #elif defined(DEMAND_A_NAMESPACE)

@@ -334,9 +334,9 @@ std::optional<DemandStatus> DemandSet::StatusOf(const DemandSpec& spec) const {
 }
 
 absl::Status DemandSet::Await(const CallContext& context, const DemandOwner& owner,
-                              const DemandSpec& spec) {
-  core_->Apply([&](DemandTable& table) { return table.Add(owner, {spec, {}}); });
-  return core_->Await(context, spec);
+                              const SelectedDemand& demand) {
+  core_->Apply([&](DemandTable& table) { return table.Add(owner, demand); });
+  return core_->Await(context, demand.Stream());
 }
 
 void DemandSet::Connect(std::string_view controller, Enqueue enqueue) {

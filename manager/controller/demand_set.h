@@ -24,6 +24,7 @@
 #include <memory>
 #include <optional>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "absl/status/status.h"
@@ -36,6 +37,12 @@
 #include "manager/core/call_context.h"
 
 namespace mandate {
+
+// A demand for one object of the kind T. DemandFor() with OneObject (demand_for.h) returns it.
+template <Readable T>
+struct ObjectDemand : SelectedDemand {
+  explicit ObjectDemand(SelectedDemand demand) : SelectedDemand(std::move(demand)) {}
+};
 
 // The demands of one controller's objects. An event of a demanded object, and a change of a
 // demand's state (synced, forbidden, …), is a request for each object that demands it. Objects that
@@ -63,15 +70,15 @@ class DemandSet {
   // The state of a demand, by SelectedDemand::Stream(); nullopt: no owner demands exactly this.
   std::optional<DemandStatus> StatusOf(const DemandSpec& spec) const;
 
-  // Adds a demand for the object to those of the owner, waits until it is synced or denied, and
-  // reads the object. Blocks within `context`; not for the loop. Errors: those of Check() and of
+  // Adds the demand to those of the owner, waits until it is synced or denied, and reads the
+  // object. Blocks within `context`; not for the loop. Errors: those of Check() and of
   // CacheView::Get().
   template <Readable T>
   absl::StatusOr<T> Get(const CallContext& context, const DemandOwner& owner,
-                        const ObjectKey& key) {
-    absl::Status status = Await(context, owner, DemandOf<T>(OneObject{key.ns, key.name}));
+                        const ObjectDemand<T>& demand) {
+    absl::Status status = Await(context, owner, demand);
     if (!status.ok()) return status;
-    return cache_.Get<T>(context, key);
+    return cache_.Get<T>(context, {demand.spec.ns, demand.spec.name});
   }
 
   // For the controller. `enqueue` is called on the loop, and not after Close(), which releases all
@@ -83,7 +90,8 @@ class DemandSet {
  private:
   class Core;
 
-  absl::Status Await(const CallContext& context, const DemandOwner& owner, const DemandSpec& spec);
+  absl::Status Await(const CallContext& context, const DemandOwner& owner,
+                     const SelectedDemand& demand);
 
   CacheView& cache_;
   const std::shared_ptr<Core> core_;  // shared with the cache's sinks

@@ -50,7 +50,8 @@ class DemandSetTest : public ControllerTest {
   // Runs `get` on a thread of the pool.
   void GetInBackground(const CallContext& context, const std::string& ns, const std::string& name) {
     got_.reset();
-    pool_.Post([=, this] { got_ = demands_->Get<Role>(context, Owner("a"), {ns, name}).status(); });
+    const ObjectDemand<Role> demand({DemandOf<Role>(OneObject{ns, name})});
+    pool_.Post([=, this] { got_ = demands_->Get(context, Owner("a"), demand).status(); });
   }
   CallContext Within(absl::Duration time) {
     return {.deadline = loop_.clock().TimeNow() + time, .stop = {}};

@@ -29,8 +29,9 @@ absl::Status FirstAndWarmReads(const Rig::Options& options, int namespaces, int 
   std::vector<double> took;
   for (int i = 0; i < namespaces; ++i) {
     const auto start = SteadyClock::now();
-    ASSIGN_OR_RETURN(const auto read, demands.set().Get<corev1::ConfigMap>(
-                                          context, OwnerAt(0), {NamespaceAt(i), ObjectAt(0)}));
+    const ObjectDemand<corev1::ConfigMap> demand(
+        {DemandOf<corev1::ConfigMap>(OneObject{NamespaceAt(i), ObjectAt(0)})});
+    ASSIGN_OR_RETURN(const auto read, demands.set().Get(context, OwnerAt(0), demand));
     if (i > 0) took.push_back(Microseconds(SteadyClock::now() - start));
     if (read.metadata().name() != ObjectAt(0)) return absl::InternalError("another object");
   }
