@@ -2,6 +2,8 @@
 
 #include <utility>
 
+#include "controllers/certificates/make.h"
+#include "controllers/certificates/webhook_certificates.h"
 #include "controllers/scope/instance_reconciler.h"
 #include "controllers/scope/template_reconciler.h"
 #include "manager/telemetry/mandates.h"
@@ -16,7 +18,7 @@ std::vector<ComponentSpec> AllComponents(
       {&kScopeInstance, MakeOnlyController<scope::MakeInstanceController>},
       {&kMetricsAuth},
       {&kScopeWebhook, {}, scope::MakeScopeWebhooks},
-      certificates::WebhookCertificates(std::move(certificates)),
+      certificates::MakeComponent<kWebhookCertificates>(std::move(certificates)),
   };
 }
 

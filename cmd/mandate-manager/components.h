@@ -4,7 +4,7 @@
 #include <memory>
 #include <vector>
 
-#include "controllers/certificates/webhook_certificates.h"
+#include "controllers/certificates/settings.h"
 #include "manager/component.h"
 
 namespace mandate {

@@ -54,9 +54,10 @@ void DeclareWebhooks(CLI::App& app, WebhookFlags& flags, ManagerOptions& options
       "Address of the webhooks, over HTTPS; 0 disables them.");
   DeclareCertificate(
       app, "webhook", flags.files,
-      "Folder of the serving certificate of the webhooks, reloaded when it changes. "
-      "Default: the component webhook-certificates creates and rotates certificates, "
-      "in the Secret mandate-manager-webhook-certificate.");
+      StrCat("Folder of the serving certificate of the webhooks, reloaded when it changes. "
+             "Default: the component webhook-certificates creates and rotates certificates, in the "
+             "Secret ",
+             certificates::SecretName(flags.base), "."));
   add("--webhook-service-name", flags.service, "NAME",
       "Service of the webhooks, in --namespace. A generated certificate is valid for its DNS "
       "name.");
@@ -87,7 +88,8 @@ absl::Status ResolveCertificate(const WebhookFlags& flags,
   certificates.serving = options.webhook_certificate;
   certificates.options.names = {StrCat("DNS:", flags.service, ".", options.ns, ".svc"),
                                 "DNS:localhost", "IP:127.0.0.1"};
-  certificates::NameConfigurations(enabled, certificates.options);
+  certificates.options.secret = certificates::SecretName(flags.base);
+  certificates::NameConfigurations(flags.base, enabled, certificates.options);
   return absl::OkStatus();
 }
 

@@ -6,7 +6,7 @@
 
 #include "CLI/CLI.hpp"
 #include "absl/status/status.h"
-#include "controllers/certificates/webhook_certificates.h"
+#include "controllers/certificates/settings.h"
 #include "manager/manager.h"
 #include "manager/serving/serving_certificate.h"
 
@@ -19,6 +19,7 @@ void DeclareCertificate(CLI::App& app, const std::string& owner,
 // The values of the webhooks' flags.
 struct WebhookFlags {
   ServingCertificate::Options files;
+  std::string base = {};     // BaseName(), of which other names consist
   std::string service = {};  // the default is that of the flag
   std::string certificate_duration = "168h";
   std::string ca_duration = "8760h";

@@ -35,7 +35,7 @@ bool IsController(const ComponentSpec& component) {
 
 // Whether the component makes the certificates that --webhook-cert-path would name.
 bool MakesCertificates(const ComponentSpec& component) {
-  return component.mandate == &kWebhookCertificates;
+  return component.mandate->component == certificates::kComponent;
 }
 
 // The values of flags before they are parsed.
@@ -340,7 +340,8 @@ absl::StatusOr<Flags> ParseFlags(const Program& program, int argc, char** argv) 
   const auto certificates = std::make_shared<certificates::Settings>();
   std::vector<ComponentSpec> all = program.components(certificates);
   CommandLine line;
-  line.webhooks.service = StrCat(BaseName(*program.base_mandate), "-webhook");
+  line.webhooks.base = BaseName(*program.base_mandate);
+  line.webhooks.service = line.webhooks.base + "-webhook";
   ManagerOptions options;
   std::vector<std::string> names;
   for (const ComponentSpec& component : all) {

@@ -18,15 +18,22 @@ using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 
 constexpr rbac::Mandate kBaseMandate{.component = "base", .rules = {}};
+constexpr std::string_view kUpdate[] = {"update"}, kLeaseGroups[] = {"coordination.k8s.io"},
+                           kLeases[] = {"leases"}, kShop[] = {"shop"};
+constexpr rbac::MandateRule kShopLease[] = {{.rule = {.verbs = kUpdate,
+                                                      .api_groups = kLeaseGroups,
+                                                      .resources = kLeases,
+                                                      .resource_names = kShop}}};
+constexpr rbac::Mandate kBaseOfShop{"base", kShopLease};
 constexpr rbac::Mandate kA{.component = "a", .rules = {}};
 constexpr rbac::Mandate kB{.component = "b", .rules = {}};
 
 constexpr rbac::DeclaredWebhook kHooks[] = {{"/validate", false, "hook.example.com"}};
 constexpr rbac::Mandate kHook = {"hook", {}, kHooks};
+constexpr rbac::Mandate kCertificates = {"webhook-certificates", {}};
 std::vector<ComponentSpec> Known() {
   const auto webhooks = [](const Component&) -> absl::StatusOr<Webhooks> { return Webhooks(); };
-  return {
-      {&kA}, {&kB}, {&kMetricsAuth}, {&kHook, {}, webhooks}, {&kWebhookCertificates, {}, webhooks}};
+  return {{&kA}, {&kB}, {&kMetricsAuth}, {&kHook, {}, webhooks}, {&kCertificates, {}, webhooks}};
 }
 
 class FlagsTest : public testing::Test {
@@ -53,7 +60,7 @@ contexts: [{name: x, context: {cluster: c, user: u, namespace: from-context}}]
         .name = "mandate-manager",
         .description = "Runs two controllers.",
         .version = "1.2.3",
-        .base_mandate = &kBaseMandate,
+        .base_mandate = base_,
         .components =
             [this](std::shared_ptr<const certificates::Settings> settings) {
               certificates_ = std::move(settings);
@@ -67,6 +74,7 @@ contexts: [{name: x, context: {cluster: c, user: u, namespace: from-context}}]
   // What ParseFlags() gives the components.
   std::shared_ptr<const certificates::Settings> certificates_;
   std::string own_;
+  const rbac::Mandate* base_ = &kBaseMandate;
 
   std::string path_;
 };
@@ -132,6 +140,7 @@ TEST_F(FlagsTest, AcceptsTheFieldsNamesOfFlags) {
 }
 
 TEST_F(FlagsTest, AWebhookAddressEnablesComponentsWithWebhooks) {
+  base_ = &kBaseOfShop;
   const auto flags =
       Parse({"--kubeconfig", path_, "--webhook-bind-address=:9443", "--webhook-service-name=svc",
              "--webhook-certificate-duration=1h", "--webhook-ca-duration=4h", "--controllers=a"});
@@ -139,15 +148,16 @@ TEST_F(FlagsTest, AWebhookAddressEnablesComponentsWithWebhooks) {
   EXPECT_EQ(flags->manager.webhook_address, ":9443");
   ASSERT_EQ(flags->components.size(), 3u);
   EXPECT_EQ(flags->components[1].mandate, &kHook);
-  EXPECT_EQ(flags->components[2].mandate, &kWebhookCertificates);
+  EXPECT_EQ(flags->components[2].mandate, &kCertificates);
   ASSERT_NE(flags->manager.webhook_certificate, nullptr);
   EXPECT_EQ(certificates_->serving, flags->manager.webhook_certificate);
   EXPECT_FALSE(certificates_->serving->Ready().ok());
   EXPECT_THAT(certificates_->options.names,
               ElementsAre("DNS:svc.from-context.svc", "DNS:localhost", "IP:127.0.0.1"));
   EXPECT_THAT(certificates_->options.validating,
-              ElementsAre(certificates::PublishedConfiguration{"mandate-manager-hook-validating",
+              ElementsAre(certificates::PublishedConfiguration{"shop-hook-validating",
                                                                {"hook.example.com"}}));
+  EXPECT_EQ(certificates_->options.secret, "shop-webhook-certificate");
   EXPECT_EQ(certificates_->options.lifetimes.serving, absl::Hours(1));
   EXPECT_EQ(certificates_->options.lifetimes.authority, absl::Hours(4));
 }

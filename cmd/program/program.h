@@ -20,7 +20,7 @@
 #include <vector>
 
 #include "CLI/CLI.hpp"
-#include "controllers/certificates/webhook_certificates.h"
+#include "controllers/certificates/settings.h"
 #include "manager/component.h"
 #include "manager/rbac/mandate.h"
 
@@ -32,8 +32,8 @@ struct Program {
   std::string version;                          // in its user agent, too
   const rbac::Mandate* base_mandate = nullptr;  // kBase of mandate_header(base = "only")
   // All components, in the order of their start. The settings are those of the component
-  // webhook-certificates, which WebhookCertificates() makes; a program without webhooks ignores
-  // them. They are filled in when the flags have been parsed.
+  // webhook-certificates, which MakeComponent() of controllers/certificates/make.h makes; a program
+  // without it ignores them. They are filled in when the flags have been parsed.
   std::function<std::vector<ComponentSpec>(std::shared_ptr<const certificates::Settings>)>
       components;
   // Adds flags of the program's own, whose values must be valid when main() ends. May be empty.

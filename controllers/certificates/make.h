@@ -1,5 +1,7 @@
-// The parts of a component that keeps webhooks' certificates, for any mandate. Its markers are
-// those of webhook_certificates.h, with the names of the program's Secret and configurations.
+// Makes the component that keeps webhooks' certificates, for any mandate. Its markers are those of
+// webhook_certificates.h, with the names of the program's Secret and configurations.
+//
+//   {certificates::MakeComponent<kWebhookCertificates>(std::move(settings))}
 #pragma once
 
 #include <memory>
@@ -9,6 +11,8 @@
 
 #include "absl/status/statusor.h"
 #include "controllers/certificates/reconciler.h"
+#include "controllers/certificates/settings.h"
+#include "controllers/certificates/write_health.h"
 #include "manager/admission/webhook.h"
 #include "manager/client/client.h"
 #include "manager/component.h"
@@ -35,7 +39,7 @@ absl::StatusOr<std::unique_ptr<Controller>> MakeController(const Component& comp
   const auto to_secret = [key = ObjectKey{std::string(component.ns), options.secret}](
                              const ObjectEvent&) { return std::vector<Request>{{key}}; };
   ControllerBuilder<kMandate> builder(component.controller_context);
-  builder.Named("webhook-certificates")
+  builder.Named(std::string(kComponent))
       .template For<corev1::Secret>(OneObject{std::string(component.ns), options.secret});
   CertificateWrites writes;
   writes.secret = [client](const CallContext& context, corev1::Secret secret) mutable {
@@ -62,5 +66,26 @@ absl::StatusOr<std::unique_ptr<Controller>> MakeController(const Component& comp
 // It serves no webhook.
 Webhooks MakeServing(const Component& component, const CertificateOptions& options,
                      std::shared_ptr<ServingCertificate> serving);
+
+// The component. Its name is kComponent; `settings` are those that Program::components gets
+// (cmd/program/program.h).
+template <const rbac::Mandate& kMandate>
+ComponentSpec MakeComponent(std::shared_ptr<const Settings> settings) {
+  static_assert(kMandate.component == kComponent);
+  const auto health = std::make_shared<WriteHealth>();
+  const auto controllers = [settings,
+                            health](const Component& component) -> absl::StatusOr<Controllers> {
+    CertificateOptions options = settings->options;
+    options.health = health;
+    ASSIGN_OR_RETURN(auto made, MakeController<kMandate>(component, options));
+    Controllers all;
+    all.push_back(std::move(made));
+    return all;
+  };
+  const auto webhooks = [settings](const Component& component) -> absl::StatusOr<Webhooks> {
+    return MakeServing(component, settings->options, settings->serving);
+  };
+  return {&kMandate, controllers, webhooks, [health] { return health->Ready(); }};
+}
 
 }  // namespace mandate::certificates

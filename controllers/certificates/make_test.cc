@@ -122,5 +122,32 @@ TEST_F(MakeControllerTest, ChecksItsOptions) {
   EXPECT_TRUE(absl::IsInvalidArgument(Make().status())) << Make().status();
 }
 
+using MakeComponentTest = ControllerTest;
+
+// Certificates that cannot be written expire: the component reports it long before.
+TEST_F(MakeComponentTest, IsNotReadyWhileItCannotWrite) {
+  FakeRestClient client{loop_, "webhook-certificates"};
+  client.Handle([](const RestRequest&) { return absl::UnavailableError("the server is down"); });
+  DiscardingEventRecorder events;
+  const Component component{kWebhookCertificates, client, events, Runtime(), "system"};
+  auto settings = std::make_shared<Settings>();
+  settings->options.names = {"DNS:webhook.ns.svc"};
+  corev1::Secret secret;
+  secret.mutable_metadata()->set_namespace_("system");
+  secret.mutable_metadata()->set_name(settings->options.secret);
+  cache_.Put(secret);
+  const ComponentSpec spec = MakeComponent<kWebhookCertificates>(settings);
+  auto controllers = spec.make_controllers(component);
+  ASSERT_TRUE(controllers.ok()) << controllers.status();
+  ASSERT_EQ(controllers->size(), 1);
+  Start(std::move(controllers->front()));
+  loop_.RunFor(absl::Seconds(50));
+  EXPECT_EQ(spec.ready(), absl::OkStatus()) << "a retry may succeed";
+  loop_.RunFor(absl::Minutes(5));
+  EXPECT_TRUE(absl::IsUnavailable(spec.ready())) << spec.ready();
+  Stop();
+  controller_.reset();
+}
+
 }  // namespace
 }  // namespace mandate::certificates

@@ -1,4 +1,5 @@
-// The component webhook-certificates: keeps the certificates of this project's webhooks.
+// The markers of the component webhook-certificates, which keeps the certificates of the manager's
+// own webhooks. Another program writes them with its own names (docs/webhooks.md).
 //
 // +mandate:component:name=webhook-certificates,value=webhooks.enabled,unless=webhooks.certificateSecret,events=none
 // +mandate:justify:reason="The Secret holds the certificates that this component makes."
@@ -9,26 +10,4 @@
 // +mandate:fence:groups=admissionregistration.k8s.io,resources=validatingwebhookconfigurations,verbs=update,fields=webhooks[*].clientConfig.caBundle
 #pragma once
 
-#include <memory>
-#include <vector>
-
 #include "controllers/certificates/mandates.h"
-#include "controllers/certificates/reconciler.h"
-#include "manager/component.h"
-#include "manager/serving/serving_certificate.h"
-
-namespace mandate::certificates {
-
-// The settings of the component. Set them before the Manager is made.
-struct Settings {
-  CertificateOptions options;
-  std::shared_ptr<ServingCertificate> serving;
-};
-
-// The configurations of the components' webhooks, in which the authorities are published, with the
-// names of the webhooks: mandate-manager-COMPONENT-validating and -mutating.
-void NameConfigurations(const std::vector<ComponentSpec>& components, CertificateOptions& options);
-
-ComponentSpec WebhookCertificates(std::shared_ptr<const Settings> settings);
-
-}  // namespace mandate::certificates

@@ -27,7 +27,11 @@ GENERATED = ("chart/crds", "chart/templates/generated")
 # The words of the template, the first that fits.
 WORDS = {
     "greeting-operator": "{NAME}-operator",
+    "greeting-webhook": "{NAME}-webhook",
+    "v1alpha1-greeting": "v1alpha1-{LOWER}",
+    "example-com": "{DASHED}",
     '"greeting"': '"{NAME}"',
+    "name=greetings": "name={PLURAL}",
     "name=greeting": "name={NAME}",
     "kGreeting": "{CONSTANT}",
     "greetings": "{PLURAL}",

@@ -233,7 +233,7 @@ def run(options: argparse.Namespace, report: Report) -> int:
             port = new_port([env.health_port, env.metrics_port])
             webhooks.install(env, port)
             options.flags.append(f"--webhook-bind-address=127.0.0.1:{port}")
-        elif options.operator is None:
+        else:
             webhooks.uninstall(env)
         env.start_manager(*manager_flags(options.flags))
         write_state(options.dir, owner=me, manager=processes.record(env.manager_pid()))
@@ -283,8 +283,6 @@ def main(argv: Sequence[str]) -> int:
         return 0
     try:
         check_folder(options.dir)
-        if options.webhooks and options.operator is not None:
-            raise Misuse("--webhooks is for the manager of this tree, not for --operator (docs/webhooks.md)")
         if options.program and options.operator is None:
             raise Misuse("--program needs --operator")
         return (stop if options.command == "stop" else run)(options, Report())

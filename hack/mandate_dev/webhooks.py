@@ -9,11 +9,15 @@ from mandate_dev.world import BASE, NAMESPACE, World
 
 COMPONENT = "scope-webhook"
 CERTIFICATES = "webhook-certificates"
-SECRET = f"{BASE}-webhook-certificate"
 CONFIGURATION = f"{BASE}-{COMPONENT}-validating"
 KINDS, OURS = "validatingwebhookconfigurations,mutatingwebhookconfigurations", "app.kubernetes.io/part-of=mandate"
 APPLIED = "kubectl.kubernetes.io/last-applied-configuration"
 NOT_HELD = "attempting to grant RBAC permissions not currently held"
+
+
+def secret_of(world: World) -> str:
+    """The Secret that the component webhook-certificates fills."""
+    return f"{world.base}-webhook-certificate"
 
 
 def install(world: World, port: int) -> None:
@@ -21,9 +25,11 @@ def install(world: World, port: int) -> None:
     # An object has either a URL or the chart's service. So `kubectl apply` of the chart cannot change a configuration
     # that an earlier call has given a URL.
     uninstall(world)
-    world.kubectl("apply", "-f", "-", stdin=world.chart("--with=metrics.enabled,webhooks.enabled"))
-    if not world.kubectl("get", "secret", SECRET, "-n", NAMESPACE, "--ignore-not-found", "-o", "name"):
-        world.kubectl("create", "secret", "generic", SECRET, "-n", NAMESPACE)
+    enabled = ",".join(filter(None, [world.enabled, "webhooks.enabled"]))
+    world.kubectl("apply", "-f", "-", stdin=world.chart(f"--with={enabled}"))
+    secret = secret_of(world)
+    if not world.kubectl("get", "secret", secret, "-n", NAMESPACE, "--ignore-not-found", "-o", "name"):
+        world.kubectl("create", "secret", "generic", secret, "-n", NAMESPACE)
     for configuration in configurations(world):
         patch = [{"op": "replace", "path": f"/webhooks/{i}/clientConfig",
                   "value": {"url": f"https://127.0.0.1:{port}{webhook['clientConfig']['service']['path']}"}}
@@ -67,8 +73,8 @@ def trust_conversions(world: World) -> None:
 
     def made() -> tuple[bool, str]:
         nonlocal authority
-        authority = world.kubectl("get", "secret", SECRET, "-n", NAMESPACE, "-o", r"jsonpath={.data.ca\.crt}")
-        return bool(authority), f"Secret {SECRET} without ca.crt"
+        authority = world.kubectl("get", "secret", secret_of(world), "-n", NAMESPACE, "-o", r"jsonpath={.data.ca\.crt}")
+        return bool(authority), f"Secret {secret_of(world)} without ca.crt"
     world.eventually("the webhooks have an authority", made)
     patch = json.dumps({"spec": {"conversion": {"webhook": {"clientConfig": {"caBundle": authority}}}}})
     for definition in definitions:

@@ -14,7 +14,7 @@ import unittest
 from collections.abc import Sequence
 from typing import Any
 
-from mandate_dev import bazel, paths, runner
+from mandate_dev import bazel, paths, runner, webhooks
 from mandate_dev.operator_world import OperatorWorld
 from mandate_dev.paths import ROOT, cache
 from mandate_dev.report import Report
@@ -90,9 +90,15 @@ class NewOperator(unittest.TestCase):
         world = OperatorWorld(folder, Report(), operator, program)
         self.addCleanup(world.stop, False)
         world.start()
-        world.kubectl("apply", "-f", os.path.join(operator, "sample.yaml"))
+        webhooks.serve(world)
+        sample = os.path.join(operator, "sample.yaml")
+        world.kubectl("apply", "-f", sample)
         ready = ("--for=condition=Ready", "diskchecks.disks.example.org/ann", "-n", "default", "--timeout=60s")
         world.kubectl("wait", *ready)
+        with open(sample, encoding="utf-8") as f:
+            again = f.read().replace("name: ann", "name: other")
+        denied = world.cluster.try_kubectl("apply", "-f", "-", stdin=again)
+        self.assertIn("ann has the name Ann already; choose another", denied.stderr)
         owner = world.get("configmap", "ann", "-n", "default")["metadata"]["ownerReferences"][0]
         self.assertEqual("DiskCheck", owner["kind"])
         with open(world.audit_log, encoding="utf-8") as f:

@@ -34,6 +34,14 @@ class Files(unittest.TestCase):
         self.assertIn('base_name = "disk-check-operator"', self.files["disk_check/BUILD.bazel"])
         self.assertIn("base-name: disk-check-operator ", self.files["rbacgen.yaml"])
         self.assertIn("chart/crds/disks.example.org_diskchecks.yaml", self.files["disk_check/reconciler_test.cc"])
+        webhook = self.files["webhook/webhook.h"]
+        self.assertIn("+mandate:component:name=disk-check-webhook,", webhook)
+        self.assertIn("path=/validate-disks-example-org-v1alpha1-diskcheck,", webhook)
+        self.assertIn("name=diskchecks.disks.example.org,", webhook)
+        certificates = self.files["webhook/certificates.h"]
+        self.assertIn("resourceNames=disk-check-operator-disk-check-webhook-validating,", certificates)
+        self.assertIn("resourceNames=disk-check-operator-webhook-certificate,", certificates)
+        self.assertIn("&mandate::kDiskCheckWebhook, {}", self.files["disk_check/main.cc"])
 
     def test_the_clone_is_found_from_the_folder(self) -> None:
         clone = os.path.basename(ROOT)

@@ -22,9 +22,7 @@ class Flags(unittest.TestCase):
         self.assertEqual(run.parse(["stop", "--operator", "/src/backup"]).dir, operator)
         self.assertEqual(run.parse(["--operator", "/src/backup", "--dir", "/tmp/x"]).dir, "/tmp/x")
 
-    def test_flags_that_do_not_fit_an_operator_are_rejected(self) -> None:
-        for arguments, why in ((["--operator", ".", "--webhooks"], "--webhooks is for the manager of this tree"),
-                               (["--program", "//:x"], "--program needs --operator")):
-            with self.subTest(why), redirect_stderr(io.StringIO()) as said:
-                self.assertEqual(run.main(arguments), 2)
-                self.assertIn(why, said.getvalue())
+    def test_a_program_without_its_operator_is_rejected(self) -> None:
+        with redirect_stderr(io.StringIO()) as said:
+            self.assertEqual(run.main(["--program", "//:x"]), 2)
+        self.assertIn("--program needs --operator", said.getvalue())

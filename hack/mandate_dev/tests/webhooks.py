@@ -56,6 +56,12 @@ class Install(unittest.TestCase):
         self.assertEqual(self.world.calls_of("delete"), [("delete", webhooks.KINDS, "-l", webhooks.OURS)])
         self.assertLess(verbs.index("delete"), verbs.index("apply"))
 
+    def test_the_secret_has_the_base_name(self) -> None:
+        self.world.base = "shop-operator"
+        self.world.calls.clear()
+        webhooks.install(self.world, 9443)
+        self.assertEqual([call[3] for call in self.world.calls_of("create")], ["shop-operator-webhook-certificate"])
+
     def test_each_webhook_gets_a_url_and_nothing_else_is_written(self) -> None:
         self.assertEqual(self.world.calls_of("replace"), [])  # it would keep what was read, such as the resourceVersion
         [call] = self.world.calls_of("patch")

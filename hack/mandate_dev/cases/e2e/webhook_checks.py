@@ -6,7 +6,7 @@ from mandate_dev.cases import WorldCase
 from mandate_dev.cases.e2e.checks import apply, audit_events, instance, ours, scoped, template
 from mandate_dev.cases.e2e.grants import restart
 from mandate_dev.cases.e2e.tenant_checks import Tenant
-from mandate_dev.webhooks import CERTIFICATES, COMPONENT, CONFIGURATION, NOT_HELD, SECRET, serve
+from mandate_dev.webhooks import CERTIFICATES, COMPONENT, CONFIGURATION, NOT_HELD, secret_of, serve
 from mandate_dev.world import BASE, NAMESPACE, World
 
 OBJECTS = "scopeinstances.operators.coreos.com,scopetemplates.operators.coreos.com"
@@ -18,7 +18,7 @@ def end(world: World) -> None:
                       "--ignore-not-found")
     world.kubectl("delete", f"validatingwebhookconfiguration/{CONFIGURATION}", "--ignore-not-found")
     world.kubectl("delete", "-n", NAMESPACE, f"role/{BASE}-{CERTIFICATES}", f"rolebinding/{BASE}-{CERTIFICATES}",
-                  f"secret/{SECRET}", "--ignore-not-found")
+                  f"secret/{secret_of(world)}", "--ignore-not-found")
     world.kubectl("apply", "-f", "-", stdin=world.chart())
     restart(world)
     world.await_ready()

@@ -18,7 +18,7 @@ greeting-operator
 
 {{- /* The names of all components, with blanks between them. */ -}}
 {{- define "mandate.components" -}}
-{{- join " " (list "greeting") -}}
+{{- join " " (list "greeting" "greeting-webhook" "webhook-certificates") -}}
 {{- end -}}
 
 {{- define "mandate.identityMode" -}}
@@ -50,10 +50,10 @@ true
 {{- fail (printf "controllers: %q is not one of greeting" (trimPrefix "-" .)) -}}
 {{- end -}}
 {{- end -}}
-{{- $all := list "greeting" -}}
+{{- $all := list "greeting" "greeting-webhook" "webhook-certificates" -}}
 {{- range .Values.cutOff -}}
 {{- if not (has . $all) -}}
-{{- fail (printf "cutOff: %q is not one of greeting" .) -}}
+{{- fail (printf "cutOff: %q is not one of greeting, greeting-webhook, webhook-certificates" .) -}}
 {{- end -}}
 {{- end -}}
 {{- $enabled := list -}}
