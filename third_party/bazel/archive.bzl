@@ -42,7 +42,9 @@ def _cc_archive_impl(ctx):
         progress_message = "Collecting %d objects in %s" % (len(objects), ctx.outputs.archive.short_path),
     )
 
-    headers = info.compilation_context.headers.to_list()
+    # What gcc has precompiled is for this build alone.
+    precompiled = {file: True for target in ctx.attr._precompiled for file in target.files.to_list()}
+    headers = [header for header in info.compilation_context.headers.to_list() if header not in precompiled]
     ctx.actions.write(ctx.outputs.description, json.encode({
         "headers": {_included_as(header): header.path for header in headers},
         "roots": [
@@ -65,6 +67,7 @@ _cc_archive = rule(
         "protos": attr.label_list(allow_files = [".proto"]),
         "archive": attr.output(mandatory = True),
         "description": attr.output(mandatory = True),
+        "_precompiled": attr.label_list(default = ["@mandate//third_party:precompiled"]),
     },
 )
 

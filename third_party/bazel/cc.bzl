@@ -16,16 +16,26 @@ _TEST = [
 ]
 
 # Found beside its .gch, in the outputs: -include looks where #include "…" does. With gcc's headers in one
-# piece, a test that forgets to include one of them compiles: hack/nightly threadsafety compiles without it.
-# The warnings are wrong about std::string, and gcc forgets that its lines are those of the system.
-_INCLUDE_PRECOMPILED = [
-    "-include",
-    "third_party/precompiled.h",
-    "-Winvalid-pch",
-    "-Wno-array-bounds",
-    "-Wno-restrict",
-    "-Wno-stringop-overflow",
-]
+# piece, a source that forgets to include one of them compiles: --config=release and hack/nightly threadsafety compile
+# without it. The warnings are wrong about std::string, and gcc forgets that its lines are those of the system.
+def _copts(header):
+    return select({
+        "@mandate//third_party:headers_as_they_are": [],
+        "//conditions:default": [
+            "-include",
+            "third_party/{}.h".format(header),
+            "-Winvalid-pch",
+            "-Wno-array-bounds",
+            "-Wno-restrict",
+            "-Wno-stringop-overflow",
+        ],
+    })
+
+def _header(header):
+    return select({
+        "@mandate//third_party:headers_as_they_are": [],
+        "//conditions:default": ["@mandate//third_party:" + header],
+    })
 
 def cc_unit(name, srcs = [], hdrs = [], deps = [], tests = [], test_deps = [], testonly = None, visibility = None, **test):
     """The library of `name`.h and `name`.cc, and the test of `name`_test.cc; each if the file exists.
@@ -41,13 +51,15 @@ def cc_unit(name, srcs = [], hdrs = [], deps = [], tests = [], test_deps = [], t
       visibility: of the library.
       **test: other attributes of the tests, each with the prefix test_: test_size = "medium".
     """
+    sources = native.glob([name + ".cc"], allow_empty = True) + srcs
     cc_library(
         name = name,
-        srcs = native.glob([name + ".cc"], allow_empty = True) + srcs,
+        srcs = sources,
         hdrs = [name + ".h"] + hdrs,
+        copts = _copts("precompiled") if sources else [],
         testonly = testonly,
         visibility = visibility,
-        deps = deps + _ABSEIL,
+        deps = deps + _ABSEIL + (_header("precompiled") if sources else []),
     )
     attributes = {}
     for key, value in test.items():
@@ -67,13 +79,7 @@ def unit_test(name, deps = [], size = "small", copts = [], **attributes):
         name = name,
         size = size,
         srcs = [name + ".cc"],
-        copts = copts + select({
-            "@mandate//third_party:headers_as_they_are": [],
-            "//conditions:default": _INCLUDE_PRECOMPILED,
-        }),
-        deps = deps + _ABSEIL + _TEST + select({
-            "@mandate//third_party:headers_as_they_are": [],
-            "//conditions:default": ["@mandate//third_party:precompiled"],
-        }),
+        copts = copts + _copts("precompiled_test"),
+        deps = deps + _ABSEIL + _TEST + _header("precompiled_test"),
         **attributes
     )
