@@ -89,13 +89,20 @@ struct TooWide {
     const rbac::MandateRule* scope = Narrower();
     if (scope == nullptr) return;
     const bool named = !scope->rule.resource_names.empty();
-    out.append(named ? "demand OneObject{\"" : "demand InNamespace{\"");
-    out.append(scope->ns);
-    if (named) {
-      out.append("\", \"");
-      out.append(scope->rule.resource_names[0]);
+    out.append(named ? "demand OneObject{" : "demand InNamespace{");
+    if (scope->ns == rbac::kManagerNamespace) {
+      out.append("std::string(component.ns)");
+    } else {
+      out.append("\"");
+      out.append(scope->ns);
+      out.append("\"");
     }
-    out.append("\"}");
+    if (named) {
+      out.append(", \"");
+      out.append(scope->rule.resource_names[0]);
+      out.append("\"");
+    }
+    out.append("}");
   }
   static consteval size_t Size() {
     permission_internal::Counter counter;

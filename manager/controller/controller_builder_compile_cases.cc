@@ -21,6 +21,7 @@ constexpr std::string_view kConfigMaps[] = {"configmaps"};
 constexpr std::string_view kSettings[] = {"settings"};
 constexpr std::string_view kSecrets[] = {"secrets"};
 constexpr std::string_view kPods[] = {"pods"};
+constexpr std::string_view kServices[] = {"services"};
 constexpr rbac::MandateRule kRules[] = {
     {{kListAndWatch, kRbac, kRoles, {}, {}}, "", false},
     {{kListOnly, kRbac, kClusterRoles, {}, {}}, "", false},
@@ -29,7 +30,8 @@ constexpr rbac::MandateRule kRules[] = {
     {{kListOnly, kCore, kSecrets, {}, {}}, "", false},
     {{kWatchOnly, kCore, kSecrets, {}, {}}, "default", false},
     {{kListOnly, kCore, kPods, {}, {}}, "a", false},
-    {{kListAndWatch, kCore, kPods, {}, {}}, "b", false}};
+    {{kListAndWatch, kCore, kPods, {}, {}}, "b", false},
+    {{kListAndWatch, kCore, kServices, {}, {}}, rbac::kManagerNamespace, false}};
 inline constexpr rbac::Mandate kAuditor = {.component = "auditor", .rules = kRules};
 
 void Test(ControllerBuilder<kAuditor>& builder, [[maybe_unused]] DemandSet& demands) {
@@ -68,6 +70,8 @@ void Test(ControllerBuilder<kAuditor>& builder, [[maybe_unused]] DemandSet& dema
   builder.Watches<corev1::Secret>(map);
 #elif defined(LISTS_ALSO_ELSEWHERE)
   builder.Watches<corev1::Pod>(map);
+#elif defined(WATCHES_ITS_OWN_NAMESPACE)
+  builder.Watches<corev1::Service>(map);
 #elif defined(SCOPED_UNDECLARED)
   builder.Watches<rbacv1::RoleBinding>(InNamespace{"default"}, map);
 #else
