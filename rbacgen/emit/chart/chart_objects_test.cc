@@ -205,6 +205,15 @@ TEST(BuildChart, ControllersHaveTheSyntaxOfTheManagersFlag) {
   EXPECT_TRUE(BuildChart(Components(kA), options).ok());
 }
 
+// As of an operator with webhooks alone.
+TEST(BuildChart, NeedsAComponentThatIsEnabledByDefault) {
+  const auto components =
+      Components("// +mandate:component:name=hook,value=webhooks.enabled,events=none\n");
+  EXPECT_EQ(BuildChart(components, Options()).status().message(),
+            "each component has value= in its marker, so the chart would install none by default; "
+            "add a component without value=, such as one with a controller");
+}
+
 TEST(BuildChart, AKillSwitchNeedsTokens) {
   ChartOptions options = Options();
   options.settings.kill_switch = true;

@@ -169,6 +169,12 @@ absl::Status ChartSwitches::Check(const std::vector<ComponentMandate>& component
           StrCat("--cut-off: ", Quoted(name), " is not one of ", AsStd(absl::StrJoin(all, ", "))));
     }
   }
+  // Base's Role would list no ServiceAccount, which means all of them.
+  if (known.empty()) {
+    return absl::InvalidArgumentError(
+        "each component has value= in its marker, so the chart would install none by default; add a "
+        "component without value=, such as one with a controller");
+  }
   bool any_enabled = false, any_granted = false;
   for (const std::string& name : known) {
     const bool enabled = IsEnabled(settings_.controllers, name);
