@@ -18,7 +18,7 @@ import sys
 from collections.abc import Sequence
 
 from mandate_dev import bazel, processes
-from mandate_dev.component import KEYWORDS, MACROS, Refused, formatted, words_of
+from mandate_dev.component import KEYWORDS, MACROS, Refused, formatted, plural_of, words_of
 from mandate_dev.paths import ROOT
 
 TEMPLATE = os.path.join(ROOT, "examples", "operator")
@@ -35,6 +35,7 @@ WORDS = {
     "name=greeting": "name={NAME}",
     "kGreeting": "{CONSTANT}",
     "greetings": "{PLURAL}",
+    "Greetings": "{KINDS}",
     "Greeting": "{KIND}",
     "greeting": "{SNAKE}",
     "example.com": "{GROUP}",
@@ -49,6 +50,13 @@ def template_files() -> list[str]:
         paths = (os.path.relpath(os.path.join(folder, name), TEMPLATE) for name in names)
         found += [path for path in paths if not path.startswith(GENERATED)]
     return sorted(found)
+
+
+def several(kind: str) -> str:
+    """BackupPolicy → BackupPolicies."""
+    plural = plural_of(kind)
+    same = len(os.path.commonprefix([kind.lower(), plural]))
+    return kind[:same] + plural[same:]
 
 
 def renamed(text: str, words: dict[str, str]) -> str:
@@ -72,7 +80,7 @@ def check_identifiers(words: dict[str, str]) -> None:
 
 def new_files(folder: str, words: dict[str, str]) -> dict[str, str]:
     """Returns path → text, relative to the folder."""
-    words = {**words, "MANDATE": os.path.relpath(ROOT, folder)}
+    words = {**words, "MANDATE": os.path.relpath(ROOT, folder), "KINDS": several(words["KIND"])}
     files = {}
     for path in template_files():
         target = renamed(path, words)

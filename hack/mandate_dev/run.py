@@ -223,6 +223,8 @@ def run(options: argparse.Namespace, report: Report) -> int:
     if not read_state(options.dir):
         write_state(options.dir, owner=None, manager=None)  # marks the folder as ours, even if a later step fails
     try:
+        # Other calls end this one while it builds.
+        write_state(options.dir, **{**read_state(options.dir), "starting": me})
         env.prepare()
         former = read_state(options.dir).get("manager")
         write_state(options.dir, owner=me, manager=former)  # tells the hack/run that owns it why it ends
@@ -258,8 +260,10 @@ def stop(options: argparse.Namespace, report: Report) -> int:
     if not os.path.isdir(options.dir):
         report.say(f"Nothing runs in {options.dir}.")
         return 0
-    manager = read_state(options.dir).get("manager")
+    state = read_state(options.dir)
+    manager = state.get("manager")
     write_state(options.dir, owner=None, manager=manager)  # tells a hack/run that waits for its manager why that ends
+    end(state.get("starting"))
     end(manager)
     cluster = os.path.join(options.dir, "cluster")
     if os.path.isdir(cluster) and subprocess.run([os.path.join(TOOLS, "cluster"), "down", "--dir", cluster],

@@ -43,6 +43,11 @@ class Files(unittest.TestCase):
         self.assertIn("resourceNames=disk-check-operator-webhook-certificate,", certificates)
         self.assertIn("&mandate::kDiskCheckWebhook, {}", self.files["disk_check/main.cc"])
 
+    def test_several_objects(self) -> None:
+        for kind, several in (("DiskCheck", "DiskChecks"), ("BackupPolicy", "BackupPolicies"), ("Box", "Boxes")):
+            self.assertEqual(new_operator.several(kind), several)
+        self.assertIn("validates DiskChecks", self.files["README.md"])
+
     def test_the_clone_is_found_from_the_folder(self) -> None:
         clone = os.path.basename(ROOT)
         self.assertIn(f'path = "../{clone}"', self.files["WORKSPACE"])

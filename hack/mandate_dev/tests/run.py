@@ -1,9 +1,12 @@
-"""The flags of hack/run."""
+"""The flags of hack/run, and what `stop` ends."""
 import io
+import os
+import subprocess
+import tempfile
 import unittest
-from contextlib import redirect_stderr
+from contextlib import redirect_stderr, redirect_stdout
 
-from mandate_dev import run
+from mandate_dev import processes, run
 
 
 class Flags(unittest.TestCase):
@@ -26,3 +29,15 @@ class Flags(unittest.TestCase):
         with redirect_stderr(io.StringIO()) as said:
             self.assertEqual(run.main(["--program", "//:x"]), 2)
         self.assertIn("--program needs --operator", said.getvalue())
+
+
+class Stop(unittest.TestCase):
+    def test_a_call_that_still_builds_ends(self) -> None:
+        folder = tempfile.mkdtemp()
+        with subprocess.Popen(["sleep", "300"]) as child:
+            self.addCleanup(child.kill)
+            run.write_state(folder, owner=None, manager=None, starting=processes.record(child.pid))
+            with redirect_stdout(io.StringIO()):
+                self.assertEqual(run.main(["stop", "--dir", folder]), 0)
+            self.assertFalse(processes.is_alive(processes.record(child.pid)) and child.poll() is None)
+        self.assertFalse(os.path.exists(folder))
