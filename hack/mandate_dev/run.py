@@ -223,7 +223,7 @@ def run(options: argparse.Namespace, report: Report) -> int:
     if not read_state(options.dir):
         write_state(options.dir, owner=None, manager=None)  # marks the folder as ours, even if a later step fails
     try:
-        # Other calls end this one while it builds.
+        # `stop` ends this call while it builds.
         write_state(options.dir, **{**read_state(options.dir), "starting": me})
         env.prepare()
         former = read_state(options.dir).get("manager")

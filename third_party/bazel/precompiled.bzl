@@ -1,4 +1,4 @@
-"""The headers that most tests include, parsed once."""
+"""Headers that most libraries, or most tests, include, parsed once."""
 
 load("@bazel_tools//tools/cpp:toolchain_utils.bzl", "find_cpp_toolchain")
 
@@ -16,7 +16,7 @@ def _precompiled_header_impl(ctx):
     ctx.actions.symlink(output = header, target_file = ctx.file.src)
     compiled = ctx.actions.declare_file(header.basename + ".gch")
 
-    # The flags must be those of the tests, or gcc refuses what was compiled with others.
+    # The flags must be those of the sources that include it, or gcc refuses what was compiled with others.
     variables = cc_common.create_compile_variables(
         feature_configuration = features,
         cc_toolchain = toolchain,

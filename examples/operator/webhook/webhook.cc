@@ -1,6 +1,7 @@
 #include "webhook/webhook.h"
 
 #include <memory>
+#include <vector>
 
 #include "manager/core/status_macros.h"
 #include "manager/core/strings.h"
