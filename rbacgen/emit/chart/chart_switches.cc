@@ -172,8 +172,8 @@ absl::Status ChartSwitches::Check(const std::vector<ComponentMandate>& component
   // Base's Role would list no ServiceAccount, which means all of them.
   if (known.empty()) {
     return absl::InvalidArgumentError(
-        "each component has value= in its marker, so the chart would install none by default; add a "
-        "component without value=, such as one with a controller");
+        "each component has value= in its marker, so the chart would install none by default; add "
+        "a component without value=, such as one with a controller");
   }
   bool any_enabled = false, any_granted = false;
   for (const std::string& name : known) {
