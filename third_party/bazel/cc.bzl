@@ -28,6 +28,7 @@ def _copts(header):
             "-Wno-array-bounds",
             "-Wno-restrict",
             "-Wno-stringop-overflow",
+            "-Wno-stringop-overread",
         ],
     })
 
