@@ -14,7 +14,9 @@ and the end of the output names every failure.
 """
 import argparse
 import functools
+import itertools
 import os
+import queue
 import re
 import shlex
 import shutil
@@ -23,47 +25,46 @@ import tempfile
 import threading
 import time
 import xml.etree.ElementTree
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import IO
 
 from mandate_dev import bazel, junit, paths, processes
 from mandate_dev.paths import ROOT, cache
 from mandate_dev.report import table
 
-# Programs of unittest cases. Most start a control plane of their own, or Bazel.
+# Programs of unittest cases. Most start a control plane of their own, or Bazel. They run in two lanes, which take them in
+# this order: first what takes longest, and what compiles while hack/e2e/run mostly waits.
 PROGRAMS = [
-    "hack/package_test",
-    "hack/setup_test",
-    "hack/test_test",
-    "hack/mutation_test",
-    "hack/bench_test",
-    "hack/cluster_test",
-    "hack/docs_test",
-    "hack/run_test",
     "hack/e2e/run",
-    "testing/conformance/run",
-    "testing/rbac_fidelity/run",
-    "rbacgen/builtin_cluster_test",
-    "rbacgen/crd_cluster_test",
-    "rbacgen/field_names_cluster_test",
-    "hack/chart_test",
-    "hack/chart_test --helm3",
+    "hack/examples_test",
+    "hack/component_test",
     "rbacgen/webhook/controller_gen_test",
-    "rbacgen/go_docs_test",
-    "manager/client/guard_cluster_test",
+    "hack/library_test",
+    "hack/chart_test --helm3",
+    "hack/chart_test",
+    "testing/conformance/run",
+    "hack/run_test",
+    "hack/image_test",
+    "rbacgen/builtin_cluster_test",
+    "hack/docs_test",
+    "testing/rbac_fidelity/run",
     "testing/environment/cluster_test",
     "testing/several_clusters/cluster_test",
     "hack/least_privilege_test",
-    "hack/scoped_test",
     "hack/scoped_model_test",
-    "hack/component_test",
-    "hack/library_test",
-    "hack/examples_test",
-    "hack/image_test",
+    "manager/client/guard_cluster_test",
+    "rbacgen/field_names_cluster_test",
+    "rbacgen/crd_cluster_test",
+    "rbacgen/go_docs_test",
+    "hack/cluster_test",
+    "hack/setup_test",
+    "hack/package_test",
+    "hack/test_test",
+    "hack/mutation_test",
+    "hack/bench_test",
+    "hack/scoped_test",
 ]
-# Programs that run, one after the other, beside another one that takes as long as all of them: it mostly waits.
-BESIDE = {"hack/e2e/run": ["hack/component_test", "hack/library_test", "hack/examples_test", "rbacgen/webhook/controller_gen_test",
-                           "hack/chart_test --helm3"]}
+ALONE = {"hack/bench_test", "hack/scoped_test"}  # they measure time
 # Exit code 0 counts as one passed.
 RULES = {
     "clang-format changes nothing": "git ls-files '*.h' '*.cc' | xargs clang-format --dry-run -Werror",
@@ -163,45 +164,82 @@ def timed(row: Row, folder: str, out: IO[str]) -> tuple[list[junit.Outcome], flo
     return outcomes, time.monotonic() - start
 
 
+class Rows:
+    """Rows that several lanes share: each is taken once, in order."""
+
+    def __init__(self, rows: Mapping[str, Row]) -> None:
+        self._left = list(rows.items())
+        self._mutex = threading.Lock()
+
+    def take(self) -> tuple[str, Row] | None:
+        with self._mutex:
+            return self._left.pop(0) if self._left else None
+
+
 class Lane:
-    """Rows that run in order, in a thread, with the output of each in a file of its own."""
+    """Takes rows until none is left, in a thread, and keeps the output of each until it is shown."""
 
-    def __init__(self, rows: dict[str, Row], folder: str) -> None:
-        self.rows, self.folder = rows, folder
+    def __init__(self, rows: Rows, folder: str) -> None:
+        self._rows, self._folder = rows, folder
         self.results: Results = {}
-        self.outputs: dict[str, str] = {}
-        self.thread = threading.Thread(target=self.work)
-        self.thread.start()
+        self._outputs: queue.SimpleQueue[tuple[str, str]] = queue.SimpleQueue()
+        self._thread = threading.Thread(target=self._work)
+        self._thread.start()
 
-    def work(self) -> None:
-        for name, row in self.rows.items():
-            with tempfile.TemporaryFile("w+", dir=self.folder) as out:
+    def _work(self) -> None:
+        while taken := self._rows.take():
+            name, row = taken
+            with tempfile.TemporaryFile("w+", dir=self._folder) as out:
                 try:
-                    self.results[name] = timed(row, self.folder, out)
+                    self.results[name] = timed(row, self._folder, out)
                 except Exception as error:  # it would end with the thread, unseen
                     self.results[name] = ([junit.Outcome("(see above)", junit.FAILED, text=str(error))], 0)
                     out.write(f"{type(error).__name__}: {error}\n")
                 out.seek(0)
-                self.outputs[name] = out.read()
+                self._outputs.put((name, out.read()))
+
+    def show(self) -> None:
+        """Prints the outputs of the rows that ended since the last call."""
+        while not self._outputs.empty():
+            name, output = self._outputs.get()
+            print(f"\n==> {name} (it ran beside others)\n{output}", end="", flush=True)
+
+    def join(self) -> None:
+        self._thread.join()
+        self.show()
+
+
+def run_in_lanes(rows: Mapping[str, Row], folder: str) -> Results:
+    """Runs the rows in two lanes. The output of this thread's rows is shown as it comes, that of the others between them."""
+    left = Rows(rows)
+    first = left.take()
+    beside = Lane(left, folder) if len(rows) > 1 else None
+    results: Results = {}
+    try:
+        while first:
+            name, row = first
+            print(f"\n==> {name}", flush=True)
+            results[name] = timed(row, folder, sys.stdout)
+            if beside:
+                beside.show()
+            first = left.take()
+    finally:
+        if beside:
+            beside.join()
+    return results | (beside.results if beside else {})
 
 
 def run_once(rows: dict[str, Row], folder: str) -> Results:
-    """Returns the results of the rows in their order. What runs beside a row is shown after it."""
+    """Returns the results of the rows in their order."""
     results: Results = {}
-    beside = {name: [other for other in BESIDE.get(name, []) if other in rows] for name in rows}
-    later = {other for others in beside.values() for other in others}
-    for name, row in rows.items():
-        if name in later:
-            continue
-        print(f"\n==> {name}", flush=True)
-        if beside[name]:
-            print(f"beside it, and shown later: {', '.join(beside[name])}", flush=True)
-        lane = Lane({other: rows[other] for other in beside[name]}, folder)
-        results[name] = timed(row, folder, sys.stdout)
-        lane.thread.join()
-        for other, result in lane.results.items():
-            print(f"\n==> {other}, beside {name}\n{lane.outputs[other]}", end="", flush=True)
-            results[other] = result
+    for shared, names in itertools.groupby(rows, key=lambda name: name in PROGRAMS and name not in ALONE):
+        group = {name: rows[name] for name in names}
+        if shared:
+            results |= run_in_lanes(group, folder)
+        else:
+            for name, row in group.items():
+                print(f"\n==> {name}", flush=True)
+                results[name] = timed(row, folder, sys.stdout)
     return {name: results[name] for name in rows}
 
 

@@ -44,40 +44,55 @@ class Suite(unittest.TestCase):
         self.assertEqual(programs, suite.PROGRAMS)
         self.assertEqual(list(suite.rows_of(suite.parse(["--on-cluster", "hack/e2e/run"]))), ["hack/e2e/run"])
 
-    def test_rows_run_beside_another_one(self) -> None:
-        builder_runs = threading.Event()
+    def test_programs_run_in_two_lanes(self) -> None:
+        lane_runs = threading.Event()
         done: list[str] = []
 
         def waits(_folder: str, _out: IO[str]) -> list[Outcome]:
-            # It ends only if the other row runs at the same time.
-            return [Outcome("waited")] if builder_runs.wait(10) else [Outcome("alone", FAILED)]
+            # It ends only if the other lane runs at the same time.
+            return [Outcome("waited")] if lane_runs.wait(10) else [Outcome("alone", FAILED)]
 
         def builds(name: str, _folder: str, out: IO[str]) -> list[Outcome]:
-            builder_runs.set()
             done.append(name)
             out.write(f"output of {name}\n")
-            if name == "hack/library_test":
+            if name == "hack/component_test":
+                lane_runs.set()
                 raise OSError("no space left")
             return [Outcome("built")]
 
-        others = suite.BESIDE["hack/e2e/run"]
-        rows: dict[str, suite.Row] = {"hack/docs_test": lambda *_: [Outcome("docs")], "hack/e2e/run": waits}
-        rows |= {name: functools.partial(builds, name) for name in others}
+        rows: dict[str, suite.Row] = {"bazel test //...": lambda *_: [Outcome("bazel")], "hack/e2e/run": waits}
+        rows |= {name: functools.partial(builds, name) for name in ("hack/examples_test", "hack/component_test", "hack/library_test")}
         with contextlib.redirect_stdout(io.StringIO()) as shown, tempfile.TemporaryDirectory() as folder:
             results = suite.run_once(rows, folder)
         self.assertEqual(list(results), list(rows))
-        self.assertEqual(done, others, "one after the other, each once")
-        self.assertEqual([n for n, (outcomes, _) in results.items() if junit.count(outcomes, FAILED)], ["hack/library_test"])
+        self.assertEqual(done, list(rows)[2:], "in order, each once")
+        self.assertEqual([n for n, (outcomes, _) in results.items() if junit.count(outcomes, FAILED)], ["hack/component_test"])
         text = shown.getvalue()
-        self.assertLess(text.index("==> hack/e2e/run"), text.index("==> hack/component_test, beside hack/e2e/run\noutput of"))
+        self.assertLess(text.index("==> hack/e2e/run"), text.index("==> hack/examples_test (it ran beside others)\noutput of"))
         self.assertIn("OSError: no space left", text)
 
-    def test_a_row_runs_alone_where_its_neighbour_does_not_run(self) -> None:
-        rows: dict[str, suite.Row] = {name: lambda *_: [Outcome("a")] for name in suite.BESIDE["hack/e2e/run"]}
+    def test_what_measures_time_runs_alone(self) -> None:
+        running: set[str] = set()
+
+        def runs(name: str, _folder: str, _out: IO[str]) -> list[Outcome]:
+            running.add(name)
+            alone = running == {name}
+            running.discard(name)
+            return [Outcome(name, junit.PASSED if alone else FAILED)]
+
+        self.assertLessEqual(suite.ALONE, set(suite.PROGRAMS))
+        alone = [*sorted(suite.ALONE), *suite.RULES, *suite.DEMOS, "bazel test //..."]
+        rows: dict[str, suite.Row] = {name: functools.partial(runs, name) for name in alone}
         with contextlib.redirect_stdout(io.StringIO()) as shown:
             results = suite.run_once(rows, "/none")
-        self.assertEqual(list(results), list(rows))
+        self.assertEqual([o.name for outcomes, _ in results.values() for o in outcomes if o.status == FAILED], [])
         self.assertNotIn("beside", shown.getvalue())
+
+    def test_a_single_program_needs_no_second_lane(self) -> None:
+        with contextlib.redirect_stdout(io.StringIO()) as shown:
+            results = suite.run_once({"hack/e2e/run": lambda *_: [Outcome("a")]}, "/none")
+        self.assertEqual(list(results), ["hack/e2e/run"])
+        self.assertEqual(shown.getvalue(), "\n==> hack/e2e/run\n")
 
     def test_a_last_line_counts_and_a_command_without_one_is_one(self) -> None:
         for code, output, wanted in ((1, "1 passed, 0 failed\n19 passed, 2 failed\n", (19, 2)), (0, "", (1, 0)), (3, "", (0, 1)),
