@@ -10,9 +10,14 @@ from mandate_dev.world import BASE, NAMESPACE, World
 COMPONENT = "scope-webhook"
 CERTIFICATES = "webhook-certificates"
 CONFIGURATION = f"{BASE}-{COMPONENT}-validating"
-KINDS, OURS = "validatingwebhookconfigurations,mutatingwebhookconfigurations", "app.kubernetes.io/part-of=mandate"
+KINDS = "validatingwebhookconfigurations,mutatingwebhookconfigurations"
 APPLIED = "kubectl.kubernetes.io/last-applied-configuration"
 NOT_HELD = "attempting to grant RBAC permissions not currently held"
+
+
+def ours(world: World) -> str:
+    """The label of the chart's objects."""
+    return f"app.kubernetes.io/part-of={world.base.removesuffix('-manager')}"
 
 
 def secret_of(world: World) -> str:
@@ -47,12 +52,12 @@ def install(world: World, port: int) -> None:
 
 def uninstall(world: World) -> None:
     """Removes their configurations, so that the API server does not call webhooks that nobody serves."""
-    world.kubectl("delete", KINDS, "-l", OURS)
+    world.kubectl("delete", KINDS, "-l", ours(world))
 
 
 def configurations(world: World) -> list[Any]:
     """The configurations of our components."""
-    found: list[Any] = world.get(KINDS, "-l", OURS)["items"]
+    found: list[Any] = world.get(KINDS, "-l", ours(world))["items"]
     return found
 
 

@@ -209,9 +209,9 @@ void AddChartCommand(CLI::App& app, int* exit_code) {
       ->capture_default_str();
   command
       ->add_option("--part-of", flags->names.part_of,
-                   "The value of the label app.kubernetes.io/part-of, and the name of a new chart")
-      ->check(IsNamespace())
-      ->capture_default_str();
+                   "The value of the label app.kubernetes.io/part-of, and the name of a new chart; "
+                   "by default the base name, without the suffix -manager")
+      ->check(IsNamespace());
   command->add_flag("--minimal", flags->minimal,
                     "Omit rules that other rules already cover, and merge rules");
   command

@@ -64,8 +64,8 @@ struct Config {
   ComponentFrom component_from = ComponentFrom::kMarker;
   bool warn_unjustified = false;
   std::string base_name = "mandate-manager";
-  std::string part_of = "mandate";
-  std::string ns;  // if empty, each output has its own default
+  std::string part_of;  // if empty, ChartNames has a default
+  std::string ns;       // if empty, each output has its own default
 
   std::optional<ChartOutput> chart;
   std::optional<HeaderOutput> header;

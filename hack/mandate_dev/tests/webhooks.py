@@ -53,11 +53,12 @@ class Install(unittest.TestCase):
 
     def test_the_configurations_are_made_anew(self) -> None:
         verbs = [call[0] for call in self.world.calls]
-        self.assertEqual(self.world.calls_of("delete"), [("delete", webhooks.KINDS, "-l", webhooks.OURS)])
+        self.assertEqual(self.world.calls_of("delete"), [("delete", webhooks.KINDS, "-l", "app.kubernetes.io/part-of=mandate")])
         self.assertLess(verbs.index("delete"), verbs.index("apply"))
 
-    def test_the_secret_has_the_base_name(self) -> None:
+    def test_the_names_have_the_base_name(self) -> None:
         self.world.base = "shop-operator"
+        self.assertEqual(webhooks.ours(self.world), "app.kubernetes.io/part-of=shop-operator")
         self.world.calls.clear()
         webhooks.install(self.world, 9443)
         self.assertEqual([call[3] for call in self.world.calls_of("create")], ["shop-operator-webhook-certificate"])

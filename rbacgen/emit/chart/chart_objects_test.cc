@@ -141,6 +141,12 @@ TEST(BuildChart, InModeImpersonateBaseMayImpersonateEachComponent) {
                                                   "ClusterRoleBinding /mm-a-impersonate-on"));
 }
 
+TEST(ChartNames, AChartIsPartOfItsManagersSystem) {
+  EXPECT_EQ((ChartNames{.base = "mandate-manager"}.PartOf()), "mandate");
+  EXPECT_EQ((ChartNames{.base = "backup-operator"}.PartOf()), "backup-operator");
+  EXPECT_EQ((ChartNames{.base = "mm", .part_of = "project"}.PartOf()), "project");
+}
+
 TEST(BuildChart, ABindingHasExactlyOneSubject) {
   EXPECT_EQ(Find(Chart(kA), "ClusterRoleBinding", "mm-a").Write(),
             "apiVersion: rbac.authorization.k8s.io/v1\n"

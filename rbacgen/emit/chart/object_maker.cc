@@ -12,13 +12,19 @@ constexpr char kJustification[] = "mandate.io/justification";
 
 }  // namespace
 
+std::string ChartNames::PartOf() const {
+  if (!part_of.empty()) return part_of;
+  constexpr std::string_view kSuffix = "-manager";
+  return base.ends_with(kSuffix) ? base.substr(0, base.size() - kSuffix.size()) : base;
+}
+
 Yaml::Map ObjectMaker::Object(const std::string& version, const std::string& kind,
                               const std::string& name, const Yaml& ns) const {
   Yaml::Map metadata = {
       {"labels", Yaml::Map{{"app.kubernetes.io/component", component_},
                            {"app.kubernetes.io/managed-by", switches_.ManagedBy()},
                            {"app.kubernetes.io/name", names_.base},
-                           {"app.kubernetes.io/part-of", names_.part_of}}},
+                           {"app.kubernetes.io/part-of", names_.PartOf()}}},
       {"name", name}};
   if (!ns.IsNull()) metadata["namespace"] = ns;
   return {{"apiVersion", version}, {"kind", kind}, {"metadata", std::move(metadata)}};

@@ -15,11 +15,13 @@ namespace mandate::rbacgen {
 struct ChartNames {
   // The prefix of the names of all objects; the name of the manager's ServiceAccount and Lease.
   std::string base = "mandate-manager";
-  // The label app.kubernetes.io/part-of.
-  std::string part_of = "mandate";
+  // The label app.kubernetes.io/part-of. Empty: `base` without the suffix "-manager".
+  std::string part_of = "";
   // The ServiceAccounts of all components. They distinguish a component's name from the name of
   // base or another component with a suffix. BuildChart fills them in.
   std::vector<std::string> accounts = {};
+
+  std::string PartOf() const;
 };
 
 // Not thread-safe.
