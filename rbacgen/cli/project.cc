@@ -18,6 +18,7 @@
 #include "rbacgen/emit/crd/proto_files.h"
 #include "rbacgen/emit/header_writer.h"
 #include "rbacgen/emit/roles.h"
+#include "rbacgen/emit/webhook/certificate_names.h"
 #include "rbacgen/emit/webhook/chart_webhooks.h"
 #include "rbacgen/emit/webhook/configurations.h"
 #include "rbacgen/lint/lint.h"
@@ -179,7 +180,10 @@ class Maker {
     Diagnostics diagnostics;
     // The paths are files that were found before, so they exist.
     ReadWebhookSources(flags_, MistakeSeverity(), &webhooks_, &diagnostics);
-    if (config_.chart) CheckValuesOfWebhooks(webhooks_, sources_, &diagnostics);
+    if (config_.chart) {
+      CheckValuesOfWebhooks(webhooks_, sources_, &diagnostics);
+      CheckCertificateNames(webhooks_, sources_, config_.base_name, &diagnostics);
+    }
     Add(diagnostics, "webhook");
   }
 

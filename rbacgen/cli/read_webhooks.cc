@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "manager/core/strings.h"
+#include "rbacgen/emit/webhook/certificate_names.h"
 #include "rbacgen/emit/webhook/chart_webhooks.h"
 #include "rbacgen/emit/webhook/configurations.h"
 #include "rbacgen/markers/source_files.h"
@@ -60,6 +61,7 @@ int AddWebhookSources(const SourceFlags& flags, const Sources& sources, const Ch
     if (webhooks.webhooks.empty()) return 0;
   }
   CheckValuesOfWebhooks(webhooks, sources, &diagnostics);
+  CheckCertificateNames(webhooks, sources, options.names.base, &diagnostics);
   // The mistakes of all webhooks.
   std::vector<ChartFile> all = *files;
   AddWebhooks(webhooks, options, &all, &diagnostics);
