@@ -19,13 +19,19 @@ using testing::HasSubstr;
 
 constexpr rbac::Mandate kKeeper = {.component = "keeper", .rules = {}};
 
-// Records what it is to ensure.
+// Records what it is to ensure, and returns `status`, or the object as a server would.
 struct RecordingClient {
   absl::StatusOr<ConfigMap> Ensure(const CallContext&, ConfigMap desired,
                                    const ConfigMap* observed) {
     calls.push_back({desired, observed == nullptr ? std::nullopt : std::optional(*observed)});
+    if (!status.ok()) return status;
+    const bool as_desired = observed != nullptr && observed->data_size() == desired.data_size();
+    if (as_desired) return *observed;
+    desired.mutable_metadata()->set_resourceversion("new");
     return desired;
   }
+
+  absl::Status status;
 
   struct Call {
     ConfigMap desired;
@@ -52,7 +58,8 @@ class EnsureOwnedTest : public testing::Test {
     return desired;
   }
   absl::Status Ensure() {
-    return EnsureOwned(NonBlockingContext(), component_, client_, owner_, Desired()).status();
+    return EnsureOwned(NonBlockingContext(), component_, client_, owner_, Desired(), &operation_)
+        .status();
   }
 
   SimulatedLoop loop_;
@@ -65,6 +72,7 @@ class EnsureOwnedTest : public testing::Test {
                                 ControllerContext{"keeper", loop_, loop_, view_, metrics_, {}, 1}};
   RecordingClient client_;
   ConfigMap owner_;
+  OperationResult operation_ = OperationResult::kUnchanged;
 };
 
 TEST_F(EnsureOwnedTest, AnAbsentObjectIsMadeWithItsOwner) {
@@ -73,6 +81,13 @@ TEST_F(EnsureOwnedTest, AnAbsentObjectIsMadeWithItsOwner) {
   EXPECT_FALSE(client_.calls[0].observed.has_value());
   EXPECT_TRUE(IsControlledBy(client_.calls[0].desired.metadata(), "uid-of-owner"));
   EXPECT_EQ(client_.calls[0].desired.data().at("k"), "v");
+  EXPECT_EQ(operation_, OperationResult::kCreated);
+}
+
+TEST_F(EnsureOwnedTest, AFailureIsNoOperation) {
+  client_.status = absl::AlreadyExistsError("taken");
+  EXPECT_TRUE(absl::IsAlreadyExists(Ensure()));
+  EXPECT_EQ(operation_, OperationResult::kUnchanged);
 }
 
 TEST_F(EnsureOwnedTest, AnObjectOfTheOwnerIsTheObservedOne) {
@@ -84,6 +99,11 @@ TEST_F(EnsureOwnedTest, AnObjectOfTheOwnerIsTheObservedOne) {
   ASSERT_EQ(client_.calls.size(), 1u);
   ASSERT_TRUE(client_.calls[0].observed.has_value());
   EXPECT_TRUE(client_.calls[0].observed->data().empty());
+  EXPECT_EQ(operation_, OperationResult::kUpdated);
+  (*present.mutable_data())["k"] = "v";
+  view_.Put(present);
+  ASSERT_EQ(Ensure(), absl::OkStatus());
+  EXPECT_EQ(operation_, OperationResult::kUnchanged);
 }
 
 TEST_F(EnsureOwnedTest, AForeignObjectIsNotChanged) {
