@@ -56,16 +56,17 @@ std::vector<ExpectedAccess> ExpectedAccessOf(const rbac::Mandate& declared,
 }
 
 std::vector<ExpectedAccess> ExpectedExternalAccessOf(const rbac::Mandate& declared,
-                                                     const std::string& in, bool allowed) {
+                                                     const ObjectKey& where, bool allowed) {
   const rbac::MandateWithout each(declared, "");
   std::vector<ExpectedAccess> expected;
   for (const rbac::MandateRule& r : each.get().rules) {
     if (!r.external || r.rule.resources.empty()) continue;
-    const rbac::Attributes request = RequestOf(r);
+    rbac::Attributes request = RequestOf(r);
+    if (!where.name.empty()) request.name = where.name;
     const bool covered = std::any_of(
         each.get().rules.begin(), each.get().rules.end(),
         [&](const auto& other) { return !other.external && RuleAllows(other.rule, request); });
-    if (!covered) expected.push_back({{in, RuleFor(r, request)}, allowed});
+    if (!covered) expected.push_back({{where.ns, RuleFor(r, request)}, allowed});
   }
   return expected;
 }

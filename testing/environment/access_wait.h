@@ -23,10 +23,11 @@ struct ExpectedAccess {
 std::vector<ExpectedAccess> ExpectedAccessOf(const rbac::Mandate& declared,
                                              const rbac::Mandate& granted, const std::string& ns);
 
-// For each external rule of `declared` that no other rule covers: whether a grant in namespace `in`
-// permits it, or permits it no more. Empty: in the cluster.
+// For each external rule of `declared` that no other rule covers: whether a grant in namespace
+// `where.ns` (empty: in the cluster), or of the object `where.name` alone, permits it, or permits
+// it no more.
 std::vector<ExpectedAccess> ExpectedExternalAccessOf(const rbac::Mandate& declared,
-                                                     const std::string& in, bool allowed);
+                                                     const ObjectKey& where, bool allowed);
 
 // Asks about `user` until each answer is as expected. kDeadlineExceeded names one that is not.
 absl::Status AwaitAccess(Administrator& administrator, absl::Duration patience,

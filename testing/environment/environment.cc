@@ -35,6 +35,10 @@ ClusterConfig ConfigOf(const apiserver::ApiServer& server) {
   return cluster;
 }
 
+absl::Status NoName() {
+  return absl::InvalidArgumentError("the object has no name; GrantExternal() is for a namespace");
+}
+
 }  // namespace
 
 std::string TestKubeconfig() {
@@ -86,8 +90,8 @@ apiserver::ApiServer& Environment::server() {
   return *server_;
 }
 
-void Environment::Await(const ObjectWait& wait, ObjectCheck check, TestLine at) {
-  const absl::Status status = AwaitObject(*administrator_, wait, check);
+void Environment::Await(const ObjectWait& wait, ObjectsCheck check, TestLine at) {
+  const absl::Status status = AwaitObjects(*administrator_, wait, check);
   if (!status.ok()) ADD_FAILURE_AT(at.file, at.line) << status.message() << LastLines();
 }
 
@@ -124,11 +128,23 @@ void Environment::Grant(const rbac::Permission& permission, TestLine at) {
 
 void Environment::GrantExternal(const rbac::Mandate& component, const std::string& in,
                                 TestLine at) {
-  Check(installation_->GrantExternal(component, in), "grant", at);
+  Check(installation_->GrantExternal(component, {in, ""}), "grant", at);
+}
+
+void Environment::GrantExternalObject(const rbac::Mandate& component, const ObjectKey& object,
+                                      TestLine at) {
+  Check(object.name.empty() ? NoName() : installation_->GrantExternal(component, object), "grant",
+        at);
+}
+
+void Environment::DenyExternalObject(const rbac::Mandate& component, const ObjectKey& object,
+                                     TestLine at) {
+  Check(object.name.empty() ? NoName() : installation_->DenyExternal(component, object), "deny",
+        at);
 }
 
 void Environment::DenyExternal(const rbac::Mandate& component, const std::string& in, TestLine at) {
-  Check(installation_->DenyExternal(component, in), "deny", at);
+  Check(installation_->DenyExternal(component, {in, ""}), "deny", at);
 }
 
 }  // namespace mandate

@@ -132,9 +132,9 @@ class Environment {
   template <Object T, std::predicate<const T&> Predicate>
   T Eventually(const ObjectKey& key, Predicate is_as_expected, TestLine at = TestLine::Here()) {
     T found;
-    const auto check = [&](const RawObject* raw) {
-      if (raw == nullptr) return false;
-      absl::StatusOr<T> object = raw->Decode<T>();
+    const auto check = [&](const RawObjects& raw) {
+      if (raw.empty()) return false;
+      absl::StatusOr<T> object = raw.begin()->second->Decode<T>();
       if (!object.ok() || !is_as_expected(*object)) return false;
       found = *std::move(object);
       return true;
@@ -144,12 +144,35 @@ class Environment {
         check, at);
     return found;
   }
+  // The same for all objects of namespace `ns` (empty: of the cluster), such as Events, which have
+  // names that nobody knows: `are_as_expected` is called with them after each change, first when
+  // all are known.
+  template <Object T, std::predicate<const std::vector<T>&> Predicate>
+  std::vector<T> EventuallyList(const std::string& ns, Predicate are_as_expected,
+                                TestLine at = TestLine::Here()) {
+    std::vector<T> found;
+    const auto check = [&](const RawObjects& raw) {
+      std::vector<T> objects;
+      for (const RawObjects::value_type& object : raw) {
+        absl::StatusOr<T> decoded = object.second->Decode<T>();
+        if (!decoded.ok()) return false;
+        objects.push_back(*std::move(decoded));
+      }
+      if (!are_as_expected(objects)) return false;
+      found = std::move(objects);
+      return true;
+    };
+    Await({KindOf<T>::value, ObjectKey{ns, ""}, patience_, "are not as expected",
+           &T::default_instance()},
+          check, at);
+    return found;
+  }
   // Waits until the object is absent.
   template <Object T>
   void Gone(const ObjectKey& key, TestLine at = TestLine::Here()) {
     Await(
         {KindOf<T>::value, Placed<T>(key), patience_, "still exists", &T::default_instance()},
-        [](const RawObject* raw) { return raw == nullptr; }, at);
+        [](const RawObjects& raw) { return raw.empty(); }, at);
   }
 
   // Removes permissions from the component's roles: all of them, or one, such as {"greeting",
@@ -167,6 +190,12 @@ class Environment {
                      TestLine at = TestLine::Here());
   void DenyExternal(const rbac::Mandate& component, const std::string& in,
                     TestLine at = TestLine::Here());
+  // The same for one object alone, as a role with resourceNames permits it. Without a namespace: in
+  // the cluster.
+  void GrantExternalObject(const rbac::Mandate& component, const ObjectKey& object,
+                           TestLine at = TestLine::Here());
+  void DenyExternalObject(const rbac::Mandate& component, const ObjectKey& object,
+                          TestLine at = TestLine::Here());
 
   // The lines that the manager has logged.
   AwaitedLog& log() { return *log_; }
@@ -203,7 +232,7 @@ class Environment {
     return T();
   }
 
-  void Await(const ObjectWait& wait, ObjectCheck check, TestLine at);
+  void Await(const ObjectWait& wait, ObjectsCheck check, TestLine at);
   // Adds a failure unless `status` is OK. `action` has the form "create a ConfigMap".
   void Check(const absl::Status& status, std::string_view action, TestLine at);
   std::string LastLines() const;

@@ -191,6 +191,60 @@ TEST_F(EnvironmentTest, GrantsRulesWhereTheyApply) {
   EXPECT_FALSE(Can(environment, "get", "pods", "shop"));
 }
 
+TEST_F(EnvironmentTest, GrantsExternalRulesForOneObject) {
+  Environment environment(Options());
+  const ObjectKey pod = {"shop", "till"};
+  const auto can_get = [&](const ObjectKey& key) {
+    const auto review = CanI(environment.Context(), *client_, key.ns,
+                             {.verbs = {"get"},
+                              .api_groups = {""},
+                              .resources = {"pods"},
+                              .resource_names = {key.name}});
+    return review.ok() && review->status().allowed();
+  };
+  environment.GrantExternalObject(kMirror, pod);
+  EXPECT_TRUE(can_get(pod));
+  EXPECT_FALSE(can_get({"shop", "other"}));
+  EXPECT_FALSE(can_get({environment.ns(), "till"}));
+  EXPECT_FALSE(Can(environment, "get", "pods", "shop"));
+  environment.GrantExternal(kMirror, "shop");
+  environment.DenyExternalObject(kMirror, pod);
+  EXPECT_TRUE(can_get(pod)) << "the namespace's grant permits the same";
+  environment.GrantExternalObject(kMirror, pod);
+  environment.DenyExternal(kMirror, "shop");
+  EXPECT_TRUE(can_get(pod));
+  EXPECT_FALSE(can_get({"shop", "other"}));
+  environment.DenyExternalObject(kMirror, pod);
+  EXPECT_FALSE(can_get(pod));
+  EXPECT_THAT(FailureOf([&] {
+                environment.GrantExternalObject(kMirror, {"shop", ""});
+              }),
+              HasSubstr("the object has no name"));
+}
+
+// Events have names that a test cannot know.
+TEST_F(EnvironmentTest, WaitsForTheObjectsOfANamespace) {
+  Environment environment(Options());
+  std::vector<size_t> seen;
+  const auto is = [&](size_t wanted) {
+    return [&seen, wanted](const std::vector<ConfigMap>& maps) {
+      size_t copies = 0;
+      for (const ConfigMap& map : maps) copies += map.metadata().name().ends_with("-copy");
+      seen.push_back(copies);
+      return copies == wanted;
+    };
+  };
+  environment.EventuallyList<ConfigMap>(environment.ns(), is(0));
+  EXPECT_THAT(seen, testing::ElementsAre(0u)) << "called when all are known, not before";
+  environment.Create<ConfigMap>("{metadata: {name: a}, data: {copy: x}}");
+  environment.Create<ConfigMap>("{metadata: {name: b}, data: {copy: y}}");
+  const auto both = environment.EventuallyList<ConfigMap>(environment.ns(), is(2));
+  EXPECT_GE(both.size(), 4u);
+  EXPECT_GE(environment.EventuallyList<ConfigMap>("", is(2)).size(), 4u);
+  environment.Delete<ConfigMap>(environment.Key("a"));
+  environment.EventuallyList<ConfigMap>(environment.ns(), is(1));
+}
+
 TEST_F(EnvironmentTest, RemovesThePermissionOfAMutation) {
   setenv("MANDATE_WITHOUT", kCreate.ToString().c_str(), 1);
   {
@@ -231,6 +285,13 @@ TEST_F(EnvironmentTest, PrintsAnObjectThatIsNotAsExpected) {
                 environment.Eventually<ConfigMap>({"", "b"}, [](const auto&) { return true; });
               }),
               HasSubstr("/b is not as expected after 200ms: it is absent"));
+  const auto never = [](const std::vector<ConfigMap>&) { return false; };
+  EXPECT_THAT(
+      FailureOf([&] { environment.EventuallyList<ConfigMap>(environment.ns(), never); }),
+      AllOf(HasSubstr("the configmaps of namespace"), HasSubstr("are not as expected after 200ms"),
+            HasSubstr(R"("colour" : "red")")));
+  EXPECT_THAT(FailureOf([&] { environment.EventuallyList<ConfigMap>("none", never); }),
+              HasSubstr("of namespace none are not as expected after 200ms: there are none"));
 }
 
 TEST_F(EnvironmentTest, ReportsCallsThatFail) {

@@ -124,9 +124,22 @@ std::vector<ApiObject> SubjectsOf(const std::string& ns, const rbac::Mandate& co
   return objects;
 }
 
-ApiObject ExternalBindingOf(const std::string& ns, const rbac::Mandate& component,
-                            const std::string& in) {
-  return Binding(kClusterRole, in, ExternalRoleName(ns, component), ns, AccountOf(component));
+std::vector<ApiObject> ExternalGrantOf(const std::string& ns, const rbac::Mandate& component,
+                                       const ObjectKey& where) {
+  const std::string account = AccountOf(component);
+  std::string name = ExternalRoleName(ns, component);
+  if (where.name.empty()) return {Binding(kClusterRole, where.ns, name, ns, account)};
+  StrAppend(&name, ".", where.name);
+  Json::Value rules(Json::arrayValue);
+  const std::string_view names[] = {where.name};
+  for (const rbac::MandateRule& r : component.rules) {
+    if (!r.external || r.rule.resources.empty()) continue;
+    rbac::RuleView rule = r.rule;
+    rule.resource_names = names;
+    rules.append(RuleOf(rule));
+  }
+  return {Role(where.ns, name, std::move(rules)),
+          Binding(where.ns.empty() ? kClusterRole : kRole, where.ns, name, ns, account)};
 }
 
 std::vector<ApiObject> ObjectsOfBase(const std::string& ns,

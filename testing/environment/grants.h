@@ -38,9 +38,10 @@ std::vector<ApiObject> RolesOf(const std::string& ns, const rbac::Mandate& decla
 // The ServiceAccount of the component and the bindings of its roles, except of external rules.
 std::vector<ApiObject> SubjectsOf(const std::string& ns, const rbac::Mandate& component);
 
-// Binds the external rules of the component in namespace `in`; empty: in the cluster.
-ApiObject ExternalBindingOf(const std::string& ns, const rbac::Mandate& component,
-                            const std::string& in);
+// What gives the component its external rules at `where`: in a namespace, or for one object there.
+// Without a namespace: in the cluster. A role, for one object, comes before the binding.
+std::vector<ApiObject> ExternalGrantOf(const std::string& ns, const rbac::Mandate& component,
+                                       const ObjectKey& where);
 
 // Base's ServiceAccount, its Role and its binding, and the Lease.
 std::vector<ApiObject> ObjectsOfBase(const std::string& ns,

@@ -34,9 +34,9 @@ bool Has(const rbac::Mandate& mandate, const std::string& permission) {
   return rest.get().rules.size() < all.get().rules.size();
 }
 
-bool IsEstablished(const RawObject* raw) {
-  if (raw == nullptr) return false;
-  const absl::StatusOr<Json::Value> json = ParseJson(raw->bytes());
+bool IsEstablished(const RawObjects& definition) {
+  if (definition.empty()) return false;
+  const absl::StatusOr<Json::Value> json = ParseJson(definition.begin()->second->bytes());
   if (!json.ok()) return false;
   for (const Json::Value& condition : (*json)["status"]["conditions"]) {
     if (condition["type"] == "Established") return condition["status"] == "True";
@@ -77,7 +77,7 @@ absl::Status Installation::AddDefinitions() {
       added = Send("PATCH", target, json, "application/apply-patch+yaml").status();
     }
     RETURN_IF_ERROR(added);
-    RETURN_IF_ERROR(AwaitObject(
+    RETURN_IF_ERROR(AwaitObjects(
         options_.administrator,
         {kDefinition, definition.Key(), options_.patience, "is not established"}, IsEstablished));
   }
@@ -150,9 +150,9 @@ absl::Status Installation::Remove() {
   for (const ApiObject& object : created_) {
     const bool is_shared = object.kind == kDefinition || object.kind == kNamespace;
     if (!is_shared || object.Key().name == ns_) continue;
-    result.Update(AwaitObject(options_.administrator,
-                              {object.kind, object.Key(), options_.patience, "still exists"},
-                              [](const RawObject* raw) { return raw == nullptr; }));
+    result.Update(AwaitObjects(options_.administrator,
+                               {object.kind, object.Key(), options_.patience, "still exists"},
+                               [](const RawObjects& raw) { return raw.empty(); }));
   }
   created_.clear();
   return result;
@@ -198,26 +198,30 @@ absl::Status Installation::Grant(const rbac::Mandate& mandate) {
   return WriteRoles(*component);
 }
 
-absl::Status Installation::GrantExternal(const rbac::Mandate& mandate, const std::string& in) {
+absl::Status Installation::GrantExternal(const rbac::Mandate& mandate, const ObjectKey& where) {
   ASSIGN_OR_RETURN(Component* const component, Find(mandate.component));
-  RETURN_IF_ERROR(Create(ExternalBindingOf(ns_, mandate, in)).status());
-  component->external.insert(in);
-  return AwaitExternal(mandate, in, true);
+  for (const ApiObject& object : ExternalGrantOf(ns_, mandate, where)) {
+    RETURN_IF_ERROR(Create(object).status());
+  }
+  component->external.insert(where);
+  return AwaitExternal(mandate, where, true);
 }
 
-absl::Status Installation::DenyExternal(const rbac::Mandate& mandate, const std::string& in) {
+absl::Status Installation::DenyExternal(const rbac::Mandate& mandate, const ObjectKey& where) {
   ASSIGN_OR_RETURN(Component* const component, Find(mandate.component));
-  const ApiObject binding = ExternalBindingOf(ns_, mandate, in);
-  RETURN_IF_ERROR(Send("DELETE", ResourceTarget(binding.kind, binding.Key()), {}).status());
-  component->external.erase(in);
-  // A grant in the cluster permits the same.
-  return component->external.contains("") ? absl::OkStatus() : AwaitExternal(mandate, in, false);
+  for (const ApiObject& object : ExternalGrantOf(ns_, mandate, where)) {
+    RETURN_IF_ERROR(Send("DELETE", ResourceTarget(object.kind, object.Key()), {}).status());
+  }
+  component->external.erase(where);
+  const auto granted = [&](const ObjectKey& wider) { return component->external.contains(wider); };
+  const bool still = granted({}) || granted({where.ns, ""}) || granted({"", where.name});
+  return still ? absl::OkStatus() : AwaitExternal(mandate, where, false);
 }
 
-absl::Status Installation::AwaitExternal(const rbac::Mandate& mandate, const std::string& in,
+absl::Status Installation::AwaitExternal(const rbac::Mandate& mandate, const ObjectKey& where,
                                          bool allowed) {
   return AwaitAccess(options_.administrator, options_.patience, UserOf(ns_, AccountOf(mandate)),
-                     ExpectedExternalAccessOf(mandate, in, allowed));
+                     ExpectedExternalAccessOf(mandate, where, allowed));
 }
 
 // The last element is the mandate without what is denied. Each is a part of the one before.

@@ -54,18 +54,17 @@ class Installation {
   // Returns one, or all of them.
   absl::Status Grant(const rbac::Permission& permission);
   absl::Status Grant(const rbac::Mandate& component);
-  // Binds the component's rules with granted=external in namespace `in`, and removes that binding.
-  // Empty: in the cluster.
-  absl::Status GrantExternal(const rbac::Mandate& component, const std::string& in);
-  absl::Status DenyExternal(const rbac::Mandate& component, const std::string& in);
+  // Grants the component's rules with granted=external in namespace `where.ns` (empty: in the
+  // cluster), or for the object `where.name` alone, and removes that grant.
+  absl::Status GrantExternal(const rbac::Mandate& component, const ObjectKey& where);
+  absl::Status DenyExternal(const rbac::Mandate& component, const ObjectKey& where);
 
  private:
   struct Component {
     const rbac::Mandate* declared;
     bool denied_all = false;
     std::set<std::string> denied;  // Permission::ToString()
-    // Where its external rules are granted; "": in the cluster.
-    std::set<std::string> external;
+    std::set<ObjectKey> external;  // where its external rules are granted
   };
 
   explicit Installation(Options options) : options_(std::move(options)) {}
@@ -83,7 +82,7 @@ class Installation {
   absl::Status AwaitRoles(const rbac::Mandate& declared, const rbac::Mandate& granted);
 
   // The same for the external rules, of which one grant was made, or removed.
-  absl::Status AwaitExternal(const rbac::Mandate& mandate, const std::string& in, bool allowed);
+  absl::Status AwaitExternal(const rbac::Mandate& mandate, const ObjectKey& where, bool allowed);
 
   // Notes it for Remove().
   absl::StatusOr<Json::Value> Create(const ApiObject& object);

@@ -15,62 +15,62 @@
 namespace mandate {
 namespace {
 
-// The states of one object, in order. Thread-safe, except Arm().
-class States : public DemandSink {
+// What a watch reports, in order. Thread-safe, except Arm().
+class Changes : public DemandSink {
  public:
-  using State = std::shared_ptr<const RawObject>;  // null: absent
+  struct Change {
+    std::shared_ptr<const RawObject> object;  // null: all objects are known
+    bool deleted = false;
+  };
 
   void OnEvent(const ObjectEvent& event) override {
-    Add(event.type == ObjectEvent::Type::kDelete ? nullptr : event.object);
+    Add({event.object, event.type == ObjectEvent::Type::kDelete});
   }
   void OnState(const DemandStatus& status) override {
-    MutexLock lock(mutex_);
-    status_ = status;
-    if (status.state != DemandState::kSynced || known_) return;
-    known_ = true;
-    states_.push_back(nullptr);
-    changed_.NotifyAll();
+    {
+      MutexLock lock(mutex_);
+      status_ = status;
+    }
+    if (status.state == DemandState::kSynced) Add({});
   }
 
   // Ends Next() at this time. On the loop, as the destructor.
-  void Arm(Loop& loop, absl::Time end, std::weak_ptr<States> self) {
+  void Arm(Loop& loop, absl::Time end, std::weak_ptr<Changes> self) {
     timer_ = loop.RunAt(end, [self = std::move(self)] {
-      const auto states = self.lock();
-      if (states == nullptr) return;
-      MutexLock lock(states->mutex_);
-      states->ended_ = true;
-      states->changed_.NotifyAll();
+      const auto changes = self.lock();
+      if (changes == nullptr) return;
+      MutexLock lock(changes->mutex_);
+      changes->ended_ = true;
+      changes->changed_.NotifyAll();
     });
   }
 
-  // Waits for the next state; nullopt at the end.
-  std::optional<State> Next() {
+  // Waits for the next change; nullopt at the end.
+  std::optional<Change> Next() {
     MutexLock lock(mutex_);
-    while (states_.empty() && !ended_) changed_.Wait(mutex_);
-    if (states_.empty()) return std::nullopt;
-    State next = std::move(states_.front());
-    states_.pop_front();
+    while (changes_.empty() && !ended_) changed_.Wait(mutex_);
+    if (changes_.empty()) return std::nullopt;
+    Change next = std::move(changes_.front());
+    changes_.pop_front();
     return next;
   }
-  // Why nothing is known about the object.
+  // Why nothing is known about the objects.
   std::string Reason() const {
     MutexLock lock(mutex_);
     return StrCat(ToString(status_.state), ": ", AsStd(status_.reason.message()));
   }
 
  private:
-  void Add(State state) {
+  void Add(Change change) {
     MutexLock lock(mutex_);
-    known_ = true;
-    states_.push_back(std::move(state));
+    changes_.push_back(std::move(change));
     changed_.NotifyAll();
   }
 
   mutable Mutex mutex_;
   CondVar changed_;
-  std::deque<State> states_ ABSL_GUARDED_BY(mutex_);
+  std::deque<Change> changes_ ABSL_GUARDED_BY(mutex_);
   DemandStatus status_ ABSL_GUARDED_BY(mutex_);
-  bool known_ ABSL_GUARDED_BY(mutex_) = false;
   bool ended_ ABSL_GUARDED_BY(mutex_) = false;
   std::unique_ptr<Loop::Timer> timer_;
 };
@@ -94,36 +94,61 @@ std::string Print(const RawObject& object, const ObjectWait& wait) {
   return Json::writeString(writer, *json);
 }
 
+std::string Print(const RawObjects& objects, const ObjectWait& wait) {
+  constexpr size_t kShown = 10;
+  if (objects.empty()) return wait.key.name.empty() ? ": there are none" : ": it is absent";
+  std::string text = wait.key.name.empty() ? ". They are:" : ". It is:";
+  size_t shown = 0;
+  for (const auto& [key, object] : objects) {
+    if (++shown > kShown) return StrCat(text, "\nand ", objects.size() - kShown, " more");
+    StrAppend(&text, "\n", Print(*object, wait));
+  }
+  return text;
+}
+
+// "ConfigMap shop/a", "the ConfigMaps of namespace shop".
+std::string NameOf(const ObjectWait& wait) {
+  if (!wait.key.name.empty()) return StrCat(wait.kind.kind, " ", wait.key.ToString());
+  if (wait.key.ns.empty()) return StrCat("all ", wait.kind.plural);
+  return StrCat("the ", wait.kind.plural, " of namespace ", wait.key.ns);
+}
+
 }  // namespace
 
-absl::Status AwaitObject(Administrator& administrator, const ObjectWait& wait, ObjectCheck check) {
+absl::Status AwaitObjects(Administrator& administrator, const ObjectWait& wait,
+                          ObjectsCheck check) {
   Loop& loop = administrator.loop();
-  auto states = std::make_shared<States>();
-  loop.Post([&loop, states, end = loop.clock().TimeNow() + wait.patience] {
-    states->Arm(loop, end, states);
+  auto changes = std::make_shared<Changes>();
+  loop.Post([&loop, changes, end = loop.clock().TimeNow() + wait.patience] {
+    changes->Arm(loop, end, changes);
   });
-  auto demand = administrator.view().Demand({wait.kind, wait.key.ns, wait.key.name}, states);
-  std::optional<States::State> last;
-  bool found = false;
+  auto demand = administrator.view().Demand({wait.kind, wait.key.ns, wait.key.name}, changes);
+  RawObjects objects;
+  bool known = false, found = false;
   while (!found) {
-    auto next = states->Next();
+    const auto next = changes->Next();
     if (!next.has_value()) break;
-    last = std::move(next);
-    found = check(last->get());
+    if (next->object == nullptr) {
+      known = true;
+    } else if (next->deleted) {
+      objects.erase(next->object->Key());
+    } else {
+      objects[next->object->Key()] = next->object;
+    }
+    found = known && check(objects);
   }
-  const std::string reason = states->Reason();
+  const std::string reason = changes->Reason();
   demand.reset();
   // Its timer is the loop's.
-  loop.Post([states = std::move(states)] {});
+  loop.Post([changes = std::move(changes)] {});
   if (found) return absl::OkStatus();
-  const std::string what = StrCat(wait.kind.kind, " ", wait.key.ToString());
-  if (!last.has_value()) {
-    return absl::DeadlineExceededError(StrCat(what, " could not be read within ",
-                                              absl::FormatDuration(wait.patience), ": ", reason));
+  const std::string patience = absl::FormatDuration(wait.patience);
+  if (!known) {
+    return absl::DeadlineExceededError(
+        StrCat(NameOf(wait), " could not be read within ", patience, ": ", reason));
   }
   return absl::DeadlineExceededError(
-      StrCat(what, " ", wait.failure, " after ", absl::FormatDuration(wait.patience),
-             *last == nullptr ? ": it is absent" : StrCat(". It is:\n", Print(**last, wait))));
+      StrCat(NameOf(wait), " ", wait.failure, " after ", patience, Print(objects, wait)));
 }
 
 }  // namespace mandate

@@ -1,6 +1,8 @@
-// Waits for a state of one object, by a watch.
+// Waits for a state of one object, or of the objects of a namespace, by a watch.
 #pragma once
 
+#include <map>
+#include <memory>
 #include <string_view>
 
 #include "absl/functional/function_ref.h"
@@ -13,11 +15,14 @@
 
 namespace mandate {
 
-// Whether this is the state to wait for. Null: the object is absent.
-using ObjectCheck = absl::FunctionRef<bool(const RawObject* object)>;
+using RawObjects = std::map<ObjectKey, std::shared_ptr<const RawObject>>;
+
+// Whether this is the state to wait for. A single object that is absent: empty.
+using ObjectsCheck = absl::FunctionRef<bool(const RawObjects& objects)>;
 
 struct ObjectWait {
   const KindInfo& kind;
+  // Of one object. Without a name: all objects of the namespace. Without both: all of the cluster.
   const ObjectKey& key;
   absl::Duration patience;
   std::string_view failure;  // "still exists", for the error
@@ -25,9 +30,9 @@ struct ObjectWait {
   const google::protobuf::Message* type = nullptr;
 };
 
-// Calls `check` on this thread with the object as it is and then as it becomes, each state in
-// order, until `check` returns true. kDeadlineExceeded: it did not in that time. The message
-// prints the object as it was last, without its managedFields, or why it cannot be read.
-absl::Status AwaitObject(Administrator& administrator, const ObjectWait& wait, ObjectCheck check);
+// Calls `check` on this thread with the objects as they are and then as they become, each state in
+// order, until `check` returns true. kDeadlineExceeded: it did not in that time. The message prints
+// at most 10 objects as they were last, without their managedFields, or why they cannot be read.
+absl::Status AwaitObjects(Administrator& administrator, const ObjectWait& wait, ObjectsCheck check);
 
 }  // namespace mandate
