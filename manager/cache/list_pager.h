@@ -18,7 +18,8 @@ namespace mandate {
 
 // A consistent read of the newest state, never of a server's cache (resourceVersion=0). It follows
 // client-go's pager: if the continue token expires at the second page or later, it requests the
-// whole list once more, without pages. Each page is decoded while it arrives. Loop thread only.
+// whole list once more, without pages. Each page is decoded and packed while it arrives. Loop
+// thread only.
 class ListPager {
  public:
   struct Options {
@@ -31,8 +32,8 @@ class ListPager {
     Encoding encoding = Encoding::kJson;
     // The form in which to keep an object (ReflectorTarget::Pack).
     std::function<ObjectPtr(ObjectPtr)> pack = [](ObjectPtr object) { return object; };
-    // Called with the bytes of all pages so far as they are kept, also while a
-    // page arrives; an error ends the list.
+    // Called with the bytes of all pages so far as they are kept, also while a page arrives; an
+    // error ends the list.
     std::function<absl::Status(size_t)> admit = [](size_t) { return absl::OkStatus(); };
   };
   struct Result {
@@ -53,8 +54,8 @@ class ListPager {
  private:
   class Page;
 
-  // The bytes that further pages may have.
-  size_t Left() const;
+  // OK while so many bytes of the page under way may be held.
+  absl::Status Admit(size_t page_bytes) const;
   void SendPage();
   void OnPage(absl::StatusOr<HttpResponse> response);
   void Finish(absl::StatusOr<Result> result);

@@ -173,9 +173,9 @@ TEST_F(ReflectorEncodingTest, AListBeyondABoundWaits) {
     size_t requests;
     DemandState state;
   } kCases[] = {
-      {1000, both, 3, DemandState::kPending},  // and the watch
-      {1000, both - 1, 2, DemandState::kPending},
-      {1000, first.size() - 1, 1, DemandState::kPending},
+      {1000, both, 3, DemandState::kPending},          // and the watch
+      {1000, first.size(), 2, DemandState::kPending},  // the first page fits
+      {1000, first.size() / 3, 1, DemandState::kPending},
       {20, 100'000, 1, DemandState::kPending},
   };
   double met = 0;

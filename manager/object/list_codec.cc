@@ -27,10 +27,6 @@ using Item = std::shared_ptr<const RawObject>;
 // The bytes that a list puts around an item.
 constexpr int kListDepth = 2;
 
-absl::Status BadItem(const RawList& list, const absl::Status& why) {
-  return absl::Status(why.code(), StrCat("items[", list.items.size(), "]: ", why.message()));
-}
-
 absl::Status CheckKind(std::string_view kind) {
   if (kind.empty() || kind.ends_with("List")) return absl::OkStatus();
   return absl::InvalidArgumentError(StrCat("expected a list, got a ", kind));
@@ -59,8 +55,19 @@ class ListReader::Format {
   virtual Progress Read(std::string_view text, bool last) = 0;
 
  protected:
+  void Add(Item item) {
+    list_.items.push_back(std::move(item));
+    ++items_;
+  }
+  absl::Status BadItem(const absl::Status& why) const {
+    return absl::Status(why.code(), StrCat("items[", items_, "]: ", why.message()));
+  }
+
   const Options& options_;
   RawList& list_;
+
+ private:
+  size_t items_ = 0;  // also those that were taken
 };
 
 class ListReader::JsonFormat : public Format {
@@ -84,7 +91,7 @@ class ListReader::JsonFormat : public Format {
       if (json.Consumed() - place_.at > options_.max_item_bytes) {
         return {place_.at, TooLarge(options_.max_item_bytes)};
       }
-      if (item_ != nullptr) list_.items.push_back(std::move(item_));
+      if (item_ != nullptr) Add(std::move(item_));
       state_ = next_;
       place_ = json.Mark();
     }
@@ -113,7 +120,7 @@ class ListReader::JsonFormat : public Format {
         } else if (auto item = ReadRawObject(json); item.ok()) {
           item_ = *std::move(item);
         } else if (json.status().ok()) {
-          return BadItem(list_, item.status());
+          return BadItem(item.status());
         }
         return json.status();
       case State::kEnd:
@@ -248,8 +255,8 @@ class ListReader::ProtobufFormat : public Format {
 
   absl::Status AddItem(std::string_view bytes) {
     auto item = ParseRawObject(bytes, Encoding::kProtobuf);
-    if (!item.ok()) return BadItem(list_, item.status());
-    list_.items.push_back(*std::move(item));
+    if (!item.ok()) return BadItem(item.status());
+    Add(*std::move(item));
     return absl::OkStatus();
   }
 
@@ -317,10 +324,6 @@ absl::Status ListReader::Read(std::string_view bytes, bool last) {
   RETURN_IF_ERROR(status_);
   const size_t before = bytes_ - pending_.size();
   bytes_ += bytes.size();
-  if (bytes_ > options_.max_bytes) {
-    return status_ = absl::ResourceExhaustedError(StrCat(
-               "the list is larger than ", options_.max_bytes, " bytes, the limit of one list"));
-  }
   const bool copied = !pending_.empty();
   if (copied) pending_ += bytes;
   const std::string_view text = copied ? pending_ : bytes;

@@ -7,6 +7,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "absl/status/status.h"
@@ -40,7 +41,6 @@ class ListReader {
     // The limit of an item, and of anything else that can only be read whole; beyond it
     // kResourceExhausted.
     size_t max_item_bytes = std::numeric_limits<size_t>::max();
-    size_t max_bytes = std::numeric_limits<size_t>::max();  // of all; then kResourceExhausted
   };
 
   explicit ListReader(Encoding encoding) : ListReader(encoding, Options()) {}
@@ -53,7 +53,12 @@ class ListReader {
   // The bytes have ended. kInvalidArgument also when they ended before the list did.
   absl::StatusOr<RawList> Finish() &&;
 
-  size_t bytes() const { return bytes_; }
+  // The items that were read since the last call. Finish() returns those that were not taken.
+  std::vector<std::shared_ptr<const RawObject>> TakeItems() {
+    return std::exchange(list_.items, {});
+  }
+  // The bytes that were fed and are not part of an item yet.
+  size_t pending_bytes() const { return pending_.size(); }
 
  private:
   friend absl::StatusOr<RawList> ParseList(std::string_view body, Encoding encoding,

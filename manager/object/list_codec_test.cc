@@ -112,7 +112,7 @@ TEST(ListCodecTest, CutsDoNotMatter) {
   }
 }
 
-TEST(ListCodecTest, OneItemAndAllAreBounded) {
+TEST(ListCodecTest, OneItemIsBounded) {
   std::string item = StrCat(R"({"metadata":{"name":"a"},"x":")", std::string(900, 'x'), "\"}");
   const std::string json = StrCat(R"({"items":[)", item, ",", item, ",", item, "]}");
   const std::string protobuf = RoleListBytes(Roles() + Roles() + Roles());
@@ -121,24 +121,46 @@ TEST(ListCodecTest, OneItemAndAllAreBounded) {
     Encoding encoding;
     std::string_view body;
     size_t max_item;
-    size_t max;
     absl::StatusCode code;
   } kCases[] = {
-      {Encoding::kJson, json, item.size() + 1, json.size(), absl::StatusCode::kOk},
-      {Encoding::kJson, json, item.size(), json.size(), kExhausted},  // the comma counts, too
-      {Encoding::kJson, json, 100, json.size(), kExhausted},
-      {Encoding::kJson, json, json.size(), json.size() - 1, kExhausted},
-      {Encoding::kProtobuf, protobuf, 350, protobuf.size(), absl::StatusCode::kOk},
-      {Encoding::kProtobuf, protobuf, 300, protobuf.size(), kExhausted},
-      {Encoding::kProtobuf, protobuf, 350, protobuf.size() - 1, kExhausted},
+      {Encoding::kJson, json, item.size() + 1, absl::StatusCode::kOk},
+      {Encoding::kJson, json, item.size(), kExhausted},  // the comma counts, too
+      {Encoding::kJson, json, 100, kExhausted},
+      {Encoding::kProtobuf, protobuf, 350, absl::StatusCode::kOk},
+      {Encoding::kProtobuf, protobuf, 300, kExhausted},
   };
   for (const auto& c : kCases) {
     for (const size_t size : {size_t{1}, size_t{7}, size_t{512}, c.body.size()}) {
-      const auto list = ReadPieces(Pieces(c.body, size), c.encoding,
-                                   {.json = {}, .max_item_bytes = c.max_item, .max_bytes = c.max});
+      const auto list =
+          ReadPieces(Pieces(c.body, size), c.encoding, {.json = {}, .max_item_bytes = c.max_item});
       EXPECT_EQ(list.status().code(), c.code) << list.status() << " in pieces of " << size;
     }
   }
+}
+
+// A reader that keeps them in another form takes them as they come.
+TEST(ListCodecTest, ItemsAreTakenAsTheyCome) {
+  ListReader reader(Encoding::kJson);
+  EXPECT_TRUE(reader.TakeItems().empty());
+  ASSERT_TRUE(reader.Feed(R"({"items":[{"metadata":{"name":"a"}},{"meta)").ok());
+  EXPECT_GT(reader.pending_bytes(), 0u);
+  const auto first = reader.TakeItems();
+  ASSERT_EQ(first.size(), 1u);
+  EXPECT_EQ(first[0]->name(), "a");
+  EXPECT_TRUE(reader.TakeItems().empty());
+  ASSERT_TRUE(reader.Feed(R"(data":{"name":"b"}}],"metadata":{"resourceVersion":"7"}})").ok());
+  const auto list = std::move(reader).Finish();
+  ASSERT_TRUE(list.ok()) << list.status();
+  EXPECT_EQ(list->resource_version, "7");
+  ASSERT_EQ(list->items.size(), 1u);
+  EXPECT_EQ(list->items[0]->name(), "b");
+}
+
+TEST(ListCodecTest, AnErrorNamesTheItemAlsoAfterOthersWereTaken) {
+  ListReader reader(Encoding::kJson);
+  ASSERT_TRUE(reader.Feed(R"({"items":[{"metadata":{"name":"a"}},)").ok());
+  EXPECT_EQ(reader.TakeItems().size(), 1u);
+  EXPECT_THAT(std::string(reader.Feed(R"(7,{}]})").message()), HasSubstr("items[1]"));
 }
 
 TEST(ListCodecTest, SaysWhereAndKeepsSayingIt) {
