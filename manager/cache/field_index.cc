@@ -3,10 +3,13 @@
 #include <algorithm>
 #include <iterator>
 
+#include "manager/core/sha256.h"
 #include "manager/core/strings.h"
 
 namespace mandate {
 namespace {
+
+constexpr size_t kLongest = 64;
 
 ObjectLess::Key KeyOf(const ObjectKey& key) { return {key.ns, key.name}; }
 
@@ -18,6 +21,12 @@ void Append(const ObjectSet& objects, std::string_view ns, std::vector<ObjectPtr
 }
 
 }  // namespace
+
+std::string FieldIndex::HeldValue(std::string_view value) {
+  if (value.size() <= kLongest) return std::string(value);
+  // Longer than kLongest, so that it is no short value.
+  return StrCat(value.substr(0, kLongest), Sha256({value}));
+}
 
 void FieldIndex::Put(const ObjectPtr& object) {
   if (ObjectLess()(KeyOf(scanned_), object)) return;
@@ -84,8 +93,8 @@ void FieldIndex::Learn(const ObjectPtr& object, absl::StatusOr<std::vector<std::
   values->erase(std::unique(values->begin(), values->end()), values->end());
   if (values->empty()) return;
   auto& of = of_object_[object.get()];
-  for (std::string& value : *values) {
-    Posting& posting = *postings_.try_emplace(std::move(value)).first;
+  for (const std::string& value : *values) {
+    Posting& posting = *postings_.try_emplace(HeldValue(value)).first;
     posting.second.insert(object);
     of.push_back(&posting);
   }
@@ -93,7 +102,7 @@ void FieldIndex::Learn(const ObjectPtr& object, absl::StatusOr<std::vector<std::
 
 std::vector<ObjectPtr> FieldIndex::Find(std::string_view value, std::string_view ns) const {
   std::vector<ObjectPtr> result;
-  const auto posting = postings_.find(AsAbsl(value));
+  const auto posting = postings_.find(HeldValue(value));
   if (posting != postings_.end()) Append(posting->second, ns, result);
   const auto certain = static_cast<ptrdiff_t>(result.size());
   Append(uncertain_, ns, result);

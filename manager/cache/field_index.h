@@ -66,6 +66,11 @@ class FieldIndex {
   // of all namespaces. Correct only while the index is complete.
   std::vector<ObjectPtr> Find(std::string_view value, std::string_view ns) const;
 
+  // A value as the index holds it: at most 96 bytes, a long one with its digest. The index counts
+  // in no budget of memory, and a value of a megabyte may be that of an object which is packed in
+  // 10 KB.
+  static std::string HeldValue(std::string_view value);
+
  private:
   using Postings = absl::node_hash_map<std::string, ObjectSet>;
   using Posting = Postings::value_type;

@@ -52,6 +52,35 @@ class FieldIndexTest : public testing::Test {
   std::vector<ObjectPtr> taken_;  // by the last Take()
 };
 
+// They are held as digests: a tenant's long names must not take the memory of others.
+TEST_F(FieldIndexTest, LongValuesAreFoundAndDiffer) {
+  const std::string value(450'000, 'x');
+  Put(Widget("a/1", 1));
+  Put(Widget("a/2", 1));
+  ASSERT_EQ(Take(1), "a/1@1");
+  index_.Learn(taken_[0], Values{value});
+  ASSERT_EQ(Take(1), "a/2@1");
+  index_.Learn(taken_[0], Values{value + "y", value + "z"});
+  EXPECT_EQ(Find(value), "a/1@1");
+  EXPECT_EQ(Find(value + "y"), "a/2@1");
+  EXPECT_EQ(Find(value + "z"), "a/2@1");
+  EXPECT_EQ(Find(value + "w"), "");
+  EXPECT_EQ(Find(value.substr(0, 64)), "");
+  EXPECT_LE(FieldIndex::HeldValue(value).size(), 96u);
+  Remove({"a", "2"});
+  EXPECT_EQ(Find(value + "y"), "");
+  EXPECT_EQ(Find(value), "a/1@1");
+}
+
+// The longest short value, and one that is not.
+TEST_F(FieldIndexTest, ValuesOfAllLengthsAreFound) {
+  Put(Widget("a/1", 1));
+  Values values;
+  for (size_t size = 0; size <= 200; ++size) values.push_back(std::string(size, 'x'));
+  LearnAll(values);
+  for (const std::string& value : values) EXPECT_EQ(Find(value), "a/1@1") << value.size();
+}
+
 TEST_F(FieldIndexTest, TakesTheStoreInSlices) {
   for (const char* key : {"a/1", "a/2", "a/3", "b/1", "b/2"}) Put(Widget(key, 1));
   EXPECT_EQ(Take(2), "a/1@1 a/2@1");
