@@ -102,10 +102,12 @@ struct ProbeBudget::Pool {
         hints(*this, rates.hints, loop, metrics, LabelsOf(name, "hint")),
         periodic(*this, rates.periodic, loop, metrics, LabelsOf(name, "periodic")),
         max_under_way(options.max_under_way),
-        places(std::clamp(options.max_under_way / 4,
-                          std::min(options.min_under_way, options.max_under_way),
-                          options.max_under_way)) {}
+        min_places(std::min(options.min_under_way, options.max_under_way)),
+        places(std::max(options.max_under_way / 8, min_places)) {}
 
+  // After an answer that came soon, or late, or that is late already.
+  void AddPlace() { places = std::min(places + 1, max_under_way); }
+  void TakePlaces() { places = std::max(places / 2, min_places); }
   bool HasPlace() const { return under_way < places && under_way + hung < max_under_way; }
 
   static Labels LabelsOf(std::string_view name, const char* reason) {
@@ -133,6 +135,7 @@ struct ProbeBudget::Pool {
   Lane hints;
   Lane periodic;
   const int max_under_way;
+  const int min_places;
   int places;
   int under_way = 0;
   int hung = 0;
@@ -229,6 +232,8 @@ void ProbeBudget::Start(Pool& pool, Probe& probe) {
     probe.hung = true;
     --pool.under_way;
     ++pool.hung;
+    // A server that is only slow still works on it.
+    pool.TakePlaces();
     FillPlaces(pool);
   });
 }
@@ -238,9 +243,9 @@ void ProbeBudget::End(Probe& probe) {
   probe.timer.reset();
   --(probe.hung ? pool.hung : pool.under_way);
   if (loop_.clock().TimeNow() - probe.began <= options_.slow_after) {
-    pool.places = std::min(pool.places + 1, options_.max_under_way);
+    pool.AddPlace();
   } else {
-    pool.places = std::max(pool.places / 2, std::min(options_.min_under_way, pool.places));
+    pool.TakePlaces();
   }
   FillPlaces(pool);
 }

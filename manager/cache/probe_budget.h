@@ -45,7 +45,7 @@ class ProbeBudget {
     TokenBucket::Options rechecks = {.per_second = 100, .burst = 500};
     TokenBucket::Options firsts = {.per_second = 1000, .burst = 1000};
     // Of a pool. This leaves places for the component's other calls (ClientOptions::max_in_flight).
-    // A pool begins with a quarter of them. An answer within `slow_after` adds one, and a later one
+    // A pool begins with an eighth of them. An answer within `slow_after` adds one, and a later one
     // takes half of them, down to `min_under_way`: to deny access in a namespace with thousands of
     // RoleBindings, or with large ones, takes a server seconds of all its cores.
     int max_under_way = 32;
@@ -53,6 +53,7 @@ class ProbeBudget {
     absl::Duration slow_after = absl::Seconds(1);
     // Without an answer for this long, a probe gives its place to another one: the server may never
     // answer it, and the others need not wait for that. Together they are at most `max_under_way`.
+    // It takes half of the places, too, as an answer that comes so late: the server may be slow.
     absl::Duration hung_after = absl::Seconds(15);
   };
   enum class Urgency { kRecheck, kFirst, kReopen, kHint, kPeriodic };
