@@ -52,7 +52,7 @@ class AccessProof : private WatchStream::Observer {
     bool needs_list = false;  // Cache sets it
     Backoff::Options error_backoff;
     Backoff::Options denied_backoff = {
-        .initial = absl::Seconds(1), .factor = 2, .max = absl::Seconds(60), .jitter = 0.2};
+        .initial = absl::Seconds(1), .factor = 2, .max = absl::Seconds(48), .jitter = 0.2};
     absl::Duration min_interval = absl::Seconds(1);  // between two checks
   };
   struct Config {

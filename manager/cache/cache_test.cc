@@ -204,8 +204,8 @@ TEST_F(CacheTest, AHintForANamespaceIsFollowedThere) {
   loop_.RunFor(absl::Seconds(1));
   EXPECT_EQ(foo.state(), DemandState::kSynced);
   EXPECT_EQ(bar.state(), DemandState::kForbidden);
-  loop_.RunFor(absl::Seconds(75));
-  EXPECT_EQ(bar.state(), DemandState::kSynced) << "without a hint within a minute and its jitter";
+  loop_.RunFor(absl::Seconds(58));
+  EXPECT_EQ(bar.state(), DemandState::kSynced) << "without a hint within a minute";
 
   // A revocation is noticed by the hint, although the watch stays open.
   server_.Revoke("a", "foo");

@@ -34,7 +34,7 @@ TEST_F(ReflectorAccessTest, ForbiddenIsAskedAgainSlowly) {
   StartWithList(403, StatusJson(403, "Forbidden", "User x cannot list"), /*times=*/20);
   EXPECT_EQ(TakeStates(), "Forbidden");
   EXPECT_EQ(reflector_->status().reason.code(), absl::StatusCode::kPermissionDenied);
-  ExpectWaits({1, 2, 4, 8, 16, 32, 60, 60}, /*jitter=*/0.2);
+  ExpectWaits({1, 2, 4, 8, 16, 32, 48, 48}, /*jitter=*/0.2);
   EXPECT_EQ(TakeStates(), "") << "one report per transition";
 }
 

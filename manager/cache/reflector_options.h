@@ -59,9 +59,9 @@ struct ReflectorOptions {
   // watch that was open for longer than backoff.max.
   absl::Duration backoff_reset = absl::Minutes(2);
 
-  // After a 403.
+  // After a 403. With its jitter, and the time of a request, a wait is less than a minute.
   Backoff::Options forbidden_backoff = {
-      .initial = absl::Seconds(1), .factor = 2, .max = absl::Seconds(60), .jitter = 0.2};
+      .initial = absl::Seconds(1), .factor = 2, .max = absl::Seconds(48), .jitter = 0.2};
   Backoff::Options absent_backoff = {
       .initial = absl::Seconds(2), .factor = 2, .max = absl::Seconds(30), .jitter = 0.2};
   // The minimum interval between requests that hints cause.
