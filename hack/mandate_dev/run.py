@@ -156,7 +156,13 @@ class Watcher:
         self._said = reasons
 
 
-def introduce(env: world.World, report: Report) -> None:
+def names_of(options: argparse.Namespace) -> str:
+    """What `make` needs to find this control plane again."""
+    operator = f" OPERATOR={shlex.quote(os.path.abspath(options.operator))}" if options.operator else ""
+    return operator + ("" if options.dir == default_folder(options.operator) else f" DIR={shlex.quote(options.dir)}")
+
+
+def introduce(env: world.World, report: Report, options: argparse.Namespace) -> None:
     report.say("")
     report.say("Running. In another terminal:")
     q = shlex.quote
@@ -168,20 +174,20 @@ def introduce(env: world.World, report: Report) -> None:
     else:
         report.say("  kubectl apply -f hack/demo/document.yaml      # an example: a template and its instance")
         report.say("  kubectl get scopeinstances,scopetemplates,rolebindings -A")
-    report.say(f"  {q(env.rbacgen)} trace {q(env.audit_log)}      # who did what")
+    base = f" --base-name={q(env.base)}" if isinstance(env, OperatorWorld) else ""
+    report.say(f"  {q(env.rbacgen)} trace{base} {q(env.audit_log)}      # who did what")
     report.say(f"  curl -s 'http://127.0.0.1:{env.health_port}/readyz?verbose'      # which components are ready, and why not")
     report.say(f"  curl -s http://127.0.0.1:{env.metrics_port}/metrics")
     report.say(f"  less {q(env.manager_log)}")
     if webhooks.configurations(env):
         report.say("While the manager is stopped, the API server denies the writes that the webhooks cover.")
     report.say("Ctrl-C stops the manager alone; the same command again builds it and starts it again. "
-               "`make stop`, with the same DIR=…, ends the control plane, too.")
+               f"`make stop{names_of(options)}` ends the control plane, too.")
     report.say("")
 
 
 def say_what_stays(options: argparse.Namespace, report: Report) -> None:
-    operator = f" OPERATOR={shlex.quote(os.path.abspath(options.operator))}" if options.operator else ""
-    where = operator + ("" if options.dir == default_folder(options.operator) else f" DIR={shlex.quote(options.dir)}")
+    where = names_of(options)
     report.say(f"The control plane and the logs stay in {options.dir}.")
     report.say(f"  make run{where}       # starts the manager again")
     report.say(f"  make stop{where}      # ends the control plane, and removes it with its data and logs")
@@ -241,7 +247,7 @@ def run(options: argparse.Namespace, report: Report) -> int:
         write_state(options.dir, owner=me, manager=processes.record(env.manager_pid()))
         if options.webhooks:
             webhooks.trust_conversions(env)
-        introduce(env, report)
+        introduce(env, report, options)
         return stay(env, report, options)
     except StepFailed as failure:
         report.failed(failure)

@@ -37,13 +37,15 @@ int Run(const Flags& flags) {
   const bool colour = isatty(STDOUT_FILENO) != 0 && std::getenv("NO_COLOR") == nullptr;
   const std::string text = flags.json ? TraceJson(report) : TraceText(report, colour);
   if (const int error = Emit("-", text)) return error;
+  if (report.requests == 0) {
+    PrintMessage(StrCat("the log has no request from the manager ", flags.options.base_name,
+                        " in namespace ", flags.options.ns,
+                        ", so it proves nothing; --base-name and --namespace name another manager, "
+                        "and the audit policy needs the level Metadata or higher"));
+  }
   if (!flags.check) return 0;
   for (const TraceFinding& finding : report.findings) {
     PrintMessage(StrCat(finding.kind, ": ", finding.text));
-  }
-  if (report.requests == 0) {
-    std::cerr << "rbacgen: the log has no request from the manager, so it proves nothing; the "
-                 "audit policy needs the level Metadata or higher\n";
   }
   return report.findings.empty() && report.requests > 0 ? 0 : kExitFound;
 }

@@ -57,6 +57,7 @@ says 'an empty log' err 'the log is empty: use the file that the API server writ
 grep kube-scheduler/1 "$dir/good.log" >"$dir/others.log"
 expect 0 'requests of others' trace "$dir/others.log"
 says 'requests of others' out 'nothing is proven without a request from the manager'
+says 'requests of others' err 'the log has no request from the manager mandate-manager in namespace mandate-system, so it proves nothing; --base-name'
 
 tail -n +2 "$dir/good.log" >"$dir/late.log"
 expect 0 'findings without --check' trace "$dir/late.log"

@@ -1,6 +1,7 @@
 """The flags of hack/run, and what `stop` ends."""
 import io
 import os
+import shlex
 import subprocess
 import tempfile
 import unittest
@@ -24,6 +25,13 @@ class Flags(unittest.TestCase):
         self.assertEqual(operator, f"{own}-backup")
         self.assertEqual(run.parse(["stop", "--operator", "/src/backup"]).dir, operator)
         self.assertEqual(run.parse(["--operator", "/src/backup", "--dir", "/tmp/x"]).dir, "/tmp/x")
+
+    def test_what_is_printed_finds_the_same_control_plane(self) -> None:
+        for flags in ([], ["--dir", "/tmp/a b"], ["--operator", "/src/backup"], ["--operator", "/src/backup", "--dir", "/tmp/x"]):
+            given = dict(word.split("=", 1) for word in shlex.split(run.names_of(run.parse(flags))))
+            again = [word for name, option in (("OPERATOR", "--operator"), ("DIR", "--dir")) if name in given
+                     for word in (option, given[name])]
+            self.assertEqual(run.parse(["stop", *again]).dir, run.parse(flags).dir)
 
     def test_a_program_without_its_operator_is_rejected(self) -> None:
         with redirect_stderr(io.StringIO()) as said:
