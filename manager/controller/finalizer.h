@@ -2,7 +2,8 @@
 //
 //   if (object.metadata().has_deletiontimestamp()) {
 //     …  // clean up
-//     return RemoveFinalizer(context, client, object, kFinalizer);
+//     RETURN_IF_ERROR(RemoveFinalizer(context, client, object, kFinalizer));
+//     return Result{};
 //   }
 //   RETURN_IF_ERROR(AddFinalizer(context, client, object, kFinalizer));
 #pragma once
@@ -10,6 +11,7 @@
 #include <algorithm>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "absl/status/status.h"
@@ -50,7 +52,8 @@ absl::Status AddFinalizer(const CallContext& context, Client& client, T& object,
 }
 
 // The opposite of AddFinalizer, with its errors; the finalizers of others stay. When the last one
-// of a deleted object is removed, the object goes.
+// of a deleted object is removed, the object goes. OK, too, if it is gone already: a reconcile may
+// follow before the cache knows.
 template <Object T, class Client>
 absl::Status RemoveFinalizer(const CallContext& context, Client& client, T& object,
                              std::string_view finalizer) {
@@ -59,7 +62,9 @@ absl::Status RemoveFinalizer(const CallContext& context, Client& client, T& obje
                                       object.metadata().finalizers().end());
   std::erase(finalizers, finalizer);
   ASSIGN_OR_RETURN(const MergePatch patch, FinalizersPatch(object, finalizers));
-  ASSIGN_OR_RETURN(object, client.template Patch<T>(context, KeyOf(object), patch));
+  absl::StatusOr<T> patched = client.template Patch<T>(context, KeyOf(object), patch);
+  if (absl::IsNotFound(patched.status())) return absl::OkStatus();
+  ASSIGN_OR_RETURN(object, std::move(patched));
   return absl::OkStatus();
 }
 

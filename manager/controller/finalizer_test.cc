@@ -72,6 +72,15 @@ TEST(FinalizerTest, SendsNothingIfNothingChanges) {
   EXPECT_THAT(client.patches, ElementsAre());
 }
 
+// A second reconcile may run before the cache knows that the first one has let the object go.
+TEST(FinalizerTest, IsRemovedFromAnObjectThatIsGone) {
+  RecordingClient client{.answer = absl::NotFoundError("no such object")};
+  rbacv1::Role role = Read({kOurs});
+  EXPECT_TRUE(RemoveFinalizer({}, client, role, kOurs).ok());
+  rbacv1::Role other = Read({});
+  EXPECT_TRUE(absl::IsNotFound(AddFinalizer({}, client, other, kOurs)));
+}
+
 TEST(FinalizerTest, AFailureLeavesTheObjectAsItWasRead) {
   RecordingClient client{.answer = absl::AbortedError("conflict")};
   rbacv1::Role role = Read({});
