@@ -32,7 +32,7 @@ class DemandSet::Core : public std::enable_shared_from_this<Core> {
   void Connect(std::string_view controller, Enqueue enqueue) {
     const Labels labels = {{"controller", std::string(controller)}, {"identity", component_}};
     MutexLock lock(mutex_);
-    log_ = log_.With("controller", controller);
+    log_ = log_.With("component", component_).With("controller", controller);
     gauges_ = {
         &metrics_.Gauge("mandate_demands",
                         "Demands that reconciled objects make while the program runs", labels),

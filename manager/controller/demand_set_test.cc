@@ -195,7 +195,8 @@ TEST_F(DemandSetTest, ADenialAndItsEndAreLoggedOnce) {
   const std::string line = log_->Last("Demand was denied");
   EXPECT_THAT(line, HasSubstr(RolesOf("foo").ToString()));
   EXPECT_THAT(line, HasSubstr("no"));
-  EXPECT_THAT(line, HasSubstr("controller"));
+  EXPECT_THAT(line, HasSubstr("component="));
+  EXPECT_THAT(line, HasSubstr("controller="));
   cache_.SetState(RolesOf("foo"), DemandState::kPending, absl::UnavailableError("opening"));
   cache_.SetState(RolesOf("foo"), DemandState::kSynced);
   cache_.SetState(RolesOf("foo"), DemandState::kStale, absl::UnavailableError("cut"));
