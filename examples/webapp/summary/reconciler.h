@@ -1,10 +1,9 @@
 // The component webapp-summary: counts the WebApps of the cluster in one ConfigMap.
 //
-// +mandate:component:name=webapp-summary
+// +mandate:component:name=webapp-summary,events=none
 // +kubebuilder:rbac:groups=apps.example.com,resources=webapps,verbs=list;watch
 // +mandate:rbac:groups=core,resources=configmaps,namespace=webapp-records,resourceNames=summary,verbs=list;watch,fieldSelector=metadata.name
-// +kubebuilder:rbac:groups=core,resources=configmaps,namespace=webapp-records,resourceNames=summary,verbs=patch
-// +kubebuilder:rbac:groups=core,resources=configmaps,namespace=webapp-records,verbs=create
+// +kubebuilder:rbac:groups=core,resources=configmaps,namespace=webapp-records,resourceNames=summary,verbs=create;patch
 #pragma once
 
 #include <memory>
