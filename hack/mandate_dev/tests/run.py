@@ -27,8 +27,9 @@ class Flags(unittest.TestCase):
         self.assertEqual(run.parse(["--operator", "/src/backup", "--dir", "/tmp/x"]).dir, "/tmp/x")
 
     def test_what_is_printed_finds_the_same_control_plane(self) -> None:
-        for flags in ([], ["--dir", "/tmp/a b"], ["--operator", "/src/backup"], ["--operator", "/src/backup", "--dir", "/tmp/x"]):
-            given = dict(word.split("=", 1) for word in shlex.split(run.names_of(run.parse(flags))))
+        cases: list[list[str]] = [[], ["--dir", "/tmp/a b"], ["--operator", "/src/backup"], ["--operator", "/src/backup", "--dir", "/tmp/x"]]
+        for flags in cases:
+            given = {name: value for name, _, value in (word.partition("=") for word in shlex.split(run.names_of(run.parse(flags))))}
             again = [word for name, option in (("OPERATOR", "--operator"), ("DIR", "--dir")) if name in given
                      for word in (option, given[name])]
             self.assertEqual(run.parse(["stop", *again]).dir, run.parse(flags).dir)
