@@ -291,7 +291,7 @@ TEST_F(EnvironmentTest, PrintsAnObjectThatIsNotAsExpected) {
       AllOf(HasSubstr("the configmaps of namespace"), HasSubstr("are not as expected after 200ms"),
             HasSubstr(R"("colour" : "red")")));
   EXPECT_THAT(FailureOf([&] { environment.EventuallyList<ConfigMap>("none", never); }),
-              HasSubstr("of namespace none are not as expected after 200ms: there are none"));
+              HasSubstr("of namespace none are not as expected after 200ms: no object exists"));
 }
 
 TEST_F(EnvironmentTest, ReportsCallsThatFail) {

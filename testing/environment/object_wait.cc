@@ -96,7 +96,7 @@ std::string Print(const RawObject& object, const ObjectWait& wait) {
 
 std::string Print(const RawObjects& objects, const ObjectWait& wait) {
   constexpr size_t kShown = 10;
-  if (objects.empty()) return wait.key.name.empty() ? ": there are none" : ": it is absent";
+  if (objects.empty()) return wait.key.name.empty() ? ": no object exists" : ": it is absent";
   std::string text = wait.key.name.empty() ? ". They are:" : ". It is:";
   size_t shown = 0;
   for (const auto& [key, object] : objects) {
