@@ -20,6 +20,7 @@
 #include "manager/client/object_patch.h"
 #include "manager/core/call_context.h"
 #include "manager/core/status_macros.h"
+#include "manager/object/api_error.h"
 #include "manager/object/kind.h"
 
 namespace mandate {
@@ -63,7 +64,10 @@ absl::Status RemoveFinalizer(const CallContext& context, Client& client, T& obje
   std::erase(finalizers, finalizer);
   ASSIGN_OR_RETURN(const MergePatch patch, FinalizersPatch(object, finalizers));
   absl::StatusOr<T> patched = client.template Patch<T>(context, KeyOf(object), patch);
-  if (absl::IsNotFound(patched.status())) return absl::OkStatus();
+  if (IsNotFound(patched.status()) &&
+      IsServerErrorAbout(patched.status(), object.metadata().name())) {
+    return absl::OkStatus();
+  }
   ASSIGN_OR_RETURN(object, std::move(patched));
   return absl::OkStatus();
 }

@@ -74,11 +74,22 @@ TEST(FinalizerTest, SendsNothingIfNothingChanges) {
 
 // A second reconcile may run before the cache knows that the first one has let the object go.
 TEST(FinalizerTest, IsRemovedFromAnObjectThatIsGone) {
-  RecordingClient client{.answer = absl::NotFoundError("no such object")};
+  ApiStatusProto gone;
+  gone.set_code(404);
+  gone.set_reason("NotFound");
+  gone.mutable_details()->set_name("a");
+  RecordingClient client{.answer = StatusFromApi(gone)};
   rbacv1::Role role = Read({kOurs});
   EXPECT_TRUE(RemoveFinalizer({}, client, role, kOurs).ok());
   rbacv1::Role other = Read({});
-  EXPECT_TRUE(absl::IsNotFound(AddFinalizer({}, client, other, kOurs)));
+  EXPECT_TRUE(IsNotFound(AddFinalizer({}, client, other, kOurs)));
+  // Not of the API server, or about something else: an admission webhook chooses its code.
+  ApiStatusProto foreign = gone;
+  foreign.mutable_details()->set_name("b");
+  for (const absl::Status& status : {absl::NotFoundError("a proxy"), StatusFromApi(foreign)}) {
+    client.answer = status;
+    EXPECT_TRUE(IsNotFound(RemoveFinalizer({}, client, role, kOurs))) << status;
+  }
 }
 
 TEST(FinalizerTest, AFailureLeavesTheObjectAsItWasRead) {
