@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "manager/cache/watch_errors.h"
 #include "manager/cache/watch_request.h"
 #include "manager/client/too_large.h"
 #include "manager/core/strings.h"
@@ -115,8 +116,8 @@ void AccessProof::CheckAgainLater() {
   });
 }
 
-void AccessProof::UpdateFlows() {
-  if (probe_ != nullptr) probe_->Join(flows_());
+void AccessProof::AddFlows(const ProbeBudget::Flows& flows) {
+  if (probe_ != nullptr) probe_->Join(flows);
 }
 
 void AccessProof::Check() {
@@ -190,10 +191,7 @@ void AccessProof::OnReview(Round& round, const std::string& verb,
   } else {
     counts_.denied.Increment();
     const std::string why = Abbreviated(review->status().reason(), kMaxErrorMessage);
-    round.refusal.Update(absl::PermissionDeniedError(
-        StrCat(client_.component(), " may not ", verb, " ", spec_.ToString(),
-               why.empty() ? "" : StrCat(" (", why, ")"),
-               ": grant it list and watch; a new grant is noticed without a restart")));
+    round.refusal.Update(AccessDenied(client_.component(), verb, spec_.ToString(), why));
   }
   if (round.awaited == 0) Conclude(round);
 }

@@ -80,8 +80,8 @@ class AccessProof : private WatchStream::Observer {
   // The access is not known yet, or may have changed: reviews when the budget allows, before the
   // periodic probes.
   void CheckSoon();
-  // Config::flows has more than before.
-  void UpdateFlows();
+  // Config::flows has these, too.
+  void AddFlows(const ProbeBudget::Flows& flows);
   // The server has accepted a watch of this component, for which it was asked at this time.
   void NoteProven(absl::Time asked);
   // The server has denied one. No more requests are sent until Check() or RetryLater().

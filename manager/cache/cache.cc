@@ -96,7 +96,7 @@ class Cache::Registry : public WatchRegistry, public std::enable_shared_from_thi
 
   void Change(WatchComponent& component, const DemandSpec& spec, std::shared_ptr<DemandFeed> feed,
               DemandChange change) override {
-    Post([&component, spec, feed = std::move(feed), change](Registry& self) {
+    Post([&component, spec, feed = std::move(feed), change = std::move(change)](Registry& self) {
       const auto it = self.watches_.find(spec);
       if (it != self.watches_.end()) it->second->Change(component, *feed, change);
     });

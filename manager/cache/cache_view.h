@@ -104,7 +104,7 @@ class DemandSink {
   virtual void OnState(const DemandStatus& status) = 0;
   // The tenants for whom the demand is made, such as namespaces; "": the component itself. While
   // the demand is denied, the probes of tenants take turns, and this one has the first turn of any
-  // of these (ProbeBudget). DemandHandle::UpdateFlows() tells of a further one.
+  // of these (ProbeBudget). DemandHandle::AddFlow() tells of a further one.
   virtual std::set<std::string> Flows() const { return {""}; }
 };
 
@@ -121,8 +121,8 @@ class DemandHandle {
   virtual void Pause() = 0;
   virtual void Resume() = 0;
 
-  // The sink has more Flows() than before. Those that it has no longer count until the next probe.
-  virtual void UpdateFlows() = 0;
+  // The sink has one more of Flows(). Those that it has no longer count until the next probe.
+  virtual void AddFlow(std::string flow) = 0;
 };
 
 // For reads that must not wait, as in a map, or on the loop, where any other context is an error.

@@ -22,18 +22,18 @@ class ComponentView::Handle : public DemandHandle {
   ~Handle() override {
     feed_->Close();
     scope_->Release();
-    Change(DemandChange::kLeave);
+    Change({DemandChange::kLeave});
   }
 
   DemandStatus status() const override { return feed_->status(); }
-  void Pause() override { Change(DemandChange::kPause); }
-  void Resume() override { Change(DemandChange::kResume); }
-  void UpdateFlows() override { Change(DemandChange::kFlows); }
+  void Pause() override { Change({DemandChange::kPause}); }
+  void Resume() override { Change({DemandChange::kResume}); }
+  void AddFlow(std::string flow) override { Change({DemandChange::kAddFlow, std::move(flow)}); }
 
  private:
   void Change(DemandChange change) {
     if (auto registry = registry_.lock()) {
-      registry->Change(*component_, scope_->spec(), feed_, change);
+      registry->Change(*component_, scope_->spec(), feed_, std::move(change));
     }
   }
 

@@ -18,7 +18,12 @@
 namespace mandate {
 
 // A call of a demand's handle.
-enum class DemandChange { kLeave, kPause, kResume, kFlows };
+struct DemandChange {
+  enum Call { kLeave, kPause, kResume, kAddFlow };
+
+  Call call;
+  std::string flow = {};  // kAddFlow
+};
 
 // A cursor over a store. Objects after the cursor have not been delivered yet: they are delivered
 // in slices, in the order of keys, one slice a turn of the loop. A change before the cursor is

@@ -185,6 +185,14 @@ TEST_P(DemandStatusByListTest, AComponentOverItsByteLimitFailsAndOthersGoOn) {
   EXPECT_EQ(Gauge("mandate_cache_budget_used_bytes", {{"identity", "a"}}), 0);
 }
 
+TEST_P(DemandStatusByListTest, TheFirstDenialSaysWhatToGrant) {
+  const Demanded demand = DemandAndSettle(Add(a_));
+  const std::string reason(demand.handle->status().reason.message());
+  EXPECT_EQ(reason.find("a may not list and watch widgets"), 0u) << reason;
+  EXPECT_NE(reason.find("is forbidden"), std::string::npos) << "the API server's: " << reason;
+  EXPECT_NE(reason.find("grant it list and watch"), std::string::npos) << reason;
+}
+
 TEST_F(DemandStatusTest, AListBeyondItsLimitIsRefused) {
   options_.max_list_bytes = 100;
   CacheView& view = AddGranted(a_);

@@ -25,11 +25,12 @@ struct DemandTable::Stream {
   DemandSpec spec;
   absl::flat_hash_set<const Owner*> everything;  // without a selector
   LabelIndex<Selecting> selecting;
-  std::map<std::string, size_t> namespaces;  // of the owners; with the number of demands
+  absl::flat_hash_map<uint32_t, uint32_t> namespaces;  // of the owners; the number of demands
 };
 
 struct DemandTable::Owner {
   DemandOwner name;
+  uint32_t ns = 0;             // the number of its namespace
   std::vector<Entry> entries;  // each once
   bool is_sorted = true;       // by stream, then by selector
 };
@@ -50,7 +51,10 @@ DemandTable::~DemandTable() = default;
 
 DemandTable::Owner& DemandTable::OwnerFor(const DemandOwner& owner) {
   auto& slot = owners_[owner.key];
-  if (slot == nullptr) slot = std::make_unique<Owner>();
+  if (slot == nullptr) {
+    slot = std::make_unique<Owner>();
+    slot->ns = namespaces_.Use(owner.key.ns);
+  }
   slot->name = owner;
   return *slot;
 }
@@ -87,9 +91,7 @@ void DemandTable::Link(const Owner& owner, const Entry& entry, Change& change) {
   Stream& stream = *entry.stream;
   const bool is_new = stream.IsEmpty();
   if (is_new) change.opened.push_back(stream.spec);
-  if (++stream.namespaces[owner.name.key.ns] == 1 && !is_new) {
-    change.joined.push_back(stream.spec);
-  }
+  if (++stream.namespaces[owner.ns] == 1 && !is_new) change.joined.push_back(stream.spec);
   ++demands_;
   Selector* selector = entry.selector;
   if (selector == nullptr) {
@@ -102,7 +104,7 @@ void DemandTable::Link(const Owner& owner, const Entry& entry, Change& change) {
 
 void DemandTable::Unlink(const Owner& owner, const Entry& entry, Change& change) {
   Stream& stream = *entry.stream;
-  const auto of = stream.namespaces.find(owner.name.key.ns);
+  const auto of = stream.namespaces.find(owner.ns);
   if (--of->second == 0) stream.namespaces.erase(of);
   --demands_;
   Selector* selector = entry.selector;
@@ -164,6 +166,7 @@ DemandTable::Change DemandTable::Release(const ObjectKey& key, std::string_view 
   const auto found = owners_.find(key);
   if (found == owners_.end() || (!uid.empty() && found->second->name.uid != uid)) return change;
   for (const Entry& entry : found->second->entries) Unlink(*found->second, entry, change);
+  namespaces_.Release(found->second->ns);
   owners_.erase(found);
   return change;
 }
@@ -174,6 +177,7 @@ DemandTable::Change DemandTable::ReleaseAll() {
   owners_.clear();
   streams_.clear();
   selectors_.clear();
+  namespaces_ = {};
   demands_ = 0;
   return change;
 }
@@ -201,7 +205,9 @@ std::set<std::string> DemandTable::NamespacesOfOwners(const DemandSpec& stream) 
   std::set<std::string> namespaces;
   const auto at = streams_.find(stream);
   if (at == streams_.end()) return namespaces;
-  for (const auto& [ns, demands] : at->second->namespaces) namespaces.insert(ns);
+  for (const auto& [ns, demands] : at->second->namespaces) {
+    namespaces.insert(namespaces_.NameOf(ns));
+  }
   return namespaces;
 }
 

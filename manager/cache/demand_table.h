@@ -12,6 +12,7 @@
 #include "absl/container/flat_hash_map.h"
 #include "absl/functional/function_ref.h"
 #include "manager/cache/cache_view.h"
+#include "manager/cache/name_numbers.h"
 #include "manager/object/kind.h"
 #include "manager/object/selector.h"
 
@@ -58,7 +59,7 @@ class DemandTable {
   struct Change {
     std::vector<DemandSpec> opened;  // the streams that got their first demand
     std::vector<DemandSpec> closed;  // those that lost their last one
-    std::vector<DemandSpec> joined;  // open ones whose NamespacesOfOwners() has grown
+    std::vector<DemandSpec> joined;  // open ones that have their first owner of this namespace
   };
   // The labels of an object.
   using Labels = std::map<std::string, std::string>;
@@ -116,6 +117,7 @@ class DemandTable {
   absl::flat_hash_map<DemandSpec, std::unique_ptr<Stream>> streams_;
   absl::flat_hash_map<ObjectKey, std::unique_ptr<Owner>> owners_;
   absl::flat_hash_map<std::string, std::unique_ptr<Selector>> selectors_;  // by their text
+  NameNumbers namespaces_;                                                 // of the owners
   size_t demands_ = 0;
 };
 

@@ -86,7 +86,7 @@ TEST_F(DeniedScopesTest, WhoDemandsTheSameDelaysNobody) {
     if (client == &a_) {
       // Another owner of the same demand.
       demands.back().sink->SetFlows({"one", "other"});
-      demands.back().handle->UpdateFlows();
+      demands.back().handle->AddFlow("other");
     } else {
       // Another demand for the same scope.
       auto sink = std::make_shared<RecordingSink>();
@@ -130,7 +130,7 @@ TEST_F(DeniedScopesTest, TheSponsorsRecheckTakesTheTurnsOfAnotherOwner) {
   }
   ASSERT_NE(last, nullptr);
   last->sink->SetFlows({"one", "other"});
-  last->handle->UpdateFlows();
+  last->handle->AddFlow("other");
   loop_.RunFor(absl::Seconds(4));
   EXPECT_EQ(last->state(), DemandState::kForbidden);
 }

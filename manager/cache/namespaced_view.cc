@@ -110,8 +110,8 @@ class NamespacedView::Handle : public DemandHandle {
   void Resume() override {
     for (const auto& part : parts_) part->Resume();
   }
-  void UpdateFlows() override {
-    for (const auto& part : parts_) part->UpdateFlows();
+  void AddFlow(std::string flow) override {
+    for (const auto& part : parts_) part->AddFlow(flow);
   }
 
  private:

@@ -140,9 +140,9 @@ class Reflector : private WatchStream::Observer {
   // The cause of an error may be gone: a reflector that waits because of 401, 403 or 404 tries
   // again.
   void RetryNow();
-  // Config::flows has more than before.
-  void UpdateFlows() {
-    if (probe_ != nullptr) probe_->Join(flows_());
+  // Config::flows has these, too.
+  void AddFlows(const ProbeBudget::Flows& flows) {
+    if (probe_ != nullptr) probe_->Join(flows);
   }
 
   // The store was emptied: the next pass begins without a version. Only while the status is

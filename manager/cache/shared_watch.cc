@@ -6,8 +6,23 @@
 
 #include "manager/cache/watch_errors.h"
 #include "manager/core/strings.h"
+#include "manager/object/api_error.h"
 
 namespace mandate {
+namespace {
+
+// `why` is the error of a list or a watch. The guard's has a next step of its own.
+absl::Status WatchDenied(const RestClient& client, const DemandSpec& spec,
+                         const absl::Status& why) {
+  if (HttpCode(why) == 403) {
+    return AccessDenied(client.component(), "list and watch", spec.ToString(),
+                        AsStd(why.message()));
+  }
+  return absl::PermissionDeniedError(StrCat(client.component(), " may not list and watch ",
+                                            spec.ToString(), ": ", AsStd(why.message())));
+}
+
+}  // namespace
 
 SharedWatch::SharedWatch(Config config)
     : config_(std::move(config)),
@@ -39,8 +54,9 @@ void SharedWatch::Join(WatchComponent& component, std::shared_ptr<ReadableScope>
                        std::shared_ptr<DemandFeed> feed) {
   WatchMember* member = Find(component);
   if (member != nullptr) {
+    const ProbeBudget::Flows flows = feed->Flows();
     member->Add(std::move(feed));
-    UpdateFlows(*member);
+    AddFlows(*member, flows);
     // A member without demands cannot be the sponsor; now it can.
     Rebalance();
     AdaptFollowers();
@@ -98,17 +114,18 @@ void SharedWatch::Sponsor(WatchMember& member, const std::string& version) {
   version.empty() ? reflector_->Start() : reflector_->StartFrom(version);
 }
 
-void SharedWatch::UpdateFlows(WatchMember& member) {
-  member.proof().UpdateFlows();
-  if (&member == sponsor_ && reflector_ != nullptr) reflector_->UpdateFlows();
+void SharedWatch::AddFlows(WatchMember& member, const ProbeBudget::Flows& flows) {
+  member.proof().AddFlows(flows);
+  if (&member == sponsor_ && reflector_ != nullptr) reflector_->AddFlows(flows);
 }
 
-void SharedWatch::Change(const WatchComponent& component, DemandFeed& feed, DemandChange change) {
+void SharedWatch::Change(const WatchComponent& component, DemandFeed& feed,
+                         const DemandChange& change) {
   // A member stays at least until its last demand has left.
   WatchMember& member = *Find(component);
-  if (change == DemandChange::kPause) return member.Pause(feed);
-  if (change == DemandChange::kResume) return member.Resume(feed);
-  if (change == DemandChange::kFlows) return UpdateFlows(member);
+  if (change.call == DemandChange::kPause) return member.Pause(feed);
+  if (change.call == DemandChange::kResume) return member.Resume(feed);
+  if (change.call == DemandChange::kAddFlow) return AddFlows(member, {change.flow});
   member.Remove(feed);
   if (member.HasDemands()) return;
   AdaptFollowers();
@@ -262,9 +279,7 @@ void SharedWatch::OnStatus(const DemandStatus& status) {
   // If the sponsor's own review was denied before, its reason stays.
   if (status.state == DemandState::kForbidden &&
       sponsor_->proof().state() != AccessProof::State::kDenied) {
-    sponsor_->proof().NoteDenied(absl::PermissionDeniedError(
-        StrCat(sponsor_->client().component(), " may not list and watch ", config_.spec.ToString(),
-               ": ", AsStd(status.reason.message()))));
+    sponsor_->proof().NoteDenied(WatchDenied(sponsor_->client(), config_.spec, status.reason));
   }
   Rebalance();
   for (const auto& member : members_) Update(*member);

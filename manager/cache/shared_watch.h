@@ -70,7 +70,7 @@ class SharedWatch : private Reflector::Owner, private KindStore::Listener {
   void Join(WatchComponent& component, std::shared_ptr<ReadableScope> scope,
             std::shared_ptr<DemandFeed> feed);
   // Changes a demand that has joined, and has not left.
-  void Change(const WatchComponent& component, DemandFeed& feed, DemandChange change);
+  void Change(const WatchComponent& component, DemandFeed& feed, const DemandChange& change);
   bool empty() const { return members_.empty(); }
 
   // The access of this component (empty: of all) may have changed before `until`, or the kind may
@@ -106,7 +106,7 @@ class SharedWatch : private Reflector::Owner, private KindStore::Listener {
   void Retire(WatchMember& member);
   WatchMember* Find(const WatchComponent& component);
   // Its demands have more flows than before: its waiting probes take these turns, too.
-  void UpdateFlows(WatchMember& member);
+  void AddFlows(WatchMember& member, const ProbeBudget::Flows& flows);
   // Replaces the sponsor, if it must be replaced and a member can replace it.
   void Rebalance();
   bool SponsorCannotWatch() const;

@@ -19,8 +19,9 @@ namespace mandate {
 class WatchCloser {
  public:
   struct Options {
+    // Less than 200 in the first second, also for an API server that sees some of them late.
     double per_second = 150;
-    int burst = 50;
+    int burst = 40;
     // While more wait, the oldest is closed at once: each takes memory here, too.
     int max_waiting = 2000;
   };

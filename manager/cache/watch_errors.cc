@@ -68,4 +68,11 @@ absl::Status Explain(const KindInfo& kind, const absl::Status& error) {
   return explained;
 }
 
+absl::Status AccessDenied(std::string_view component, std::string_view verb, std::string_view scope,
+                          std::string_view why) {
+  return absl::PermissionDeniedError(
+      StrCat(component, " may not ", verb, " ", scope, why.empty() ? "" : StrCat(" (", why, ")"),
+             ": grant it list and watch; a new grant is noticed without a restart"));
+}
+
 }  // namespace mandate

@@ -1,6 +1,8 @@
 // The errors of LIST and WATCH that a reflector distinguishes.
 #pragma once
 
+#include <string_view>
+
 #include "absl/status/status.h"
 #include "manager/object/kind.h"
 
@@ -29,5 +31,10 @@ bool IsLocalLimit(const absl::Status& status);
 // CustomResourceDefinitions come and go: its own messages ("404 page not found", "storage is
 // (re)initializing") name neither. Keeps the code and the payloads; other errors stay as they are.
 absl::Status Explain(const KindInfo& kind, const absl::Status& error);
+
+// What a component may not do ("list", "list and watch") with what (DemandSpec::ToString()), the
+// API server's reason if it gave one, and the next step. kPermissionDenied.
+absl::Status AccessDenied(std::string_view component, std::string_view verb, std::string_view scope,
+                          std::string_view why);
 
 }  // namespace mandate

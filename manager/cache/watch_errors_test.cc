@@ -52,5 +52,16 @@ TEST(ExplainTest, KeepsOtherErrors) {
   }
 }
 
+TEST(AccessDeniedTest, NamesTheRequestTheReasonAndTheNextStep) {
+  EXPECT_EQ(AccessDenied("memcached", "list", "widgets of example.com/v1", ""),
+            absl::PermissionDeniedError("memcached may not list widgets of example.com/v1: grant "
+                                        "it list and watch; a new grant is noticed without a "
+                                        "restart"));
+  EXPECT_EQ(AccessDenied("memcached", "list and watch", "widgets of example.com/v1", "no rule"),
+            absl::PermissionDeniedError("memcached may not list and watch widgets of "
+                                        "example.com/v1 (no rule): grant it list and watch; a new "
+                                        "grant is noticed without a restart"));
+}
+
 }  // namespace
 }  // namespace mandate

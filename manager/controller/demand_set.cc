@@ -42,8 +42,8 @@ class DemandSet::Core : public std::enable_shared_from_this<Core> {
     enqueue_ = std::move(enqueue);
   }
 
-  // Applies `change`, which runs under the lock.
-  void Apply(absl::FunctionRef<DemandTable::Change(DemandTable&)> change) {
+  // Applies `change`, which runs under the lock, to the demands of an owner in namespace `ns`.
+  void Apply(const std::string& ns, absl::FunctionRef<DemandTable::Change(DemandTable&)> change) {
     std::vector<std::pair<DemandSpec, std::shared_ptr<Watched>>> opened;
     std::vector<std::shared_ptr<Watched>> joined;
     std::vector<std::shared_ptr<Watched>> closed;  // destroyed without the lock
@@ -58,12 +58,11 @@ class DemandSet::Core : public std::enable_shared_from_this<Core> {
       for (const DemandSpec& spec : changed.closed) closed.push_back(Extract(spec));
       for (const DemandSpec& spec : changed.joined) {
         const auto& watched = watched_.at(spec);
-        watched->handle == nullptr ? void(watched->has_more_flows = true)
-                                   : joined.push_back(watched);
+        watched->handle == nullptr ? watched->more_flows.push_back(ns) : joined.push_back(watched);
       }
       UpdateGauges();
     }
-    for (const auto& watched : joined) watched->handle->UpdateFlows();
+    for (const auto& watched : joined) watched->handle->AddFlow(ns);
     // The cache may call a sink inside Demand().
     for (const auto& [spec, watched] : opened) Open(spec, watched);
     EndWaits(changed.closed);
@@ -135,7 +134,7 @@ class DemandSet::Core : public std::enable_shared_from_this<Core> {
   // One open demand of the cache.
   struct Watched {
     std::unique_ptr<DemandHandle> handle;  // null until the cache has returned it
-    bool has_more_flows = false;           // since then; to be told when it has
+    std::vector<std::string> more_flows;   // since it was asked; for the handle
     DemandStatus status;
     bool denied = false;  // since it was synced last, or since its begin
   };
@@ -194,7 +193,9 @@ class DemandSet::Core : public std::enable_shared_from_this<Core> {
     // Else another thread has released the demand meanwhile, and the handle ends it here.
     if (current == watched_.end() || current->second != watched) return;
     watched->handle.swap(handle);
-    if (watched->has_more_flows) watched->handle->UpdateFlows();
+    for (std::string& flow : std::exchange(watched->more_flows, {})) {
+      watched->handle->AddFlow(std::move(flow));
+    }
   }
 
   // Ends the waits for demands that were released.
@@ -316,15 +317,16 @@ DemandSet::DemandSet(const ControllerContext& controller_context)
 DemandSet::~DemandSet() { core_->Close(); }
 
 void DemandSet::Replace(const DemandOwner& owner, const std::vector<SelectedDemand>& demands) {
-  core_->Apply([&](DemandTable& table) { return table.Replace(owner, demands); });
+  core_->Apply(owner.key.ns, [&](DemandTable& table) { return table.Replace(owner, demands); });
 }
 
 void DemandSet::Release(const DemandOwner& owner) {
-  core_->Apply([&](DemandTable& table) { return table.Release(owner.key, owner.uid); });
+  core_->Apply(owner.key.ns,
+               [&](DemandTable& table) { return table.Release(owner.key, owner.uid); });
 }
 
 void DemandSet::Release(const ObjectKey& owner) {
-  core_->Apply([&](DemandTable& table) { return table.Release(owner); });
+  core_->Apply(owner.ns, [&](DemandTable& table) { return table.Release(owner); });
 }
 
 absl::Status DemandSet::Check(const DemandOwner& owner) const { return core_->Check(owner.key); }
@@ -335,7 +337,7 @@ std::optional<DemandStatus> DemandSet::StatusOf(const DemandSpec& spec) const {
 
 absl::Status DemandSet::Await(const CallContext& context, const DemandOwner& owner,
                               const SelectedDemand& demand) {
-  core_->Apply([&](DemandTable& table) { return table.Add(owner, demand); });
+  core_->Apply(owner.key.ns, [&](DemandTable& table) { return table.Add(owner, demand); });
   return core_->Await(context, demand.Stream());
 }
 

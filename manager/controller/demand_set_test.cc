@@ -90,12 +90,12 @@ TEST_F(DemandSetTest, TheFlowsOfADemandAreItsOwnersNamespaces) {
   StartWithDemands();
   demands_->Replace({{"tenant", "a"}, "1"}, {{RolesOf("foo")}});
   EXPECT_THAT(cache_.FlowsOf(RolesOf("foo")), ElementsAre("tenant"));
-  EXPECT_EQ(cache_.flow_updates(), 0);
+  EXPECT_THAT(cache_.added_flows(), IsEmpty());
   demands_->Replace({{"foo", "b"}, "2"}, {{RolesOf("foo")}});
   EXPECT_THAT(cache_.FlowsOf(RolesOf("foo")), ElementsAre("foo", "tenant"));
-  EXPECT_EQ(cache_.flow_updates(), 1);
+  EXPECT_THAT(cache_.added_flows(), ElementsAre("foo")) << "the new one alone";
   demands_->Replace({{"foo", "c"}, "3"}, {{RolesOf("foo")}});
-  EXPECT_EQ(cache_.flow_updates(), 1) << "the namespace has its turns already";
+  EXPECT_THAT(cache_.added_flows(), ElementsAre("foo")) << "the namespace has its turns already";
 }
 
 TEST_F(DemandSetTest, AnOwnerThatJoinsWhileTheDemandOpensIsTold) {
@@ -103,7 +103,7 @@ TEST_F(DemandSetTest, AnOwnerThatJoinsWhileTheDemandOpensIsTold) {
   cache_.OnDemand([&] { demands_->Replace({{"foo", "b"}, "2"}, {{RolesOf("foo")}}); });
   demands_->Replace({{"tenant", "a"}, "1"}, {{RolesOf("foo")}});
   EXPECT_THAT(cache_.FlowsOf(RolesOf("foo")), ElementsAre("foo", "tenant"));
-  EXPECT_EQ(cache_.flow_updates(), 1);
+  EXPECT_THAT(cache_.added_flows(), ElementsAre("foo"));
 }
 
 TEST_F(DemandSetTest, AnEventIsARequestForEachOwnerThatDemandsTheObject) {

@@ -78,7 +78,7 @@ class ReplayingView : public CacheView {
     DemandStatus status() const override { return {DemandState::kSynced, absl::OkStatus()}; }
     void Pause() override {}
     void Resume() override {}
-    void UpdateFlows() override {}
+    void AddFlow(std::string) override {}
   };
 
   Loop& loop_;

@@ -35,7 +35,11 @@ absl::Status Streams(const Rig::Options& options, int workload, int size) {
   const auto start = std::chrono::steady_clock::now();
   demands.ReplaceAndSync(owners);
   Report("sync", Seconds(std::chrono::steady_clock::now() - start), "s");
-  Report("cpu", CpuSeconds() - cpu, "s");
+  const double took = CpuSeconds() - cpu;
+  size_t count = 0;
+  for (const OwnedDemands& owned : owners) count += owned.demands.size();
+  Report("cpu", took, "s");
+  Report("cpu per demand", took * 1e6 / static_cast<double>(count), "us");
   ASSIGN_OR_RETURN(const ServerStats stats, AskServer());
   Report("streams", stats.open, "");
   Report("requests", stats.requests, "");

@@ -121,6 +121,7 @@ def goals(s: Sizes) -> list[Goal]:
         Goal("G5", "the same with one more or one less", "commits", "changed commit", unit="µs"),
         Goal("G5", f"one demand more for an owner of {n:,}", "additions", "addition to few", unit="ns"),
         Goal("G5", f"the same for an owner of {16 * n:,}", "additions", "ratio", 3, unit="×"),
+        Goal("G5", f"W3: {2 * n * n:,} demands of {n:,} owners: CPU of each until all is synced", "W3", "cpu per demand", 10, unit="µs"),
         Goal("G6", f"{s.cycles:,} cycles: streams left", "cycles", "streams left", 0, "="),
         Goal("G6", "demands left", "cycles", "demands left", 0, "="),
         Goal("G6", "growth of resident memory", "cycles", "rss drift", 2**20, unit="B"),

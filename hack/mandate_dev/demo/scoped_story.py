@@ -12,7 +12,7 @@ from mandate_dev.world import BASE
 # Seconds: a proof of access lasts five minutes.
 REVOCATION = 400
 # When the cache asks again (docs/cache.md).
-DENIAL = "asks again after 1 s, doubling to 60 s"
+DENIAL = "asks again after 1 s, doubling to 48 s"
 PROOF = "renews each proof of access within 5 min"
 HINT = "gets a hint from access-observer"
 DENIED = ('Not permitted to get Deployment: deployments.apps "memcached-sample-denied" is forbidden: '

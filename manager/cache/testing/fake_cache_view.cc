@@ -1,6 +1,5 @@
 #include "manager/cache/testing/fake_cache_view.h"
 
-#include <atomic>
 #include <limits>
 #include <map>
 #include <utility>
@@ -71,18 +70,18 @@ class FakeCacheView::Registry : public WatchRegistry,
 
   void Change(WatchComponent&, const DemandSpec& spec, std::shared_ptr<DemandFeed> feed,
               DemandChange change) override {
-    if (change == DemandChange::kPause && on_pause) on_pause();
-    if (change == DemandChange::kFlows) return void(++flow_updates);
+    if (change.call == DemandChange::kPause && on_pause) on_pause();
     MutexLock lock(mutex_);
-    if (change == DemandChange::kLeave) {
+    if (change.call == DemandChange::kAddFlow) return added_flows_.push_back(change.flow);
+    if (change.call == DemandChange::kLeave) {
       std::erase_if(demands_, [&](const auto& demand) { return demand.first == feed; });
     }
-    client.loop().Post([self = shared_from_this(), spec, feed, change] {
+    client.loop().Post([self = shared_from_this(), spec, feed, call = change.call] {
       Watch& watch = self->watches_[spec];
       const auto member = watch.feeds.find(feed);
       if (member == watch.feeds.end()) return;
-      if (change == DemandChange::kLeave) return void(watch.feeds.erase(member));
-      if (change == DemandChange::kPause) return feed->Pause(watch.store->Snapshot());
+      if (call == DemandChange::kLeave) return void(watch.feeds.erase(member));
+      if (call == DemandChange::kPause) return feed->Pause(watch.store->Snapshot());
       feed->Resume();
       self->Show(watch, *member->second, *feed);
     });
@@ -129,13 +128,17 @@ class FakeCacheView::Registry : public WatchRegistry,
     return found == nullptr ? std::set<std::string>() : found->Flows();
   }
 
+  std::vector<std::string> added_flows() const {
+    MutexLock lock(mutex_);
+    return added_flows_;
+  }
+
   std::string NextVersion() { return StrCat(++version_); }
 
   NoServer client;
   Metrics metrics;
   std::function<void()> on_demand;  // runs once
   std::function<void()> on_pause;   // set before the first demand
-  std::atomic<int> flow_updates = 0;
 
  private:
   // The demands for the same.
@@ -192,6 +195,7 @@ class FakeCacheView::Registry : public WatchRegistry,
   int64_t version_ = 1000;
   mutable Mutex mutex_;
   std::vector<std::pair<std::shared_ptr<DemandFeed>, DemandSpec>> demands_ ABSL_GUARDED_BY(mutex_);
+  std::vector<std::string> added_flows_ ABSL_GUARDED_BY(mutex_);
 };
 
 FakeCacheView::FakeCacheView(Loop& loop) : FakeCacheView(std::make_shared<Registry>(loop)) {}
@@ -241,6 +245,6 @@ std::set<std::string> FakeCacheView::FlowsOf(const DemandSpec& spec) const {
   return registry_->FlowsOf(spec);
 }
 
-int FakeCacheView::flow_updates() const { return registry_->flow_updates; }
+std::vector<std::string> FakeCacheView::added_flows() const { return registry_->added_flows(); }
 
 }  // namespace mandate

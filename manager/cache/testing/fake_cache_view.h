@@ -52,8 +52,8 @@ class FakeCacheView : public ComponentView {
   std::vector<DemandSpec> demands() const;
   // DemandSink::Flows() of the last demand for exactly this.
   std::set<std::string> FlowsOf(const DemandSpec& spec) const;
-  // How often a demand had more flows.
-  int flow_updates() const;
+  // The flows that demands got later, one for each call of DemandHandle::AddFlow().
+  std::vector<std::string> added_flows() const;
 
  private:
   class Registry;
