@@ -52,8 +52,8 @@ manifests: setup ## Regenerate the chart's generated part and the CRDs from mark
 	@hack/manifests
 
 .PHONY: component
-component: setup ## A new component that builds and runs as it stands: NAME=backup KIND=Backup [GROUP=mandate.io] [WEBHOOK=1] [CONVERSION=1] [DEMANDS=1]
-	@hack/component $${WEBHOOK:+"--webhook=$$WEBHOOK"} $${CONVERSION:+"--conversion=$$CONVERSION"} $${DEMANDS:+"--demands=$$DEMANDS"} "$$NAME" "$$KIND" "$${GROUP:-mandate.io}"
+component: setup ## A new component that builds and runs as it stands: NAME=backup KIND=Backup [GROUP=mandate.io] [WEBHOOK=1] [CONVERSION=1] [DEMANDS=1], or for a kind that exists: KIND=Pod RESOURCE=false [GROUP=core]
+	@hack/component $${WEBHOOK:+"--webhook=$$WEBHOOK"} $${CONVERSION:+"--conversion=$$CONVERSION"} $${DEMANDS:+"--demands=$$DEMANDS"} $${RESOURCE:+"--resource=$$RESOURCE"} "$$NAME" "$$KIND" $${GROUP:+"$$GROUP"}
 
 .PHONY: operator
 operator: setup ## A new operator in a folder of its own, outside this clone: DIR=../backup NAME=backup KIND=Backup [GROUP=example.com]

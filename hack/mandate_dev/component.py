@@ -1,15 +1,19 @@
 """Creates a component: its kind, its plan and reconciler with their tests, and its identity in the chart.
 
 usage: hack/component [--webhook] [--conversion] [--demands] NAME KIND [GROUP]
+       hack/component --resource=false NAME KIND [GROUP]
        make component NAME=backup KIND=Backup [GROUP=mandate.io] [WEBHOOK=1] [CONVERSION=1] [DEMANDS=1]
+       make component NAME=pod-names KIND=Pod RESOURCE=false [GROUP=core]
 
 NAME is the name of the component (backup, disk-check), KIND the kind of the objects that it serves, GROUP their API
 group. Folders and files have NAME with "_" for "-": controllers/disk_check. With --webhook, a second component
 NAME-webhook validates the objects. With --conversion, the kind has the versions v1, which is stored, and v1beta1, and
 NAME-webhook converts between them. With --demands, the component reads the Services of the namespace that the object
 names, where and while an administrator lets it. The new component builds, passes its tests and runs under its own ServiceAccount
-without changes: it keeps a ConfigMap with the data of the spec for each object. Exit 2, without writing anything, if
-the component cannot be created.
+without changes: it keeps a ConfigMap with the data of the spec for each object. With --resource=false, the component
+has no kind of its own: KIND is one of Kubernetes' kinds (Pod of the group core, Deployment of apps), and each object with the
+annotation mandate.io/NAME: "true" gets its name as a label. Exit 2, without writing anything, if the component cannot be
+created.
 """
 import os
 import re
@@ -19,7 +23,8 @@ import sys
 from collections.abc import Iterable, Sequence, Set
 from typing import Any
 
-from mandate_dev import processes
+from mandate_dev import existing_kind, processes
+from mandate_dev.component_names import KEYWORDS, MACROS, Refused, constant_of, words_of
 from mandate_dev.paths import ROOT
 
 TEMPLATES = os.path.join(ROOT, "hack", "component_templates")
@@ -32,19 +37,8 @@ CERTIFICATES = "controllers/certificates/webhook_certificates.h"
 OPTIONS = {"--webhook": "WEBHOOK", "--conversion": "CONVERSION", "--demands": "DEMANDS"}
 # Those that need the component NAME-webhook.
 SERVED = {"WEBHOOK", "CONVERSION"}
-
-LABEL = r"[a-z0-9]([-a-z0-9]*[a-z0-9])?"
-KEYWORDS = set("""alignas alignof and and_eq asm auto bitand bitor bool break case catch char class compl concept const
-    consteval constexpr constinit continue decltype default delete do double else enum explicit export extern false float
-    for friend goto if inline int long mutable namespace new noexcept not not_eq nullptr operator or or_eq private
-    protected public register requires return short signed sizeof static struct switch template this throw true try
-    typedef typeid typename union unsigned using virtual void volatile while xor xor_eq""".split())
-# Macros of the C library whose value is not their own name.
-MACROS = {"errno"}
-
-
-class Refused(Exception):
-    """The component cannot be created; the message is the reason, in one line."""
+# --resource=false, kubebuilder's name for it: the kind exists already.
+EXISTING = "EXISTING"
 
 
 def read(path: str) -> str:
@@ -59,41 +53,9 @@ def grep(pattern: str, *pathspec: str) -> list[str]:
     return done.stdout.splitlines()
 
 
-def plural_of(kind: str) -> str:
-    word = kind.lower()
-    if re.search(r"(s|x|z|ch|sh)$", word):
-        return word + "es"
-    return re.sub(r"([^aeiou])y$", r"\1ie", word) + "s"
-
-
-def constant_of(name: str) -> str:
-    """Returns the name that `rbacgen header` gives the mandate."""
-    return "k" + "".join(part[:1].upper() + part[1:] for part in name.split("-"))
-
-
-def words_of(name: str, kind: str, group: str) -> dict[str, str]:
-    """Rejects names that cannot be those of a component; returns the values of the templates' @WORDS@."""
-    if not re.fullmatch(LABEL, name) or len(name) > 63 or not name[0].isalpha() or "--" in name:
-        raise Refused(f'NAME must be a DNS label that begins with a letter, of at most 63 of a-z, 0-9 and single "-", '
-                      f'such as disk-check; got "{name}"')
-    if name == "base":
-        raise Refused('NAME "base" is reserved for the manager\'s own identity; choose another')
-    # A list's kind is KINDList, and Kubernetes allows 63 characters for it.
-    if not re.fullmatch(r"[A-Z][A-Za-z0-9]{0,58}", kind) or not re.search("[a-z]", kind):
-        raise Refused(f'KIND must be CamelCase, at most 59 of A-Z, a-z and 0-9, such as DiskCheck; got "{kind}"')
-    if not re.fullmatch(rf"{LABEL}(\.{LABEL})+", group) or len(group) > 253 or any(len(l) > 63 for l in group.split(".")):
-        raise Refused(f'GROUP must be a DNS name of at least two labels, such as mandate.io; got "{group}"')
-    if re.search(r"(^|\.)(k8s|kubernetes)\.io$", group):
-        raise Refused(f'GROUP "{group}" is Kubernetes\' own, which needs the approval of its API reviewers; choose another')
-    snake = name.replace("-", "_")
-    return {"NAME": name, "SNAKE": snake, "UPPER": snake.upper(), "KIND": kind, "GROUP": group, "PLURAL": plural_of(kind),
-            "CONSTANT": constant_of(name), "WEBHOOKCONSTANT": constant_of(f"{name}-webhook"), "LOWER": kind.lower(),
-            "DASHED": group.replace(".", "-")}
-
-
-def check(name: str, kind: str, group: str) -> dict[str, str]:
+def check(name: str, kind: str, group: str, options: Set[str] = frozenset()) -> dict[str, str]:
     """Rejects names that cannot be a component here; returns the values of the templates' @WORDS@."""
-    words = words_of(name, kind, group)
+    words = existing_kind.words_of(name, kind, group) if EXISTING in options else words_of(name, kind, group)
     snake, plural = words["SNAKE"], words["PLURAL"]
     taken = {line.partition("name=")[2].split(",")[0] for line in grep(r"^// *\+mandate:component:name=[^ ]+", "*.h", "*.cc")}
     for other in sorted(taken):
@@ -136,11 +98,16 @@ def formatted(path: str, text: str) -> str:
 def new_files(words: dict[str, str], options: Set[str]) -> dict[str, str]:
     """Returns path → text, from the templates."""
     snake = words["SNAKE"]
-    files = {}
+    files: dict[str, str] = {}
 
     def add(path: str, template: str, words: dict[str, str], options: Set[str]) -> None:
         files[path] = formatted(path, filled(template, words, options))
 
+    if EXISTING in options:
+        for template in sorted(os.listdir(os.path.join(TEMPLATES, "existing"))):
+            add(f"controllers/{snake}/{template.removesuffix('.in')}", os.path.join("existing", template), words, options)
+        add(f"controllers/{snake}/mutate_test.sh", "mutate_test.sh.in", words, options)
+        return files
     folders = {"webhook": options & SERVED, "conversion": options & {"CONVERSION"},
                "demands": options & {"DEMANDS"}}
     for folder in (folder for folder, its_options in folders.items() if its_options):
@@ -266,7 +233,7 @@ def manifests(*arguments: str) -> subprocess.CompletedProcess[str]:
 
 
 def make(name: str, kind: str, group: str, options: Set[str]) -> None:
-    words = check(name, kind, group)
+    words = check(name, kind, group, options)
     words["VERSION"] = "v1" if "CONVERSION" in options else "v1alpha1"
     if options & SERVED:
         check_webhook(words)
@@ -291,34 +258,53 @@ def make(name: str, kind: str, group: str, options: Set[str]) -> None:
     for path in changed:
         print(f"wrote {path} (registered)")
     print(after.stdout, end="")
-    snake, plural = words["SNAKE"], words["PLURAL"]
-    print(f"""
-Component {name} keeps a ConfigMap for each {kind}, as ServiceAccount mandate-manager-{name}. Next:
+    print(next_steps(words, options))
+
+
+def next_steps(words: dict[str, str], options: Set[str]) -> str:
+    name, kind, group, snake, plural = (words[word] for word in ("NAME", "KIND", "GROUP", "SNAKE", "PLURAL"))
+    tests = f"""Next:
   hack/bazel test //controllers/{snake}/...      # its own tests; make test: all
-  make run                                       # then, in another terminal, with the KUBECONFIG and PATH that it prints:
+  make run                                       # then, in another terminal, with the KUBECONFIG and PATH that it prints:"""
+    code = (f"Its behaviour is in controllers/{snake}/plan.cc, its permissions are in the markers of "
+            f"controllers/{snake}/reconciler.h")
+    if EXISTING in options:
+        return f"""
+Component {name} labels each {kind} that has the annotation mandate.io/{name}: "true" with its name, as ServiceAccount
+mandate-manager-{name}. {tests}
+  kubectl annotate {plural} --all mandate.io/{name}=true
+  kubectl get {plural} --show-labels
+{code};
+after a change of those, make manifests."""
+    text = f"""
+Component {name} keeps a ConfigMap for each {kind}, as ServiceAccount mandate-manager-{name}. {tests}
   kubectl apply -f controllers/{snake}/sample.yaml
   kubectl get {plural}.{group},configmaps
-Its behaviour is in controllers/{snake}/plan.cc, its permissions are in the markers of controllers/{snake}/reconciler.h, and
-what users write in api/{snake}/{words["VERSION"]}/{snake}.proto; after a change of those two, make manifests.""")
+{code}, and
+what users write in api/{snake}/{words["VERSION"]}/{snake}.proto; after a change of those two, make manifests."""
     if "DEMANDS" in options:
-        print(f"""
+        text += f"""
+
 A {kind} with servicesOf lists the Services of that namespace, and reports what it is denied (docs/scoped-reads.md):
   kubectl apply -f controllers/{snake}/sample_services.yaml
   kubectl create rolebinding {name} -n default --clusterrole=mandate-manager-{name}-external \\
-    --serviceaccount=mandate-system:mandate-manager-{name}""")
+    --serviceaccount=mandate-system:mandate-manager-{name}"""
     if options & SERVED:
         tasks = [("WEBHOOK", f"validates each {kind} before it is stored (webhooks/{snake}/webhook.cc)"),
                  ("CONVERSION", f"converts it between v1 and v1beta1 (webhooks/{snake}/converter.cc)")]
-        print(f"""
+        text += f"""
+
 Component {name}-webhook {", and ".join(task for option, task in tasks if option in options)}.
 It runs with make run WEBHOOKS=1, and in a cluster with the chart's webhooks.enabled (docs/webhooks.md). Its tests:
-  hack/bazel test //webhooks/{snake}/...""")
+  hack/bazel test //webhooks/{snake}/..."""
     if "CONVERSION" in options:
-        print(f"""
+        text += f"""
+
 A write or a read in v1beta1 needs that webhook; one in v1 does not. In a cluster, set the caBundle of its CRD:
 docs/webhooks.md#conversion. With make run WEBHOOKS=1 it is set:
   kubectl apply -f controllers/{snake}/sample_v1beta1.yaml
-  kubectl get {plural}.v1.{group} sample-v1beta1 -o yaml""")
+  kubectl get {plural}.v1.{group} sample-v1beta1 -o yaml"""
+    return text
 
 
 def options_of(argv: Sequence[str]) -> tuple[set[str], list[str]]:
@@ -329,12 +315,19 @@ def options_of(argv: Sequence[str]) -> tuple[set[str], list[str]]:
         option, _, value = argument.partition("=")
         if not option.startswith("--"):
             others.append(argument)
+        elif option == "--resource":
+            if value not in ("", "true", "false"):
+                raise Refused(f'RESOURCE must be true or false; got "{value}"')
+            options |= {EXISTING} if value == "false" else set()
         elif option not in OPTIONS:
-            raise Refused(f'unknown option "{option}"; there are {", ".join(OPTIONS)}')
+            raise Refused(f'unknown option "{option}"; there are {", ".join(OPTIONS)}, --resource=false')
         elif value not in ("", "1"):
             raise Refused(f'{OPTIONS[option]} must be 1, or not set; got "{value}"')
         else:
             options.add(OPTIONS[option])
+    if EXISTING in options and len(options) > 1:
+        raise Refused(f'RESOURCE=false cannot be combined with {", ".join(sorted(options - {EXISTING}))}: these need a kind of '
+                      'the component\'s own')
     return options, others
 
 
@@ -355,7 +348,8 @@ def main(argv: Sequence[str]) -> int:
         return 2
     processes.interrupt_on_sigterm()
     try:
-        make(argv[0], argv[1], argv[2] if len(argv) == 3 else "mandate.io", options)
+        group = argv[2] if len(argv) == 3 else "core" if EXISTING in options else "mandate.io"
+        make(argv[0], argv[1], group, options)
     except Refused as refused:
         print(f"hack/component: {refused}", file=sys.stderr)
         return 2

@@ -18,7 +18,8 @@ import sys
 from collections.abc import Sequence
 
 from mandate_dev import bazel, processes
-from mandate_dev.component import KEYWORDS, MACROS, Refused, formatted, plural_of, words_of
+from mandate_dev.component import formatted
+from mandate_dev.component_names import KEYWORDS, MACROS, Refused, plural_of, words_of
 from mandate_dev.paths import ROOT
 
 TEMPLATE = os.path.join(ROOT, "examples", "operator")

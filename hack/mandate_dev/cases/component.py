@@ -25,6 +25,8 @@ from mandate_dev.world import BASE, NAMESPACE, World
 COMPONENTS = [("backup", "Backup", "mandate.io", "backups"), ("disk-check", "DiskPolicy", "disks.example.com", "diskpolicies"),
               ("guest-list", "GuestList", "mandate.io", "guestlists")]
 OPTIONS: dict[str, list[str]] = {"backup": [], "disk-check": ["--webhook", "--conversion"], "guest-list": ["--conversion", "--demands"]}
+# A component of a kind that every API server has.
+EXISTING = ("config-names", "ConfigMap", "configmaps")
 BAZEL_SECONDS = 3600
 
 REJECTED = [
@@ -36,6 +38,7 @@ REJECTED = [
     (["thing", "ScopeInstance", "operators.coreos.com"], "there is a kind scopeinstances"),
     (["--webhooks", "thing", "Backup"], 'unknown option "--webhooks"'), (["--conversion=no", "thing", "Backup"], "CONVERSION must be 1"),
     (["--webhook", "scope", "Backup"], "controllers/scope exists"),
+    (["--resource=false", "thing", "Backup"], 'KIND "Backup" is not one of group core'), (["--resource=false", "thing", "Pod", "nodots"], 'GROUP "nodots" is not one of Kubernetes\' own'),
     (["--conversion", "b" * 56, "Backup"], f"the component {'b' * 56}-webhook would have more than 63 letters"),
 ]
 
@@ -216,6 +219,22 @@ def a_grant_is_awaited(tree: Any, env: Any, report: Report, name: str, kind: str
     env.eventually("granted: the ConfigMap lists the Services", listed)
 
 
+def labels(env: Any, report: Report) -> None:
+    """The component of an existing kind labels what asks for it, as its own ServiceAccount."""
+    name, kind, resource = EXISTING
+    report.section(f"{kind}, by {name}")
+    env.kubectl("create", "configmap", name)
+    env.kubectl("annotate", resource, name, f"mandate.io/{name}=true")
+
+    def label() -> Any:
+        return env.get(resource, name)["metadata"].get("labels", {}).get(f"mandate.io/{name}")
+    env.eventually("an annotated object gets its name as a label", lambda: (label() == name, label()))
+    managers = {entry["manager"] for entry in env.get(resource, name, "--show-managed-fields")["metadata"]["managedFields"]}
+    report.expect(f"the field manager of {name} wrote it", any(name in manager for manager in managers), managers)
+    env.kubectl("annotate", resource, name, f"mandate.io/{name}-")
+    env.eventually("without the annotation it loses the label", lambda: (label() is None, label()))
+
+
 class Component(unittest.TestCase):
     """The cases build on each other, in one clone."""
 
@@ -267,6 +286,10 @@ class Component(unittest.TestCase):
                         and "kubectl apply -f controllers/" in done.stdout, done.stdout)
             tree.rejected([name, kind, group], f"there is a component {name}")
         tree.rejected(["other", "DiskPolicy", "disks.example.com"], "there is a kind diskpolicies.disks.example.com")
+        name, kind, _ = EXISTING
+        done = tree.run("hack/component", "--resource=false", name, kind)
+        self.expect(f"{name}: written, without a kind of its own", f"mandate.io/{name}=true" in done.stdout
+                    and not any("/api/" in path for path in tree.state() if "config_names" in path), done.stdout)
         tree.run("hack/manifests", "--check")
         sources = [path[3:] for path in tree.state() if path.endswith((".h", ".cc"))]
         tree.run("clang-format", "--dry-run", "-Werror", *sources)
@@ -276,8 +299,8 @@ class Component(unittest.TestCase):
         tree = self.tree
         targets = [f"//controllers/{name.replace('-', '_')}/..." for name, *_ in COMPONENTS]
         more = ["//webhooks/disk_check:webhook_test", "//webhooks/disk_check:converter_test", "//webhooks/guest_list:webhook_test",
-                "//webhooks/guest_list:converter_test", "//controllers/guest_list:demands_test"]
-        done = tree.run("hack/bazel", "test", "--noshow_progress", "--test_output=errors", *targets, "//webhooks/disk_check/...",
+                "//webhooks/guest_list:converter_test", "//controllers/guest_list:demands_test", "//controllers/config_names:reconciler_test"]
+        done = tree.run("hack/bazel", "test", "--noshow_progress", "--test_output=errors", *targets, "//controllers/config_names/...", "//webhooks/disk_check/...",
                         "//webhooks/guest_list/...", "//controllers/certificates/...", "//cmd/mandate-manager/...")
         passed = done.stdout.count(" PASSED")
         self.expect(f"3 tests of each component pass, and those of the webhooks, the conversions and the demands; {passed} in all",
@@ -287,10 +310,10 @@ class Component(unittest.TestCase):
                     done.stdout.split() == ["//controllers/backup:kind"], done.stdout)
         # The log also exists for a cached test. These are the rows of rbacgen mutate:
         logs = tree.run("hack/bazel", "info", "bazel-testlogs").stdout.strip()
-        for name, *_ in COMPONENTS:
+        for name, rules in (*((name, 4) for name, *_ in COMPONENTS), (EXISTING[0], 1)):
             log = tree.read(os.path.join(logs, "controllers", name.replace("-", "_"), "mutate_test", "test.log"))
             proven = [row for row in log.splitlines() if row.startswith(name + " ") and row.endswith("  a test fails")]
-            self.expect(f"{name}: each of its 4 rules to write is proven by a test", len(proven) == 4, log)
+            self.expect(f"{name}: each rule to write is proven by a test; {rules}", len(proven) == rules, log)
 
     def test_components_run_under_their_own_identities(self) -> None:
         tree = self.tree
@@ -302,13 +325,15 @@ class Component(unittest.TestCase):
             env.start()
             for name, kind, group, plural in COMPONENTS:
                 runs(tree, env, report, name, kind, f"{plural}.{group}")
+            labels(env, report)
             report.step("rbacgen trace --check, rbacgen audit")
             tree.run(env.rbacgen, "trace", "--check", env.audit_log)
             done = tree.run(env.rbacgen, "audit", "--json", f"--compiled={env.manager_program}", "--granted=cluster",
                             f"--kubeconfig={env.cluster.kubeconfig}", "--kubectl", env.cluster.kubectl_program,
                             "--sources=controllers", "--sources=manager/telemetry", env.audit_log, check=False)
             names = {name for name, *_ in COMPONENTS}
-            findings = [f for f in json.loads(done.stdout)["findings"] if f["component"] in names]
+            of_all = names | {EXISTING[0]}
+            findings = [f for f in json.loads(done.stdout)["findings"] if f["component"] in of_all]
             self.expect("no permission of theirs is unused, and no request undeclared or denied", findings == [], findings)
             for name in sorted(names):
                 a_fence_stops(env, report, name)

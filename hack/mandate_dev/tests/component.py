@@ -6,7 +6,7 @@ from contextlib import redirect_stderr
 from itertools import combinations
 from unittest import mock
 
-from mandate_dev import component
+from mandate_dev import component, component_names
 
 WORDS = {**component.check("disk-check", "DiskCheck", "disks.example.com"), "VERSION": "v1alpha1"}
 
@@ -26,7 +26,9 @@ class Options(unittest.TestCase):
 
     def test_another_option_or_value_is_rejected(self) -> None:
         for arguments, why in ((["--webhooks", "a", "B"], 'unknown option "--webhooks"; there are --webhook, '),
-                               (["--webhook=0", "a", "B"], 'WEBHOOK must be 1, or not set; got "0"')):
+                               (["--webhook=0", "a", "B"], 'WEBHOOK must be 1, or not set; got "0"'),
+                               (["--resource=0", "a", "B"], 'RESOURCE must be true or false; got "0"'),
+                               (["--resource=false", "--demands", "a", "B"], "RESOURCE=false cannot be combined with DEMANDS")):
             with self.subTest(why), redirect_stderr(io.StringIO()) as said:
                 self.assertEqual(component.main(arguments), 2)
                 self.assertIn(why, said.getvalue())
@@ -44,6 +46,17 @@ class Files(unittest.TestCase):
             for path, text in component.new_files(WORDS, options).items():
                 with self.subTest(options=options, path=path):
                     self.assertIsNone(re.search(r"@[A-Za-z! ]+@", text.replace("?(@.type", "")))
+
+    def test_a_component_of_an_existing_kind_has_no_kind_of_its_own(self) -> None:
+        words = {**component_names.names_of("pod-names"), "KIND": "Pod", "GROUP": "", "RBACGROUP": "core", "PLURAL": "pods",
+                 "CAMEL": "PodNames", "KINDTYPE": "corev1::Pod", "KINDHEADER": "manager/object/kinds/core_v1.h",
+                 "KINDTARGET": "//manager/object/kinds:core_v1"}
+        files = component.new_files(words, {component.EXISTING})
+        self.assertEqual({path.rpartition("/")[0] for path in files}, {"controllers/pod_names"})
+        self.assertIn("groups=core,resources=pods,verbs=list;watch;patch", files["controllers/pod_names/reconciler.h"])
+        for path, text in files.items():
+            with self.subTest(path=path):
+                self.assertIsNone(re.search(r"@[A-Za-z! ]+@", text))
 
     def test_conversion_has_both_versions(self) -> None:
         files = component.new_files(WORDS, {"CONVERSION"})

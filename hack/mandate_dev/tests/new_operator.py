@@ -8,7 +8,7 @@ from contextlib import redirect_stderr
 from unittest import mock
 
 from mandate_dev import new_operator
-from mandate_dev.component import Refused, words_of
+from mandate_dev.component_names import Refused, words_of
 from mandate_dev.paths import ROOT
 
 OUTSIDE = os.path.join(os.path.dirname(ROOT), "disk")
