@@ -24,6 +24,14 @@ TEST(ConditionsTest, TransitionTimeMovesWithTheStatusOnly) {
   EXPECT_EQ(failed[0].lasttransitiontime().seconds(), 2000);
 }
 
+// The spec was edited since: who waits for a condition must not take this one for the new spec's.
+TEST(ConditionsTest, AConditionMayBeAboutAnEarlierGeneration) {
+  const ConditionList made =
+      MakeConditions({{"A", true, "R", "m", 1}, {"B", true, "R", "m"}}, {}, 2, kNow);
+  EXPECT_EQ(made[0].observedgeneration(), 1);
+  EXPECT_EQ(made[1].observedgeneration(), 2);
+}
+
 TEST(ConditionsTest, ConditionsUpToDateIgnoresTimesAndOrderAndNothingElse) {
   const std::vector<DesiredCondition> two = {{"A", true, "R", "m"}, {"B", false, "R", "m"}};
   const std::vector<DesiredCondition> swapped = {two[1], two[0]};

@@ -88,6 +88,14 @@ TEST_F(EnsureOwnedTest, AFailureIsNoOperation) {
   client_.status = absl::AlreadyExistsError("taken");
   EXPECT_TRUE(absl::IsAlreadyExists(Ensure()));
   EXPECT_EQ(operation_, OperationResult::kUnchanged);
+  // Of an object that exists, too.
+  ConfigMap present = Desired();
+  present.mutable_data()->clear();
+  SetControllerReference(owner_, &present);
+  view_.Put(present);
+  client_.status = absl::AbortedError("conflict");
+  EXPECT_TRUE(absl::IsAborted(Ensure()));
+  EXPECT_EQ(operation_, OperationResult::kUnchanged);
 }
 
 TEST_F(EnsureOwnedTest, AnObjectOfTheOwnerIsTheObservedOne) {

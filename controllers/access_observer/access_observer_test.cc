@@ -36,6 +36,18 @@ TEST_F(AccessObserverTest, AClusterBindingConcernsItsSubjects) {
   EXPECT_EQ(Hints(), "memcached@*:100,1100");
 }
 
+// The bindings above have UIDs of their own: each replaces the one before.
+TEST_F(AccessObserverTest, AnEditOfAClusterBindingConcernsThoseWhoLoseIt) {
+  StartObserver();
+  ClusterRoleBinding binding = Bind<ClusterRoleBinding>("", "b", "r", "bar");
+  binding.mutable_metadata()->set_uid("the-uid");
+  cache_.Put(binding);
+  EXPECT_EQ(Hints(), "bar@*:100,1100");
+  binding.mutable_subjects(0)->set_name("memcached");
+  cache_.Put(binding);
+  EXPECT_EQ(Hints(), "bar@*:100,1100 memcached@*:100,1100");
+}
+
 TEST_F(AccessObserverTest, AGroupConcernsAllInIt) {
   StartObserver();
   ClusterRoleBinding binding = Bind<ClusterRoleBinding>("", "b", "r", "somebody");

@@ -38,6 +38,17 @@ TEST_F(WatchCheckTest, WithoutAWatchAllProveTheirAccessNowAndThen) {
   EXPECT_EQ(Reminders(), 0u);
 }
 
+TEST_F(WatchCheckTest, ABrokenWatchAndItsEndAreLoggedOnce) {
+  StartWatched();
+  cache_.SetState(KindOf<BoundRole>::value, DemandState::kStale, absl::UnavailableError("refused"));
+  EXPECT_GE(Reminders(), 3u);
+  EXPECT_EQ(log_->Count("A watch of RBAC objects is not live"), 1);
+  cache_.SetState(KindOf<BoundRole>::value, DemandState::kSynced, absl::OkStatus());
+  Reminders();
+  Reminders();
+  EXPECT_EQ(log_->Count("Changes of RBAC objects give hints again"), 1);
+}
+
 TEST_F(WatchCheckTest, EachKindCounts) {
   StartWatched();
   for (const KindInfo& kind : {KindOf<ClusterRoleBinding>::value, KindOf<RolePlace>::value,

@@ -382,5 +382,17 @@ TEST_F(ReconcilerTest, TwoMemcachedsOfANamespaceShareTheirWatches) {
   EXPECT_THAT(cluster_.Streams(), IsSupersetOf(Needs("allowed-one")));
 }
 
+// The next reconcile has the newer object: it is not a failure of the Memcached.
+TEST_F(ReconcilerTest, AConflictIsNotReported) {
+  cluster_.faults().Add(
+      {.verb = "patch",
+       .resource = "deployments",
+       .times = 1,
+       .fault = {.refuse = apiserver::ModifiedError({"apps", "deployments"}, "a")}});
+  CreateIn("allowed-one");
+  EXPECT_EQ(cluster_.log().Count("Failed to "), 0);
+  EXPECT_EQ(cluster_.State("allowed-one"), Success("allowed-one"));
+}
+
 }  // namespace
 }  // namespace mandate::memcached

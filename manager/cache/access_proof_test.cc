@@ -304,5 +304,38 @@ TEST_F(AccessProofTest, RetriesALostProofSoon) {
   EXPECT_EQ(proof.state(), State::kProven) << "not after 30 s";
 }
 
+// A change between the question and its answer may be newer than the answer.
+TEST_F(AccessProofTest, ARenewalIsAsOldAsItsQuestion) {
+  AccessProof& proof = MakeProven();
+  const std::shared_ptr<FakeWatch> renewal = NextRenewal();
+  const absl::Time asked = loop_.clock().TimeNow();
+  loop_.RunFor(absl::Seconds(3));
+  renewal->Open();
+  loop_.RunReady();
+  ASSERT_EQ(counts_.renewals.Value(), 1);
+  EXPECT_EQ(proof.proven_at(), asked);
+}
+
+TEST_F(AccessProofTest, AfterAResetNothingEndsOrIsAsked) {
+  AccessProof& proof = MakeProven();
+  proof.Reset();
+  loop_.RunFor(2 * options_.proof_lifetime);
+  EXPECT_EQ(proof.state(), State::kUnknown);
+  EXPECT_EQ(changes_, 1) << "that of the proof";
+  EXPECT_EQ(reviews(), 1u);
+  EXPECT_EQ(renewals(), 0u);
+}
+
+// A denial is an answer: the proof does not fail any more, and its next error is retried soon.
+TEST_F(AccessProofTest, ADenialEndsAFailure) {
+  up_ = false;
+  AccessProof& proof = MakeChecked(false, false);
+  ASSERT_TRUE(proof.failing());
+  up_ = true;
+  loop_.RunFor(absl::Minutes(1));
+  EXPECT_EQ(proof.state(), State::kDenied);
+  EXPECT_FALSE(proof.failing());
+}
+
 }  // namespace
 }  // namespace mandate

@@ -217,5 +217,18 @@ TEST(ProbeBudgetPlacesTest, AProbeThatDropsItsTicketHasNone) {
   EXPECT_EQ(ran, 10);
 }
 
+// Such an answer is late, whatever its probe has given away.
+TEST(ProbeBudgetPlacesTest, AnAnswerAfterThePlaceWasGivenAwayLeavesFewerPlaces) {
+  SimulatedLoop loop;
+  Metrics metrics;
+  ProbeBudget budget({.per_second = 100, .burst = 100, .max_under_way = 64}, loop, metrics);
+  auto hung = budget.Begin("a", "");
+  loop.RunFor(absl::Seconds(16));
+  hung.reset();
+  std::vector<std::unique_ptr<ProbeBudget::Ticket>> tickets;
+  while (auto ticket = budget.Begin("a", "")) tickets.push_back(std::move(ticket));
+  EXPECT_EQ(tickets.size(), 2u) << "8 at first, then 4, then 2";
+}
+
 }  // namespace
 }  // namespace mandate

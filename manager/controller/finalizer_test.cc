@@ -47,11 +47,11 @@ TEST(FinalizerTest, IsAddedAfterThoseOfOthers) {
 }
 
 TEST(FinalizerTest, IsRemovedFromThoseOfOthers) {
-  RecordingClient client{.answer = Read({"b.example.com/x"})};
-  rbacv1::Role role = Read({kOurs, "b.example.com/x"});
+  RecordingClient client{.answer = Read({"a.example.com/x", "b.example.com/x"})};
+  rbacv1::Role role = Read({"a.example.com/x", kOurs, "b.example.com/x"});
   ASSERT_TRUE(RemoveFinalizer({}, client, role, kOurs).ok());
-  EXPECT_THAT(client.patches, ElementsAre(R"(foo/a {"metadata":{"finalizers":["b.example.com/x"],)"
-                                          R"("resourceVersion":"7"}})"));
+  EXPECT_THAT(client.patches, ElementsAre(R"(foo/a {"metadata":{"finalizers":["a.example.com/x",)"
+                                          R"("b.example.com/x"],"resourceVersion":"7"}})"));
   EXPECT_FALSE(HasFinalizer(role, kOurs));
 }
 

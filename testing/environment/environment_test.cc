@@ -174,6 +174,9 @@ TEST_F(EnvironmentTest, DeniesAndGrantsAComponent) {
   environment.Grant(kMirror);
   EXPECT_TRUE(Can(environment, "list", "configmaps", "shop"));
   EXPECT_TRUE(Can(environment, "get", "secrets", "shop"));
+  environment.Deny(kCreate);
+  environment.Grant(kMirror);
+  EXPECT_TRUE(Can(environment, "create", "configmaps", "shop")) << "one that was denied alone, too";
 }
 
 TEST_F(EnvironmentTest, GrantsRulesWhereTheyApply) {

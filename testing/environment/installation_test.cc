@@ -1,0 +1,78 @@
+#include "testing/environment/installation.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <memory>
+#include <set>
+#include <string>
+
+#include "manager/core/secret.h"
+#include "manager/core/strings.h"
+#include "manager/core/testing/must.h"
+#include "testing/apiserver/api_server.h"
+#include "testing/environment/object_wait.h"
+
+namespace mandate {
+namespace {
+
+using testing::Contains;
+using testing::ElementsAre;
+using testing::Not;
+
+constexpr KindInfo kNamespace = BuiltIn("", "Namespace", "namespaces", Scope::kCluster);
+constexpr KindInfo kRole = BuiltIn("rbac.authorization.k8s.io", "Role", "roles");
+
+constexpr std::string_view kRead[] = {"get"};
+constexpr std::string_view kCore[] = {""};
+constexpr std::string_view kSecrets[] = {"secrets"};
+constexpr rbac::MandateRule kRules[] = {{.rule = {kRead, kCore, kSecrets}, .ns = "shop"}};
+constexpr rbac::Mandate kReader = {"reader", kRules};
+
+class InstallationTest : public testing::Test {
+ protected:
+  InstallationTest() {
+    ClusterConfig cluster;
+    cluster.endpoint.server = server_->url();
+    cluster.endpoint.ca_pem = server_->ca_pem();
+    cluster.base = StaticToken{std::make_shared<const Secret>(apiserver::kAdminToken)};
+    administrator_ = Must(Administrator::Create(cluster));
+  }
+  std::unique_ptr<Installation> Make() {
+    return Must(Installation::Create({.administrator = *administrator_,
+                                      .components = {&kReader},
+                                      .patience = absl::Seconds(10)}));
+  }
+  std::set<std::string> Names(const KindInfo& kind, const std::string& ns = "") {
+    std::set<std::string> names;
+    const ObjectKey all = {ns, ""};
+    const absl::Status read = AwaitObjects(
+        *administrator_, {kind, all, absl::Seconds(10), "are unknown"}, [&](const auto& objects) {
+          for (const auto& [key, object] : objects) names.insert(key.name);
+          return true;
+        });
+    EXPECT_EQ(read, absl::OkStatus());
+    return names;
+  }
+
+  std::unique_ptr<apiserver::ApiServer> server_ = Must(apiserver::ApiServer::Create({}));
+  std::unique_ptr<Administrator> administrator_;
+};
+
+// A namespace that another installation has made stays, without the roles of this one.
+TEST_F(InstallationTest, RemovesWhatItHasCreated) {
+  const auto first = Make(), second = Make();
+  EXPECT_EQ(Names(kRole, "shop").size(), 2u);
+  ASSERT_EQ(second->Remove(), absl::OkStatus());
+  EXPECT_THAT(Names(kRole, "shop"), ElementsAre(StrCat(AccountOf(kReader), ".", first->ns())));
+  EXPECT_THAT(Names(kNamespace), Contains("shop"));
+  EXPECT_THAT(Names(kNamespace), Contains(first->ns()));
+  ASSERT_EQ(first->Remove(), absl::OkStatus());
+  EXPECT_THAT(Names(kNamespace), Not(Contains("shop")));
+  const auto third = Make();
+  EXPECT_EQ(Names(kRole, "shop").size(), 1u) << "it can be made again";
+  EXPECT_EQ(third->Remove(), absl::OkStatus());
+}
+
+}  // namespace
+}  // namespace mandate
