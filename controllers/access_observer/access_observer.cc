@@ -98,9 +98,9 @@ AccessObserver::AccessObserver(const Component& component)
 
 void AccessObserver::Note(const Request& request) {
   MutexLock lock(mutex_);
-  Stage& stage = stages_.try_emplace(request, Stage::kNoted).first->second;
+  Change& change = changes_.try_emplace(request).first->second;
   // A hint that has been given may have come too early for this change.
-  if (stage == Stage::kHinted) stage = Stage::kNoted;
+  if (change.stage == Stage::kHinted) change.stage = Stage::kNoted;
 }
 
 void AccessObserver::NoteList() {
@@ -124,21 +124,29 @@ absl::StatusOr<Result> AccessObserver::RemindAll() {
 
 absl::StatusOr<Result> AccessObserver::Reconcile(const CallContext&, const Request& request) {
   if (request == Request()) return RemindAll();
-  Stage stage;
+  Result then;
   {
     MutexLock lock(mutex_);
-    const auto it = stages_.find(request);
-    if (it == stages_.end()) return Result{};
-    stage = it->second;
-    if (stage == Stage::kHinted) {
-      stages_.erase(it);
+    const auto it = changes_.find(request);
+    if (it == changes_.end()) return Result{};
+    Change& change = it->second;
+    const absl::Time now = clock_.TimeNow();
+    if (change.stage == Stage::kNoted) {
+      change = {Stage::kWaiting, now + kDelay};
+    }
+    // A further event brings the request sooner, in place of the one that was delayed.
+    if (change.stage == Stage::kWaiting && now < change.due) {
+      return Result{.requeue_after = change.due - now};
+    }
+    if (change.stage == Stage::kWaiting) {
+      change.stage = Stage::kHinted;
+      then.requeue_after = kRepeat;
     } else {
-      it->second = stage == Stage::kNoted ? Stage::kWaiting : Stage::kHinted;
+      changes_.erase(it);
     }
   }
-  if (stage == Stage::kNoted) return Result{.requeue_after = kDelay};
   hints_.RecheckAccess(request.key.name, request.key.ns);
-  return stage == Stage::kWaiting ? Result{.requeue_after = kRepeat} : Result{};
+  return then;
 }
 
 absl::StatusOr<std::unique_ptr<Controller>> MakeController(const Component& component) {

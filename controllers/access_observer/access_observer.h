@@ -46,6 +46,10 @@ class AccessObserver : public Reconciler {
 
  private:
   enum class Stage { kNoted, kWaiting, kHinted };
+  struct Change {
+    Stage stage = Stage::kNoted;
+    absl::Time due = absl::InfinitePast();  // kWaiting: of the first hint
+  };
 
   absl::StatusOr<Result> RemindAll();
 
@@ -54,7 +58,7 @@ class AccessObserver : public Reconciler {
   WatchCheck check_;  // for the empty request
   Mutex mutex_;
   absl::Time listed_ ABSL_GUARDED_BY(mutex_) = absl::InfinitePast();  // all are to be reminded
-  absl::flat_hash_map<Request, Stage> stages_ ABSL_GUARDED_BY(mutex_);
+  absl::flat_hash_map<Request, Change> changes_ ABSL_GUARDED_BY(mutex_);
 };
 
 // The controller of all RBAC kinds. kFailedPrecondition: Component::access_hints is null.

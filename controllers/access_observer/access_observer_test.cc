@@ -136,6 +136,18 @@ TEST_F(AccessObserverTest, AChangeBetweenTheHintsGetsBoth) {
   EXPECT_EQ(Hints(), "all@a:100,600,1600");
 }
 
+// As of a Role and its RoleBinding, which are applied together: the authorizer knows neither of
+// them yet when the second event comes.
+TEST_F(AccessObserverTest, TwoChangesAtOnceGetTheFirstHintAfterItsDelay) {
+  StartObserver();
+  PutBinding(Bind<RoleBinding>("a", "first", "r", "memcached"));
+  loop_.RunFor(absl::Milliseconds(10));
+  PutBinding(Bind<RoleBinding>("a", "second", "r", "memcached"));
+  loop_.RunFor(absl::Minutes(1));
+  ASSERT_FALSE(hints_.times("all@a").empty());
+  EXPECT_GE(hints_.times("all@a").front(), 100);
+}
+
 // Kinds that it may not read do not stop the hints of the others.
 TEST_F(AccessObserverTest, WatchesWhatItMay) {
   Deny(KindOf<ClusterRoleBinding>::value);

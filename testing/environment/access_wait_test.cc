@@ -39,7 +39,10 @@ TEST_F(AccessWaitTest, EndsWhenEachAnswerIsAsExpected) {
   EXPECT_EQ(Await({Get("pods", false), Get("secrets", false)}), absl::OkStatus());
   for (const auto& expected : {std::vector{Get("pods", false), Get("secrets", true)},
                                std::vector{Get("secrets", true), Get("pods", false)}}) {
-    EXPECT_TRUE(absl::IsDeadlineExceeded(Await(expected, absl::Milliseconds(200))));
+    const absl::Status late = Await(expected, absl::Milliseconds(200));
+    EXPECT_TRUE(absl::IsDeadlineExceeded(late)) << late;
+    EXPECT_NE(late.message().find("does not let nobody get secrets."), absl::string_view::npos)
+        << late;
   }
 }
 
