@@ -41,7 +41,8 @@ TEST_F(AccessWaitTest, EndsWhenEachAnswerIsAsExpected) {
                                std::vector{Get("secrets", true), Get("pods", false)}}) {
     const absl::Status late = Await(expected, absl::Milliseconds(200));
     EXPECT_TRUE(absl::IsDeadlineExceeded(late)) << late;
-    EXPECT_NE(late.message().find("does not let nobody get secrets."), absl::string_view::npos)
+    EXPECT_NE(late.message().find("does not let nobody get secrets in namespace"),
+              absl::string_view::npos)
         << late;
   }
 }
