@@ -87,6 +87,15 @@ class FakeCacheView::Registry : public WatchRegistry,
     });
   }
 
+  std::string UidOf(const KindInfo& kind, const ObjectKey& key) const {
+    const auto group = content_.find(kind.group);
+    if (group == content_.end()) return "";
+    const auto objects = group->second.find(kind.plural);
+    if (objects == group->second.end()) return "";
+    const auto found = objects->second.find(key);
+    return found == objects->second.end() ? "" : std::string(found->second->uid());
+  }
+
   void Put(const KindInfo& kind, const ObjectPtr& object) {
     content_[kind.group][kind.plural][object->Key()] = object;
     Apply(kind, object->Key(), [&](const DemandSpec& spec, ObjectStore& store) {
@@ -215,6 +224,10 @@ void FakeCacheView::Put(const KindInfo& kind, ObjectPtr object) { registry_->Put
 
 void FakeCacheView::PutEncoded(const KindInfo& kind, const google::protobuf::Message& object) {
   Put(kind, Must(ParseRawObject(Must(EncodeObject(object, kind, kind.encoding)), kind.encoding)));
+}
+
+std::string FakeCacheView::UidOf(const KindInfo& kind, const ObjectKey& key) const {
+  return registry_->UidOf(kind, key);
 }
 
 std::string FakeCacheView::NextVersion() { return registry_->NextVersion(); }

@@ -25,12 +25,16 @@ class FakeCacheView : public ComponentView {
 
   // Adds or replaces the object of that key, and notifies every synced demand that covers it.
   void Put(const KindInfo& kind, ObjectPtr object);
-  // The same; sets resourceVersion, and uid where it is empty. Returns what was stored.
+  // The same; sets resourceVersion, and uid where it is empty: that of the object of this name, if
+  // it is there. Returns what was stored.
   template <Object T>
   T Put(T object) {
     const std::string version = NextVersion();
     object.mutable_metadata()->set_resourceversion(version);
-    if (object.metadata().uid().empty()) object.mutable_metadata()->set_uid("uid-" + version);
+    if (object.metadata().uid().empty()) {
+      const std::string uid = UidOf(KindOf<T>::value, KeyOf(object));
+      object.mutable_metadata()->set_uid(uid.empty() ? "uid-" + version : uid);
+    }
     PutEncoded(KindOf<T>::value, object);
     return object;
   }
@@ -59,6 +63,8 @@ class FakeCacheView : public ComponentView {
   class Registry;
 
   explicit FakeCacheView(std::shared_ptr<Registry> registry);
+  // Empty: there is no such object.
+  std::string UidOf(const KindInfo& kind, const ObjectKey& key) const;
   void PutEncoded(const KindInfo& kind, const google::protobuf::Message& object);
   std::string NextVersion();
 

@@ -85,6 +85,17 @@ TEST_F(FakeCacheViewTest, TypedObjectsGetVersionAndUid) {
   EXPECT_EQ(read->metadata().uid(), stored.metadata().uid());
 }
 
+TEST_F(FakeCacheViewTest, AChangedObjectKeepsItsUid) {
+  RoleBinding binding;
+  binding.mutable_metadata()->set_name("x");
+  const RoleBinding first = view_.Put(binding);
+  const RoleBinding changed = view_.Put(binding);
+  EXPECT_EQ(changed.metadata().uid(), first.metadata().uid());
+  EXPECT_NE(changed.metadata().resourceversion(), first.metadata().resourceversion());
+  view_.Remove(KindOf<RoleBinding>::value, {"", "x"});
+  EXPECT_NE(view_.Put(binding).metadata().uid(), first.metadata().uid());
+}
+
 TEST_F(FakeCacheViewTest, IndexesAnswerAsInTheCache) {
   using Values = std::vector<std::string>;
   const auto first = [](const RawObject& object) -> absl::StatusOr<Values> {
