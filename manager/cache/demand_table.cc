@@ -25,6 +25,7 @@ struct DemandTable::Stream {
   DemandSpec spec;
   absl::flat_hash_set<const Owner*> everything;  // without a selector
   LabelIndex<Selecting> selecting;
+  size_t demands = 0;                                  // the entries of both
   absl::flat_hash_map<uint32_t, uint32_t> namespaces;  // of the owners; the number of demands
 };
 
@@ -92,6 +93,7 @@ void DemandTable::Link(const Owner& owner, const Entry& entry, Change& change) {
   const bool is_new = stream.IsEmpty();
   if (is_new) change.opened.push_back(stream.spec);
   if (++stream.namespaces[owner.ns] == 1 && !is_new) change.joined.push_back(stream.spec);
+  ++stream.demands;
   ++demands_;
   Selector* selector = entry.selector;
   if (selector == nullptr) {
@@ -106,6 +108,7 @@ void DemandTable::Unlink(const Owner& owner, const Entry& entry, Change& change)
   Stream& stream = *entry.stream;
   const auto of = stream.namespaces.find(owner.ns);
   if (--of->second == 0) stream.namespaces.erase(of);
+  --stream.demands;
   --demands_;
   Selector* selector = entry.selector;
   if (selector == nullptr) {
@@ -199,6 +202,17 @@ void DemandTable::ForEachOwner(const DemandSpec& stream, const Labels& labels,
   at->second->selecting.ForEachCandidate(labels, [&](const Stream::Selecting& entry) {
     if (entry.second->selector.Matches(labels)) found(entry.first->name.key);
   });
+}
+
+size_t DemandTable::MostOwners(const DemandSpec& stream) const {
+  const auto at = streams_.find(stream);
+  return at == streams_.end() ? 0 : at->second->demands;
+}
+
+size_t DemandTable::MostOwners(const DemandSpec& stream, const Labels& labels) const {
+  const auto at = streams_.find(stream);
+  if (at == streams_.end()) return 0;
+  return at->second->everything.size() + at->second->selecting.CountCandidates(labels);
 }
 
 std::set<std::string> DemandTable::NamespacesOfOwners(const DemandSpec& stream) const {

@@ -84,6 +84,9 @@ class DemandTable {
                     absl::FunctionRef<void(const ObjectKey&)> found) const;
   void ForEachOwner(const DemandSpec& stream, const Labels& labels,
                     absl::FunctionRef<void(const ObjectKey&)> found) const;
+  // How many owners those find at most, in time that does not depend on their number.
+  size_t MostOwners(const DemandSpec& stream) const;
+  size_t MostOwners(const DemandSpec& stream, const Labels& labels) const;
   std::set<std::string> NamespacesOfOwners(const DemandSpec& stream) const;
   // Whether a demand of the stream has a selector: otherwise the labels need not be read.
   bool HasSelectors(const DemandSpec& stream) const;

@@ -49,6 +49,19 @@ class DemandTableTest : public testing::Test {
   DemandTable table_;
 };
 
+TEST_F(DemandTableTest, TheNumberOfOwnersIsKnownWithoutThem) {
+  EXPECT_EQ(table_.MostOwners(kPodsOfFoo), 0u);
+  table_.Replace(Owner("all"), {{kPodsOfFoo}});
+  table_.Replace(Owner("a"), {{kPodsOfFoo, Selector("app=a")}});
+  table_.Replace(Owner("b"), {{kPodsOfFoo, Selector("app=b")}, {kPodsOfFoo, Selector("x!=y")}});
+  EXPECT_EQ(table_.MostOwners(kPodsOfFoo), 4u) << "b counts for each selector";
+  EXPECT_EQ(table_.MostOwners(kPodsOfFoo, {{"app", "a"}}), 3u);
+  EXPECT_EQ(table_.MostOwners(kPodsOfFoo, {}), 2u);
+  EXPECT_EQ(table_.MostOwners(kPods, {{"app", "a"}}), 0u);
+  table_.Release(Owner("b").key);
+  EXPECT_EQ(table_.MostOwners(kPodsOfFoo), 2u);
+}
+
 TEST_F(DemandTableTest, AStreamHasTheNamespacesOfItsOwners) {
   const DemandOwner in_bar = {{"bar", "b"}, "1"};
   EXPECT_THAT(table_.NamespacesOfOwners(kPodsOfFoo), IsEmpty());

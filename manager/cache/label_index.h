@@ -58,6 +58,15 @@ class LabelIndex {
     }
     for (const T& value : others_) found(value);
   }
+  // How many of them there are. Takes no time for each.
+  size_t CountCandidates(const Labels& labels) const {
+    size_t count = others_.size();
+    for (const auto& label : labels) {
+      const auto values = by_label_.find(Label(label.first, label.second));
+      if (values != by_label_.end()) count += values->second.size();
+    }
+    return count;
+  }
   template <class Found>
   void ForEach(Found found) const {
     for (const auto& [label, values] : by_label_) {

@@ -10,6 +10,7 @@
 #include "absl/functional/function_ref.h"
 #include "manager/cache/wait_set.h"
 #include "manager/cache/watch_errors.h"
+#include "manager/controller/owner_rounds.h"
 #include "manager/core/log.h"
 #include "manager/core/log_reason.h"
 #include "manager/core/mutex.h"
@@ -76,6 +77,7 @@ class DemandSet::Core : public std::enable_shared_from_this<Core> {
       closed_ = true;
       enqueue_ = nullptr;
       changed = table_.ReleaseAll();
+      rounds_.Clear();
       for (const DemandSpec& spec : changed.closed) closed.push_back(Extract(spec));
       UpdateGauges();
     }
@@ -211,6 +213,7 @@ class DemandSet::Core : public std::enable_shared_from_this<Core> {
     Enqueue enqueue;
     {
       MutexLock lock(mutex_);
+      if (ConcernsMany(spec, event)) return TellAll(spec);
       const auto add = [&](const ObjectKey& owner) { requests.push_back({owner}); };
       if (!table_.HasSelectors(spec)) {
         table_.ForEachOwner(spec, add);
@@ -235,13 +238,50 @@ class DemandSet::Core : public std::enable_shared_from_this<Core> {
       // A failure of the first try does not change the state.
       const bool fails = status.failed && !status.EqualsIgnoringText(before);
       if (status.state != before.state || fails) {
-        table_.ForEachOwner(spec, [&](const ObjectKey& owner) { requests.push_back({owner}); });
+        if (table_.MostOwners(spec) > OwnerRounds::kSlice) {
+          TellAll(spec);
+        } else {
+          table_.ForEachOwner(spec, [&](const ObjectKey& owner) { requests.push_back({owner}); });
+        }
         Log(spec, watched);
       }
       enqueue = enqueue_;
     }
     waits_->Evaluate(spec.kind);
     Send(std::move(requests), enqueue);
+  }
+
+  bool ConcernsMany(const DemandSpec& spec, const ObjectEvent& event) const
+      ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_) {
+    if (!table_.HasSelectors(spec)) return table_.MostOwners(spec) > OwnerRounds::kSlice;
+    size_t most = table_.MostOwners(spec, event.object->Header().labels);
+    if (event.old != nullptr) most += table_.MostOwners(spec, event.old->Header().labels);
+    return most > OwnerRounds::kSlice;
+  }
+
+  // Those that it does not concern, because of their selectors, have nothing to do.
+  void TellAll(const DemandSpec& spec) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_) {
+    if (rounds_.Begin(spec)) TellSliceSoon();
+  }
+
+  void TellSliceSoon() {
+    loop_.Post([weak = weak_from_this()] {
+      if (const auto core = weak.lock()) core->TellSlice();
+    });
+  }
+
+  void TellSlice() {
+    std::vector<Request> slice;
+    Enqueue enqueue;
+    {
+      MutexLock lock(mutex_);
+      slice = rounds_.NextSlice([&table = table_](const DemandSpec& spec, auto found) {
+        table.ForEachOwner(spec, found);
+      });
+      if (!rounds_.empty()) TellSliceSoon();
+      enqueue = enqueue_;
+    }
+    Send(std::move(slice), enqueue);
   }
 
   // A denial or an excess, and its end. Other states pass by themselves.
@@ -305,6 +345,7 @@ class DemandSet::Core : public std::enable_shared_from_this<Core> {
   DemandTable table_ ABSL_GUARDED_BY(mutex_);
   absl::flat_hash_map<DemandSpec, std::shared_ptr<Watched>> watched_ ABSL_GUARDED_BY(mutex_);
   Enqueue enqueue_ ABSL_GUARDED_BY(mutex_);
+  OwnerRounds rounds_ ABSL_GUARDED_BY(mutex_);
   Gauges gauges_ ABSL_GUARDED_BY(mutex_);
   TokenBucket lines_ ABSL_GUARDED_BY(mutex_);
   bool skips_lines_ ABSL_GUARDED_BY(mutex_) = false;

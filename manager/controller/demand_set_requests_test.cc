@@ -2,10 +2,14 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <map>
+#include <string>
 #include <vector>
 
 #include "manager/controller/demand_set.h"
 #include "manager/controller/testing/controller_fixture.h"
+#include "manager/core/strings.h"
 
 namespace mandate {
 namespace {
@@ -16,25 +20,75 @@ class DemandSetRequestsTest : public ControllerTest {
  protected:
   DemandSetRequestsTest() {
     demands_.Connect("scope", [this](const std::vector<Request>& requests) {
+      longest_ = std::max(longest_, requests.size());
       for (const Request& request : requests) names_.push_back(request.key.name);
     });
   }
 
+  void PutRole(const char* name) {
+    Role role;
+    role.mutable_metadata()->set_namespace_("foo");
+    role.mutable_metadata()->set_name(name);
+    (*role.mutable_metadata()->mutable_labels())["app"] = "x";
+    cache_.Put(role);
+  }
+
+  // How many owners have a request, each at least this often.
+  size_t Told(size_t times) {
+    std::map<std::string, size_t> counts;
+    for (const std::string& name : names_) ++counts[name];
+    return static_cast<size_t>(
+        std::ranges::count_if(counts, [&](const auto& count) { return count.second >= times; }));
+  }
+
+  size_t longest_ = 0;  // of the calls
   const DemandSpec roles_ = {kRole, "foo", ""};
   DemandSet demands_{Runtime()};
 };
 
 // They are known when the demand is synced: an owner of many objects gets one request.
 TEST_F(DemandSetRequestsTest, TheObjectsOfANewDemandAreNoEvents) {
-  for (const char* name : {"x", "y", "z"}) {
-    Role role;
-    role.mutable_metadata()->set_namespace_("foo");
-    role.mutable_metadata()->set_name(name);
-    cache_.Put(role);
-  }
+  for (const char* name : {"x", "y", "z"}) PutRole(name);
   demands_.Replace({{"", "a"}, "1"}, {{roles_}});
   EXPECT_THAT(SettleAndTake(), ElementsAre("a"));
   EXPECT_TRUE(demands_.Check({{"", "a"}, "1"}).ok());
+}
+
+// One tenant may have thousands of owners: their requests must not keep the loop from the events of
+// others.
+TEST_F(DemandSetRequestsTest, AnEventForManyOwnersIsToldInSlices) {
+  constexpr size_t kOwners = 2000;
+  for (const bool selected : {false, true}) {
+    const LabelSelector selector = selected ? *LabelSelector::Parse("app=x") : LabelSelector();
+    for (size_t i = 0; i < kOwners; ++i) {
+      demands_.Replace({{"", StrCat("owner-", i)}, "1"}, {{roles_, selector}});
+    }
+    (void)SettleAndTake();
+    longest_ = 0;
+    PutRole("x");
+    EXPECT_LE(names_.size(), 256u) << "the others follow in later turns";
+    // While these are told, others come: they are told together.
+    for (int i = 0; i < 10; ++i) PutRole("y");
+    loop_.RunReady();
+    EXPECT_EQ(Told(1), kOwners);
+    EXPECT_LE(longest_, 256u);
+    EXPECT_LE(names_.size(), 2 * kOwners) << "once for each event would be 22,000";
+    names_.clear();
+  }
+}
+
+// An owner may have been told of the first event before the second one came.
+TEST_F(DemandSetRequestsTest, AnEventDuringTheSlicesIsToldToAll) {
+  constexpr size_t kOwners = 2000;
+  for (size_t i = 0; i < kOwners; ++i) {
+    demands_.Replace({{"", StrCat("owner-", i)}, "1"}, {{roles_}});
+  }
+  (void)SettleAndTake();
+  PutRole("x");
+  ASSERT_TRUE(loop_.RunUntil([&] { return names_.size() >= kOwners / 2; }));
+  PutRole("y");
+  loop_.RunReady();
+  EXPECT_EQ(Told(2), kOwners);
 }
 
 }  // namespace
