@@ -229,8 +229,15 @@ def labels(env: Any, report: Report) -> None:
     def label() -> Any:
         return env.get(resource, name)["metadata"].get("labels", {}).get(f"mandate.io/{name}")
     env.eventually("an annotated object gets its name as a label", lambda: (label() == name, label()))
-    managers = {entry["manager"] for entry in env.get(resource, name, "--show-managed-fields")["metadata"]["managedFields"]}
-    report.expect(f"the field manager of {name} wrote it", any(name in manager for manager in managers), managers)
+    account = f"system:serviceaccount:{NAMESPACE}:{BASE}-{name}"
+
+    def writers() -> tuple[Any, Any]:
+        with open(env.audit_log, encoding="utf-8") as f:
+            events = [json.loads(line) for line in f if line.endswith("\n")]
+        users = {e["user"]["username"] for e in events if e["verb"] == "patch" and e.get("objectRef", {}).get("name") == name
+                 and e.get("userAgent", "").startswith("mandate-manager/")}
+        return users == {account}, users
+    env.eventually(f"as {account} alone", writers)
     env.kubectl("annotate", resource, name, f"mandate.io/{name}-")
     env.eventually("without the annotation it loses the label", lambda: (label() is None, label()))
 
