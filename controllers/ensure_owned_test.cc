@@ -5,10 +5,7 @@
 
 #include <optional>
 
-#include "manager/cache/testing/fake_cache_view.h"
-#include "manager/client/testing/fake_rest_client.h"
-#include "manager/controller/testing/fake_event_recorder.h"
-#include "manager/core/testing/simulated_loop.h"
+#include "controllers/testing_component.h"
 #include "manager/object/kinds/core_v1.h"
 
 namespace mandate {
@@ -16,8 +13,6 @@ namespace {
 
 using corev1::ConfigMap;
 using testing::HasSubstr;
-
-constexpr rbac::Mandate kKeeper = {.component = "keeper", .rules = {}};
 
 // Records what it is to ensure, and returns `status`, or the object as a server would.
 struct RecordingClient {
@@ -40,7 +35,7 @@ struct RecordingClient {
   std::vector<Call> calls = {};
 };
 
-class EnsureOwnedTest : public testing::Test {
+class EnsureOwnedTest : public ComponentTest {
  protected:
   EnsureOwnedTest() {
     owner_.mutable_metadata()->set_namespace_("foo");
@@ -62,14 +57,7 @@ class EnsureOwnedTest : public testing::Test {
         .status();
   }
 
-  SimulatedLoop loop_;
-  FakeCacheView view_{loop_};
   std::unique_ptr<DemandHandle> demand_;
-  Metrics metrics_;
-  FakeRestClient rest_{loop_, "keeper"};
-  FakeEventRecorder events_;
-  const Component component_ = {kKeeper, rest_, events_,
-                                ControllerContext{"keeper", loop_, loop_, view_, metrics_, {}, 1}};
   RecordingClient client_;
   ConfigMap owner_;
   OperationResult operation_ = OperationResult::kUnchanged;

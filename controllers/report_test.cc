@@ -6,10 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "manager/cache/testing/fake_cache_view.h"
-#include "manager/client/testing/fake_rest_client.h"
-#include "manager/controller/testing/fake_event_recorder.h"
-#include "manager/core/testing/simulated_loop.h"
+#include "controllers/testing_component.h"
 #include "manager/object/kinds/core_v1.h"
 
 namespace mandate {
@@ -18,8 +15,6 @@ namespace {
 using corev1::Service;
 using testing::ElementsAre;
 using testing::IsEmpty;
-
-constexpr rbac::Mandate kKeeper = {.component = "keeper", .rules = {}};
 
 // Records each status that it is to apply, and returns `status`, or the object as a server would.
 struct RecordingClient {
@@ -43,7 +38,7 @@ absl::Status NotFoundOf(const std::string& name) {
 }
 
 // A Service has a status with conditions and another field.
-class ReportTest : public testing::Test {
+class ReportTest : public ComponentTest {
  protected:
   ReportTest() {
     service_.mutable_metadata()->set_namespace_("foo");
@@ -66,13 +61,6 @@ class ReportTest : public testing::Test {
     return texts;
   }
 
-  SimulatedLoop loop_;
-  FakeCacheView view_{loop_};
-  Metrics metrics_;
-  FakeRestClient rest_{loop_, "keeper"};
-  FakeEventRecorder events_;
-  const Component component_ = {kKeeper, rest_, events_,
-                                ControllerContext{"keeper", loop_, loop_, view_, metrics_, {}, 1}};
   RecordingClient client_;
   Service service_;
 };

@@ -130,19 +130,15 @@ absl::StatusOr<Result> AccessObserver::Reconcile(const CallContext&, const Reque
     const auto it = changes_.find(request);
     if (it == changes_.end()) return Result{};
     Change& change = it->second;
-    const absl::Time now = clock_.TimeNow();
-    if (change.stage == Stage::kNoted) {
-      change = {Stage::kWaiting, now + kDelay};
-    }
-    // A further event brings the request sooner, in place of the one that was delayed.
-    if (change.stage == Stage::kWaiting && now < change.due) {
-      return Result{.requeue_after = change.due - now};
-    }
-    if (change.stage == Stage::kWaiting) {
+    if (change.stage == Stage::kHinted) {
+      changes_.erase(it);
+    } else {
+      const absl::Time now = clock_.TimeNow();
+      if (change.stage == Stage::kNoted) change = {Stage::kWaiting, now + kDelay};
+      // Another event replaces the delayed request by an immediate one.
+      if (now < change.due) return Result{.requeue_after = change.due - now};
       change.stage = Stage::kHinted;
       then.requeue_after = kRepeat;
-    } else {
-      changes_.erase(it);
     }
   }
   hints_.RecheckAccess(request.key.name, request.key.ns);

@@ -28,7 +28,7 @@ namespace mandate::access {
 // Gives hints. A request is a component (name; empty: all) whose permissions may have changed in a
 // namespace (ns; empty: everywhere). The API server's authorizer learns of a change by a watch of
 // its own, perhaps later than we do. So the hint is given 100 ms after the event, and again a
-// second later.
+// second later. Events that come within these 100 ms share both hints.
 //
 // Changes that were made before a kind was listed have no event. So a second after the list all
 // components are reminded to prove again what they proved before it, or within the first 100 ms

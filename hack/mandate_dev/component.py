@@ -25,7 +25,7 @@ from typing import Any
 
 from mandate_dev import existing_kind, processes
 from mandate_dev.component_names import KEYWORDS, MACROS, Refused, constant_of, words_of
-from mandate_dev.paths import ROOT
+from mandate_dev.paths import ROOT, read
 
 TEMPLATES = os.path.join(ROOT, "hack", "component_templates")
 CHART = "charts/mandate"
@@ -39,11 +39,6 @@ OPTIONS = {"--webhook": "WEBHOOK", "--conversion": "CONVERSION", "--demands": "D
 SERVED = {"WEBHOOK", "CONVERSION"}
 # --resource=false, kubebuilder's name for it: the kind exists already.
 EXISTING = "EXISTING"
-
-
-def read(path: str) -> str:
-    with open(os.path.join(ROOT, path), encoding="utf-8") as f:
-        return f.read()
 
 
 def grep(pattern: str, *pathspec: str) -> list[str]:
@@ -275,7 +270,7 @@ mandate-manager-{name}. {tests}
   kubectl annotate {plural} --all mandate.io/{name}=true
   kubectl get {plural} --show-labels
 {code};
-after a change of those, make manifests."""
+after a change of the markers, make manifests."""
     text = f"""
 Component {name} keeps a ConfigMap for each {kind}, as ServiceAccount mandate-manager-{name}. {tests}
   kubectl apply -f controllers/{snake}/sample.yaml

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 from mandate_dev import bazel
 from mandate_dev.component_names import Refused, check_name, names_of
-from mandate_dev.paths import ROOT
+from mandate_dev.paths import ROOT, read
 
 # What a component that labels the objects needs.
 VERBS = {"list", "watch", "patch"}
@@ -22,14 +22,9 @@ class ExistingKind(NamedTuple):
     library: str  # of //manager/object/kinds: apps_v1
 
 
-def read(path: str) -> str:
-    with open(os.path.join(ROOT, path), encoding="utf-8") as f:
-        return f.read()
-
-
 def libraries() -> dict[str, str]:
-    """Returns the libraries of //manager/object/kinds, with their groups, of the kinds that the component's tests can have: those
-    of the double of the API server."""
+    """Returns those libraries of //manager/object/kinds whose group the double of the API server has, because the component's
+    tests run on it. With their groups."""
     found = re.search(r"(?s)^GROUPS = (\{.*?^\})", read("manager/object/kinds/BUILD.bazel"), re.MULTILINE)
     assert found is not None
     doubled = re.findall(r'\{"([a-z.0-9]*)",\s*api::(\w+)::(\w+)::', read("testing/apiserver/builtin_kinds.cc"))

@@ -6,6 +6,12 @@ ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.realpath(__file__
 TOOLS = os.path.join(ROOT, "hack")
 
 
+def read(path: str) -> str:
+    """Returns the text of a file of the tree."""
+    with open(os.path.join(ROOT, path), encoding="utf-8") as f:
+        return f.read()
+
+
 def cache(*parts: str) -> str:
     """Returns a path in the cache folder: $MANDATE_CACHE, $XDG_CACHE_HOME/mandate or ~/.cache/mandate."""
     base = os.environ.get("XDG_CACHE_HOME") or os.path.expanduser("~/.cache")

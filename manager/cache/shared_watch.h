@@ -105,7 +105,7 @@ class SharedWatch : private Reflector::Owner, private KindStore::Listener {
   // Ends the membership, unless it has demands again.
   void Retire(WatchMember& member);
   WatchMember* Find(const WatchComponent& component);
-  // Its demands have more flows than before: its waiting probes take these turns, too.
+  // Its demands have these flows, too: its waiting probes also take the turns of these flows.
   void AddFlows(WatchMember& member, const ProbeBudget::Flows& flows);
   // Replaces the sponsor, if it must be replaced and a member can replace it.
   void Rebalance();

@@ -32,8 +32,9 @@ bool IsLocalLimit(const absl::Status& status);
 // (re)initializing") name neither. Keeps the code and the payloads; other errors stay as they are.
 absl::Status Explain(const KindInfo& kind, const absl::Status& error);
 
-// What a component may not do ("list", "list and watch") with what (DemandSpec::ToString()), the
-// API server's reason if it gave one, and the next step. kPermissionDenied.
+// kPermissionDenied for a component that lacks access. The message names the component, the verb
+// ("list", "list and watch") and the scope (DemandSpec::ToString()), quotes the API server's reason
+// unless it is empty, and says what to grant.
 absl::Status AccessDenied(std::string_view component, std::string_view verb, std::string_view scope,
                           std::string_view why);
 

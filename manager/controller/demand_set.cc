@@ -213,7 +213,7 @@ class DemandSet::Core : public std::enable_shared_from_this<Core> {
     Enqueue enqueue;
     {
       MutexLock lock(mutex_);
-      if (ConcernsMany(spec, event)) return TellAll(spec);
+      if (ConcernsMany(spec, event)) return EnqueueAll(spec);
       const auto add = [&](const ObjectKey& owner) { requests.push_back({owner}); };
       if (!table_.HasSelectors(spec)) {
         table_.ForEachOwner(spec, add);
@@ -239,7 +239,7 @@ class DemandSet::Core : public std::enable_shared_from_this<Core> {
       const bool fails = status.failed && !status.EqualsIgnoringText(before);
       if (status.state != before.state || fails) {
         if (table_.MostOwners(spec) > OwnerRounds::kSlice) {
-          TellAll(spec);
+          EnqueueAll(spec);
         } else {
           table_.ForEachOwner(spec, [&](const ObjectKey& owner) { requests.push_back({owner}); });
         }
@@ -259,18 +259,18 @@ class DemandSet::Core : public std::enable_shared_from_this<Core> {
     return most > OwnerRounds::kSlice;
   }
 
-  // Those that it does not concern, because of their selectors, have nothing to do.
-  void TellAll(const DemandSpec& spec) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_) {
-    if (rounds_.Begin(spec)) TellSliceSoon();
+  // Also the owners whose selectors do not match: their reconcile finds nothing to do.
+  void EnqueueAll(const DemandSpec& spec) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_) {
+    if (rounds_.Begin(spec)) EnqueueSliceSoon();
   }
 
-  void TellSliceSoon() {
+  void EnqueueSliceSoon() {
     loop_.Post([weak = weak_from_this()] {
-      if (const auto core = weak.lock()) core->TellSlice();
+      if (const auto core = weak.lock()) core->EnqueueSlice();
     });
   }
 
-  void TellSlice() {
+  void EnqueueSlice() {
     std::vector<Request> slice;
     Enqueue enqueue;
     {
@@ -278,7 +278,7 @@ class DemandSet::Core : public std::enable_shared_from_this<Core> {
       slice = rounds_.NextSlice([&table = table_](const DemandSpec& spec, auto found) {
         table.ForEachOwner(spec, found);
       });
-      if (!rounds_.empty()) TellSliceSoon();
+      if (!rounds_.empty()) EnqueueSliceSoon();
       enqueue = enqueue_;
     }
     Send(std::move(slice), enqueue);

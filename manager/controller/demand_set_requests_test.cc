@@ -1,4 +1,4 @@
-// Which changes of a demand are requests for its owners.
+// Tests which changes of a demand enqueue its owners.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -33,8 +33,8 @@ class DemandSetRequestsTest : public ControllerTest {
     cache_.Put(role);
   }
 
-  // How many owners have a request, each at least this often.
-  size_t Told(size_t times) {
+  // The number of owners that were enqueued at least this often.
+  size_t EnqueuedOwners(size_t times) {
     std::map<std::string, size_t> counts;
     for (const std::string& name : names_) ++counts[name];
     return static_cast<size_t>(
@@ -56,7 +56,7 @@ TEST_F(DemandSetRequestsTest, TheObjectsOfANewDemandAreNoEvents) {
 
 // One tenant may have thousands of owners: their requests must not keep the loop from the events of
 // others.
-TEST_F(DemandSetRequestsTest, AnEventForManyOwnersIsToldInSlices) {
+TEST_F(DemandSetRequestsTest, ManyOwnersAreEnqueuedInSlices) {
   constexpr size_t kOwners = 2000;
   for (const bool selected : {false, true}) {
     const LabelSelector selector = selected ? *LabelSelector::Parse("app=x") : LabelSelector();
@@ -67,18 +67,19 @@ TEST_F(DemandSetRequestsTest, AnEventForManyOwnersIsToldInSlices) {
     longest_ = 0;
     PutRole("x");
     EXPECT_LE(names_.size(), 256u) << "the others follow in later turns";
-    // While these are told, others come: they are told together.
+    // More changes come before all owners are enqueued. Each owner is enqueued once for all of
+    // them.
     for (int i = 0; i < 10; ++i) PutRole("y");
     loop_.RunReady();
-    EXPECT_EQ(Told(1), kOwners);
+    EXPECT_EQ(EnqueuedOwners(1), kOwners);
     EXPECT_LE(longest_, 256u);
     EXPECT_LE(names_.size(), 2 * kOwners) << "once for each event would be 22,000";
     names_.clear();
   }
 }
 
-// An owner may have been told of the first event before the second one came.
-TEST_F(DemandSetRequestsTest, AnEventDuringTheSlicesIsToldToAll) {
+// An owner may have been enqueued for the first event before the second event came.
+TEST_F(DemandSetRequestsTest, AnEventDuringTheSlicesIsForAllOwners) {
   constexpr size_t kOwners = 2000;
   for (size_t i = 0; i < kOwners; ++i) {
     demands_.Replace({{"", StrCat("owner-", i)}, "1"}, {{roles_}});
@@ -88,7 +89,7 @@ TEST_F(DemandSetRequestsTest, AnEventDuringTheSlicesIsToldToAll) {
   ASSERT_TRUE(loop_.RunUntil([&] { return names_.size() >= kOwners / 2; }));
   PutRole("y");
   loop_.RunReady();
-  EXPECT_EQ(Told(2), kOwners);
+  EXPECT_EQ(EnqueuedOwners(2), kOwners);
 }
 
 }  // namespace

@@ -1,4 +1,4 @@
-// Tells thousands of owners of a change, some in each turn of the loop.
+// Enqueues thousands of owners after a change, some in each turn of the loop.
 #pragma once
 
 #include <deque>
@@ -12,10 +12,10 @@
 
 namespace mandate {
 
-// One tenant may have thousands of owners of one demand: their requests must not keep the loop from
-// the events of others. So a change of such a stream begins a round: its owners are told in slices,
-// and streams take turns. Changes that come during a round are told together, in the next one. A
-// value; not thread-safe.
+// One tenant may have thousands of owners of one demand. If one turn of the loop enqueued all of
+// them, the events of other tenants would wait. So a change of such a stream begins a round, which
+// enqueues its owners in slices, and several streams take turns. All changes that come during a
+// round are handled by one more round. A value; not thread-safe.
 class OwnerRounds {
  public:
   static constexpr size_t kSlice = 256;
@@ -23,8 +23,8 @@ class OwnerRounds {
   using Owners =
       absl::FunctionRef<void(const DemandSpec&, absl::FunctionRef<void(const ObjectKey&)>)>;
 
-  // All owners of the stream are to be told. True: nobody waited before, so that the caller must
-  // now ask for slices, one in each turn of the loop, until none is left.
+  // Begins a round of the stream, or one more after the present round. True: there was no other
+  // round. Then the caller takes a slice in each turn of the loop until empty().
   bool Begin(const DemandSpec& stream);
   // At most kSlice requests. `owners` calls its second argument for each owner of the stream.
   std::vector<Request> NextSlice(Owners owners);

@@ -12,9 +12,8 @@ namespace {
 
 class OwnerRoundsTest : public testing::Test {
  protected:
-  // The stream, and the number of owners that are told.
+  // The next slice, as STREAM:NUMBER_OF_OWNERS.
   std::string Next() {
-    std::string stream;
     const auto slice = rounds_.NextSlice([&](const DemandSpec& of, auto found) {
       for (size_t i = 0; i < owners_[of.ns]; ++i) found({of.ns, StrCat(i)});
     });
@@ -42,7 +41,7 @@ TEST_F(OwnerRoundsTest, StreamsTakeTurns) {
 
 TEST_F(OwnerRoundsTest, ChangesDuringARoundAreOneMoreRound) {
   rounds_.Begin(b_);
-  rounds_.Begin(b_);  // nobody was told before it
+  rounds_.Begin(b_);  // no owner was enqueued yet: this is the same round
   EXPECT_EQ(Next(), "b:256");
   EXPECT_FALSE(rounds_.Begin(b_));
   EXPECT_FALSE(rounds_.Begin(b_));

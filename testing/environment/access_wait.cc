@@ -82,7 +82,7 @@ absl::Status AwaitAccess(Administrator& administrator, absl::Duration patience,
   while (true) {
     const auto reviewed =
         ReviewUserAccess(context, administrator.client(), info, questions, kAtOnce);
-    // The deadline is that of the reviews, too: it passes while some are under way.
+    // The reviews have the same deadline, and fail first when it passes.
     if (absl::IsDeadlineExceeded(reviewed.status()) && !late.ok()) return late;
     RETURN_IF_ERROR(reviewed.status());
     const auto& answers = *reviewed;

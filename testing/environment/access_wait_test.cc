@@ -6,22 +6,13 @@
 #include <string>
 #include <vector>
 
-#include "manager/core/secret.h"
-#include "manager/core/testing/must.h"
-#include "testing/apiserver/api_server.h"
+#include "testing/environment/administrator_fixture.h"
 
 namespace mandate {
 namespace {
 
-class AccessWaitTest : public testing::Test {
+class AccessWaitTest : public AdministratorTest {
  protected:
-  AccessWaitTest() {
-    ClusterConfig cluster;
-    cluster.endpoint.server = server_->url();
-    cluster.endpoint.ca_pem = server_->ca_pem();
-    cluster.base = StaticToken{std::make_shared<const Secret>(apiserver::kAdminToken)};
-    administrator_ = Must(Administrator::Create(cluster));
-  }
   static ExpectedAccess Get(const std::string& resource, bool allowed) {
     return {{"shop", {.verbs = {"get"}, .api_groups = {""}, .resources = {resource}}}, allowed};
   }
@@ -29,9 +20,6 @@ class AccessWaitTest : public testing::Test {
                      absl::Duration patience = absl::Seconds(30)) {
     return AwaitAccess(*administrator_, patience, "nobody", expected);
   }
-
-  std::unique_ptr<apiserver::ApiServer> server_ = Must(apiserver::ApiServer::Create({}));
-  std::unique_ptr<Administrator> administrator_;
 };
 
 TEST_F(AccessWaitTest, EndsWhenEachAnswerIsAsExpected) {

@@ -7,10 +7,8 @@
 #include <set>
 #include <string>
 
-#include "manager/core/secret.h"
 #include "manager/core/strings.h"
-#include "manager/core/testing/must.h"
-#include "testing/apiserver/api_server.h"
+#include "testing/environment/administrator_fixture.h"
 #include "testing/environment/object_wait.h"
 
 namespace mandate {
@@ -29,15 +27,8 @@ constexpr std::string_view kSecrets[] = {"secrets"};
 constexpr rbac::MandateRule kRules[] = {{.rule = {kRead, kCore, kSecrets}, .ns = "shop"}};
 constexpr rbac::Mandate kReader = {"reader", kRules};
 
-class InstallationTest : public testing::Test {
+class InstallationTest : public AdministratorTest {
  protected:
-  InstallationTest() {
-    ClusterConfig cluster;
-    cluster.endpoint.server = server_->url();
-    cluster.endpoint.ca_pem = server_->ca_pem();
-    cluster.base = StaticToken{std::make_shared<const Secret>(apiserver::kAdminToken)};
-    administrator_ = Must(Administrator::Create(cluster));
-  }
   std::unique_ptr<Installation> Make() {
     return Must(Installation::Create({.administrator = *administrator_,
                                       .components = {&kReader},
@@ -54,9 +45,6 @@ class InstallationTest : public testing::Test {
     EXPECT_EQ(read, absl::OkStatus());
     return names;
   }
-
-  std::unique_ptr<apiserver::ApiServer> server_ = Must(apiserver::ApiServer::Create({}));
-  std::unique_ptr<Administrator> administrator_;
 };
 
 // A namespace that another installation has made stays, without the roles of this one.
