@@ -23,7 +23,7 @@ using rbacv1::ClusterRoleBinding, rbacv1::RoleBinding;
 
 template <class Binding>
 std::vector<std::string> RoleRefs(const Binding& binding) {
-  return {StrCat(binding.roleref().kind(), "/", binding.roleref().name())};
+  return {StrCat(binding.roleref().kind(), "/", HeldName(binding.roleref().name()))};
 }
 
 // The requests of events. It lives as long as the controller, whose maps hold it.

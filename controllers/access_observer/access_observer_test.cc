@@ -64,6 +64,23 @@ TEST_F(AccessObserverTest, ARoleConcernsThoseWhomItIsBoundTo) {
   EXPECT_EQ(Hints(), "");
 }
 
+// Names that are held as digests.
+TEST_F(AccessObserverTest, ARoleWithALongNameConcernsThoseWhomItIsBoundTo) {
+  const std::string reader(1000, 'r');
+  PutBinding(Bind<RoleBinding>("a", std::string(1000, 'b'), reader, "memcached"));
+  PutBinding(Bind<RoleBinding>("b", "one", reader, "memcached", "Role"));
+  cache_.Put(Bind<ClusterRoleBinding>("", "one", reader, "bar"));
+  StartObserver();
+  PutRole<Role>("b", reader);
+  EXPECT_EQ(Hints(), "all@b:100,1100");
+  PutRole<ClusterRole>("", reader);
+  EXPECT_EQ(Hints(), "all@a:100,1100 bar@*:100,1100");
+  cache_.Remove(KindOf<ClusterRolePlace>::value, {"", HeldName(reader)});
+  EXPECT_EQ(Hints(), "all@a:100,1100 bar@*:100,1100");
+  PutRole<ClusterRole>("", reader + "x");
+  EXPECT_EQ(Hints(), "");
+}
+
 // A permission may have gone while nobody watched: what is listed does not show it.
 TEST_F(AccessObserverTest, RemindsAllOnceAfterTheLists) {
   for (int i = 0; i < 100; ++i) {

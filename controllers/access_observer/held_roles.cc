@@ -2,10 +2,17 @@
 
 #include <utility>
 
+#include "absl/strings/escaping.h"
+#include "manager/core/sha256.h"
+#include "manager/core/strings.h"
+
 namespace mandate::access {
 namespace {
 
 using ObjectPtr = std::shared_ptr<const RawObject>;
+
+// As long as the names of most kinds may be.
+constexpr size_t kLongestName = 253;
 
 template <class Message>
 ObjectPtr Held(const Message& part, ObjectPtr whole) {
@@ -16,12 +23,18 @@ ObjectPtr Held(const Message& part, ObjectPtr whole) {
 template <class Meta>
 void CopyPlace(const Meta& from, Meta& to) {
   to.set_namespace_(from.namespace_());
-  to.set_name(from.name());
+  to.set_name(HeldName(from.name()));
   to.set_uid(from.uid());
   to.set_resourceversion(from.resourceversion());
 }
 
 }  // namespace
+
+std::string HeldName(std::string_view name) {
+  if (name.size() <= kLongestName) return std::string(name);
+  // RBAC accepts no "/" in a name.
+  return StrCat("/", absl::BytesToHexString(Sha256({name})));
+}
 
 ObjectPtr OnlyPlace(ObjectPtr object) {
   // The metadata of every kind decodes as this.
@@ -38,6 +51,7 @@ ObjectPtr OnlyRole(ObjectPtr binding) {
   rbacv1::RoleBinding part;
   CopyPlace(whole->metadata(), *part.mutable_metadata());
   *part.mutable_roleref() = whole->roleref();
+  part.mutable_roleref()->set_name(HeldName(whole->roleref().name()));
   return Held(part, std::move(binding));
 }
 

@@ -2,10 +2,13 @@
 //
 // Who may write Roles and RoleBindings in a namespace may write large ones, and the observer
 // watches those of all namespaces. So it holds only the place of each, and the role of a binding: a
-// few hundred bytes. An object that cannot be decoded is held whole.
+// few hundred bytes. A name of more than 253 bytes, of which an API server accepts 450 KB, is held
+// as its digest. An object that cannot be decoded is held whole.
 #pragma once
 
 #include <memory>
+#include <string>
+#include <string_view>
 
 #include "manager/object/kinds/rbac_v1.h"
 #include "manager/object/metadata.h"
@@ -13,6 +16,9 @@
 #include "manager/object/trimmed.h"
 
 namespace mandate::access {
+
+// The name as it is held. What is held already stays as it is, and is the name of no other object.
+std::string HeldName(std::string_view name);
 
 // Namespace, name, UID and version of an object that has metadata only.
 std::shared_ptr<const RawObject> OnlyPlace(std::shared_ptr<const RawObject> object);

@@ -66,6 +66,34 @@ TEST(HeldRolesTest, OfALargeRoleOnlyItsPlace) {
   EXPECT_LT(held->size(), 100u);
 }
 
+TEST(HeldRolesTest, OfALongNameItsDigest) {
+  const std::string longest(253, 'n');
+  EXPECT_EQ(HeldName("reader"), "reader");
+  EXPECT_EQ(HeldName(longest), longest);
+  const std::string held = HeldName(longest + "n");
+  EXPECT_EQ(held.size(), 65u);
+  EXPECT_EQ(held[0], '/') << "no object has this name";
+  EXPECT_EQ(HeldName(held), held);
+  EXPECT_NE(HeldName(longest + "m"), held);
+
+  const std::string name(450'000, 'n'), role(450'000, 'r');
+  RoleBinding binding;
+  Fill(*binding.mutable_metadata());
+  binding.mutable_metadata()->set_name(name);
+  binding.mutable_roleref()->set_kind("Role");
+  binding.mutable_roleref()->set_name(role);
+  const ObjectPtr bound = OnlyRole(Raw(binding));
+  EXPECT_LT(bound->size(), 300u);
+  EXPECT_EQ(bound->name(), HeldName(name));
+  EXPECT_EQ(bound->uid(), "the-uid");
+  EXPECT_EQ(Must(bound->Decode<RoleBinding>()).roleref().name(), HeldName(role));
+
+  Metadata<rbacv1::Role>::Message place;
+  Fill(*place.mutable_metadata());
+  place.mutable_metadata()->set_name(role);
+  EXPECT_EQ(OnlyPlace(Raw(place))->name(), HeldName(role));
+}
+
 // Each is a kind of its own for the cache, with the permissions of the whole one.
 TEST(HeldRolesTest, Kinds) {
   EXPECT_TRUE(SameResource(KindOf<BoundRole>::value, KindOf<RoleBinding>::value));

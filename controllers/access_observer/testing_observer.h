@@ -113,7 +113,7 @@ class AccessObserverTest : public ControllerTest {
     RoleBinding copy = binding;
     copy.mutable_metadata()->set_resourceversion(StrCat(++version_));
     cache_.Put(KindOf<BoundRole>::value,
-               Must(ParseRawObject(copy.SerializeAsString(), Encoding::kProtobuf)));
+               OnlyRole(Must(ParseRawObject(copy.SerializeAsString(), Encoding::kProtobuf))));
   }
   // A change of a role, of which the observer sees the metadata.
   template <class T>
@@ -126,7 +126,7 @@ class AccessObserverTest : public ControllerTest {
         Encoding::kJson);
     ASSERT_TRUE(object.ok()) << object.status();
     cache_.Put(std::is_same_v<T, Role> ? KindOf<RolePlace>::value : KindOf<ClusterRolePlace>::value,
-               *object);
+               OnlyPlace(*object));
   }
 
   int version_ = 1000;

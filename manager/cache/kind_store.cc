@@ -16,6 +16,12 @@ bool IsOrderedVersion(std::string_view version) {
   return ParseResourceVersion(version).has_value();
 }
 
+// Whether it is what a change made of the object, and not another one.
+bool IsSame(const ObjectPtr& changed, const RawObject& object) {
+  return changed != nullptr && changed->ns() == object.ns() && changed->uid() == object.uid() &&
+         SameVersion(*changed, object);
+}
+
 }  // namespace
 
 KindStore::KindStore(const KindInfo& kind, Options options)
@@ -162,22 +168,23 @@ void KindStore::Tell(Known& known, const Events& events) {
 }
 
 ObjectPtr KindStore::Stream::Pack(ObjectPtr object) {
-  const bool changes = kind_.transform_ != nullptr || kind_.kind_.trim != nullptr;
-  if (!changes && !kind_.packer_.IsLarge(*object)) return object;
+  object = Trimmed(std::move(object));
+  if (kind_.transform_ == nullptr && !kind_.packer_.IsLarge(*object)) return object;
   ObjectPtr held = store()->Get(object->ns(), object->name());
   if (held != nullptr && SameVersion(*held, *object)) return held;
   return kind_.packer_.Pack(kind_.Transformed(std::move(object)));
 }
 
 ObjectPtr KindStore::Transformed(ObjectPtr object) const {
-  const auto unless_other = [](ObjectPtr changed, ObjectPtr before) {
-    const bool same = changed != nullptr && changed->Key() == before->Key() &&
-                      changed->uid() == before->uid() && SameVersion(*changed, *before);
-    return same ? changed : before;
-  };
-  if (transform_ != nullptr) object = unless_other(transform_(kind_, object), object);
-  if (kind_.trim != nullptr) object = unless_other(kind_.trim(object), object);
-  return object;
+  if (transform_ == nullptr) return object;
+  ObjectPtr changed = transform_(kind_, object);
+  return IsSame(changed, *object) && changed->name() == object->name() ? changed : object;
+}
+
+ObjectPtr KindStore::Trimmed(ObjectPtr object) const {
+  if (kind_.trim == nullptr) return object;
+  ObjectPtr part = kind_.trim(object);
+  return IsSame(part, *object) ? part : object;
 }
 
 std::vector<ObjectEvent> KindStore::Stream::Put(ObjectPtr object) {

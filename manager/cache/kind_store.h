@@ -130,6 +130,8 @@ class KindStore {
 
   // An object whose identity the transform would change stays as it is.
   ObjectPtr Transformed(ObjectPtr object) const;
+  // The same of the kind's own trim, which may change the name (object/trimmed.h).
+  ObjectPtr Trimmed(ObjectPtr object) const;
 
   const KindInfo kind_;
   const Transform transform_;
@@ -176,6 +178,7 @@ class KindStore::Stream : public ReflectorTarget {
   void Unfollow();
 
   ObjectPtr Pack(ObjectPtr object) override;
+  ObjectPtr Trimmed(ObjectPtr object) const override { return kind_.Trimmed(std::move(object)); }
   Replaced Replace(Content content, std::string resource_version, size_t most_events) override;
   std::vector<ObjectEvent> Put(ObjectPtr object) override;
   std::vector<ObjectEvent> Remove(ObjectPtr object) override;

@@ -75,11 +75,10 @@ TEST(KindStorePacking, TransformsObjectsBeforeTheyAreStored) {
   }
 }
 
-// Only the key and the version; of "a/other" another key.
+// Only the key and the version; of "other" another UID.
 ObjectPtr Small(ObjectPtr object) {
-  if (object->name() == "other") return Widget("a/another", 1);
-  return Widget(StrCat(object->ns(), "/", object->name()),
-                *ParseResourceVersion(object->resource_version()));
+  const std::string_view name = object->name() == "other" ? "another" : object->name();
+  return Widget(StrCat(object->ns(), "/", name), *ParseResourceVersion(object->resource_version()));
 }
 
 TEST(KindStorePacking, HoldsTheTrimmedObjectsOfAKind) {
@@ -94,7 +93,7 @@ TEST(KindStorePacking, HoldsTheTrimmedObjectsOfAKind) {
   EXPECT_EQ(Text(stream->Put(stream->Pack(Large("a/x", 2)))), "~a/x@2")
       << "a change of what is not held is an event, too";
   EXPECT_EQ(stream->Pack(Large("a/other", 1))->bytes(), Large("a/other", 1)->bytes())
-      << "the identity must stay";
+      << "the UID must stay";
 }
 
 TEST(KindStorePacking, LeavesSecretsAndSmallObjectsAsTheyAre) {

@@ -161,6 +161,9 @@ void Reflector::OnWatchEvent(WatchEvent event) {
   if (event.type == WatchEventType::kUnknown) counts_->undecodable.Increment();
   const bool puts = event.type == WatchEventType::kAdded || event.type == WatchEventType::kModified;
   if (puts) event.object = store_.Pack(std::move(event.object));
+  if (event.type == WatchEventType::kDeleted) {
+    event.object = store_.Trimmed(std::move(event.object));
+  }
   if (phase_ == Phase::kStreamingList) return OnInitialEvent(std::move(event));
   std::vector<ObjectEvent> changes;
   switch (event.type) {

@@ -48,6 +48,8 @@ class ReflectorTarget {
   // The form in which to put an object that has arrived: transformed, smaller, or the copy that is
   // here already.
   virtual ObjectPtr Pack(ObjectPtr object) { return object; }
+  // The form in which to remove an object: with the name under which Pack() had it put.
+  virtual ObjectPtr Trimmed(ObjectPtr object) const { return object; }
 
   // Makes `content` the content, as of `resource_version`, and returns the changes, including
   // deletes that no watch reported. An unchanged object stays the same copy. The first content
