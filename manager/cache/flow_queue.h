@@ -1,6 +1,7 @@
 // A queue of items in flows, which take turns.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <deque>
 #include <map>
@@ -23,12 +24,20 @@ class FlowQueue {
     ++size_;
   }
 
-  // Nullopt: it is empty.
-  std::optional<Item> Pop() {
-    if (turns_.empty()) return std::nullopt;
-    const auto at = turns_.front();
-    turns_.pop_front();
-    Item item = std::move(at->second.front());
+  struct Popped {
+    std::string flow;
+    Item item;
+  };
+
+  // Of the first flow for which `may` is true; the others before it keep their turns. Nullopt:
+  // there is none. Takes time in proportion to those before it.
+  template <typename Predicate>
+  std::optional<Popped> Pop(Predicate may) {
+    const auto turn = std::ranges::find_if(turns_, [&](const auto& at) { return may(at->first); });
+    if (turn == turns_.end()) return std::nullopt;
+    const auto at = *turn;
+    turns_.erase(turn);
+    Popped popped = {at->first, std::move(at->second.front())};
     at->second.pop_front();
     --size_;
     if (at->second.empty()) {
@@ -36,7 +45,7 @@ class FlowQueue {
     } else {
       turns_.push_back(at);
     }
-    return item;
+    return popped;
   }
 
   // Takes time in proportion to size().

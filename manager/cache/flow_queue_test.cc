@@ -15,9 +15,10 @@ class FlowQueueTest : public testing::Test {
   }
   std::string Drain() {
     std::string drained;
-    while (auto item = queue_.Pop()) drained += *item + " ";
+    while (auto popped = queue_.Pop(Any)) drained += popped->item + " ";
     return drained;
   }
+  static bool Any(const std::string&) { return true; }
   FlowQueue<std::string> queue_;
 };
 
@@ -35,9 +36,23 @@ TEST_F(FlowQueueTest, OneFlowIsInOrder) {
 
 TEST_F(FlowQueueTest, AFlowThatWasEmptyComesLast) {
   Push({"a1", "b1", "b2", "c1"});
-  EXPECT_EQ(queue_.Pop(), "a1");
+  EXPECT_EQ(queue_.Pop(Any)->item, "a1");
   Push({"a2"});
   EXPECT_EQ(Drain(), "b1 c1 a2 b2 ");
+}
+
+TEST_F(FlowQueueTest, AFlowThatIsPassedOverKeepsItsTurn) {
+  Push({"a1", "b1", "b2", "c1", "c2"});
+  const auto pop = [&](const std::string& not_of) {
+    const auto popped =
+        queue_.Pop([&](const std::string& flow) { return not_of.find(flow) == not_of.npos; });
+    return popped ? popped->flow + ":" + popped->item : "none";
+  };
+  EXPECT_EQ(pop("a"), "b:b1");
+  EXPECT_EQ(pop("a"), "c:c1");
+  EXPECT_EQ(pop("abc"), "none");
+  EXPECT_EQ(pop(""), "a:a1");
+  EXPECT_EQ(Drain(), "b2 c2 ");
 }
 
 TEST_F(FlowQueueTest, ErasedItemsHaveNoTurn) {

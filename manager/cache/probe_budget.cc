@@ -5,6 +5,8 @@
 #include <optional>
 #include <utility>
 
+#include "absl/container/flat_hash_map.h"
+#include "absl/container/flat_hash_set.h"
 #include "manager/cache/flow_queue.h"
 
 namespace mandate {
@@ -13,6 +15,7 @@ struct ProbeBudget::Probe {
   std::function<void()> run;     // empty: it has run, or was withdrawn
   Flows flows = {};              // in which it waits
   Pool* under_way_of = nullptr;  // it has run, and its ticket lives
+  std::string flow = {};         // whose turn it took
   absl::Time began = {};
   bool hung = false;  // it has given its place to another one
   std::optional<LoopTimer> timer = {};
@@ -57,13 +60,13 @@ struct ProbeBudget::Lane {
     if (probe->flows.insert(flow).second) queue.Push(flow, {probe, is_first});
   }
 
-  // The next probe that waits; null: none.
-  std::shared_ptr<Probe> Next() {
-    while (auto next = queue.Pop()) {
-      if (next->probe->run != nullptr) return std::move(next->probe);
-    }
-    return nullptr;
-  }
+  struct Turn {
+    std::string flow;
+    std::shared_ptr<Probe> probe;
+  };
+
+  // The next probe that waits and has a place; nullopt: none.
+  std::optional<Turn> Next();
 
   // Forgets the places of probes that are over, and counts those that wait. A long queue is tidied
   // once a second: it is looked at as a whole, and runs hundreds of probes in that time.
@@ -110,6 +113,24 @@ struct ProbeBudget::Pool {
   void TakePlaces() { places = std::max(places / 2, min_places); }
   bool HasPlace() const { return under_way < places && under_way + hung < max_under_way; }
 
+  bool HasPlaceFor(const std::string& flow) const {
+    const auto taken = taken_by.find(flow);
+    const int most = slow_flows.contains(flow) ? 1 : std::max(places - 1, 1);
+    return (taken == taken_by.end() ? 0 : taken->second) < most;
+  }
+  void Take(const std::string& flow) {
+    ++under_way;
+    ++taken_by[flow];
+  }
+  void Release(const std::string& flow) {
+    --under_way;
+    if (--taken_by[flow] == 0) taken_by.erase(flow);
+  }
+  void NoteSlow(const std::string& flow) {
+    if (slow_flows.size() >= kMostSlow) slow_flows.clear();
+    slow_flows.insert(flow);
+  }
+
   static Labels LabelsOf(std::string_view name, const char* reason) {
     return {{"identity", std::string(name)}, {"reason", reason}};
   }
@@ -129,6 +150,9 @@ struct ProbeBudget::Pool {
     return periodic;
   }
 
+  // So many are kept in mind. One that is forgotten is noted again at its next slow answer.
+  static constexpr size_t kMostSlow = 1000;
+
   Lane rechecks;
   Lane firsts;
   Lane reopens;
@@ -139,9 +163,19 @@ struct ProbeBudget::Pool {
   int places;
   int under_way = 0;
   int hung = 0;
-  bool is_full = false;  // a probe waits for a place
-  size_t turn = 0;       // whose the next place is
+  absl::flat_hash_map<std::string, int> taken_by;  // of `under_way`, by flow
+  absl::flat_hash_set<std::string> slow_flows;     // whose last answer came late
+  bool is_full = false;                            // a probe waits for a place
+  size_t turn = 0;                                 // whose the next place is
 };
+
+std::optional<ProbeBudget::Lane::Turn> ProbeBudget::Lane::Next() {
+  while (auto next = queue.Pop([&](const std::string& flow) { return pool.HasPlaceFor(flow); })) {
+    if (next->item.probe->run == nullptr) continue;
+    return Turn{std::move(next->flow), std::move(next->item.probe)};
+  }
+  return std::nullopt;
+}
 
 ProbeBudget::ProbeBudget(Options options, Loop& loop, Metrics& metrics)
     : options_(options), loop_(loop), metrics_(metrics) {}
@@ -188,33 +222,38 @@ std::unique_ptr<ProbeBudget::Ticket> ProbeBudget::Ask(std::string_view component
   return std::make_unique<Ticket>(*this, std::move(probe), urgency, lane);
 }
 
-std::unique_ptr<ProbeBudget::Ticket> ProbeBudget::Begin(std::string_view component,
+std::unique_ptr<ProbeBudget::Ticket> ProbeBudget::Begin(std::string_view component, Flows flows,
                                                         std::string_view name) {
   Pool& pool = Find(component, name);
   if (!pool.HasPlace() || pool.firsts.queue.size() > 0) return nullptr;
+  if (flows.empty()) flows.emplace();
+  const auto flow =
+      std::ranges::find_if(flows, [&](const std::string& f) { return pool.HasPlaceFor(f); });
+  if (flow == flows.end()) return nullptr;
   auto probe = std::make_shared<Probe>();
-  Start(pool, *probe);
+  Start(pool, *probe, *flow);
   return std::make_unique<Ticket>(*this, std::move(probe), Urgency::kFirst, pool.firsts);
 }
 
 void ProbeBudget::Run(Lane& lane) {
   const absl::Time now = loop_.clock().TimeNow();
   Pool& pool = lane.pool;
-  bool took = false;
-  while (lane.tokens.Wait(now) == absl::ZeroDuration() && pool.HasPlace()) {
-    const auto probe = lane.Next();
-    if (probe == nullptr) break;
+  bool took = false, has_place = true;
+  while (lane.tokens.Wait(now) == absl::ZeroDuration()) {
+    auto next = pool.HasPlace() ? lane.Next() : std::nullopt;
+    has_place = next.has_value();
+    if (!has_place) break;
     lane.tokens.Take(now);
     took = true;
     lane.probes.Increment();
-    Start(pool, *probe);
+    Start(pool, *next->probe, std::move(next->flow));
     // The probe may destroy its ticket.
-    const auto run = std::exchange(probe->run, nullptr);
+    const auto run = std::exchange(next->probe->run, nullptr);
     run();
   }
   lane.Tidy(now);
   if (lane.queue.size() == 0) return;
-  if (!pool.HasPlace()) {
+  if (!has_place) {
     pool.is_full = true;  // it waits for End()
     return;
   }
@@ -223,26 +262,39 @@ void ProbeBudget::Run(Lane& lane) {
   lane.timer.SetAfter(lane.tokens.Wait(now) + turn, [this, &lane] { Run(lane); });
 }
 
-void ProbeBudget::Start(Pool& pool, Probe& probe) {
-  ++pool.under_way;
+void ProbeBudget::Start(Pool& pool, Probe& probe, std::string flow) {
+  pool.Take(flow);
   probe.under_way_of = &pool;
+  probe.flow = std::move(flow);
   probe.began = loop_.clock().TimeNow();
   probe.timer.emplace(loop_);
-  probe.timer->SetAfter(options_.hung_after, [this, &pool, &probe] {
-    probe.hung = true;
-    --pool.under_way;
-    ++pool.hung;
-    // A server that is only slow still works on it.
-    pool.TakePlaces();
-    FillPlaces(pool);
+  const absl::Duration slow_after = std::min(options_.slow_after, options_.hung_after);
+  probe.timer->SetAfter(slow_after, [this, &pool, &probe] {
+    pool.NoteSlow(probe.flow);
+    probe.timer->Set(probe.began + options_.hung_after, [this, &probe] { GiveUp(probe); });
   });
+}
+
+void ProbeBudget::GiveUp(Probe& probe) {
+  Pool& pool = *probe.under_way_of;
+  probe.hung = true;
+  pool.Release(probe.flow);
+  ++pool.hung;
+  // A server that is only slow still works on it.
+  pool.TakePlaces();
+  FillPlaces(pool);
 }
 
 void ProbeBudget::End(Probe& probe) {
   Pool& pool = *std::exchange(probe.under_way_of, nullptr);
   probe.timer.reset();
-  --(probe.hung ? pool.hung : pool.under_way);
+  if (probe.hung) {
+    --pool.hung;
+  } else {
+    pool.Release(probe.flow);
+  }
   if (loop_.clock().TimeNow() - probe.began <= options_.slow_after) {
+    pool.slow_flows.erase(probe.flow);
     pool.AddPlace();
   } else {
     pool.TakePlaces();

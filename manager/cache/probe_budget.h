@@ -30,7 +30,9 @@ namespace mandate {
 // component's other requests. A probe that keeps its ticket is under way until the ticket's end.
 //
 // The places are those of a pool: the component's access reviews, or its lists and watches of one
-// kind. A kind that the server does not answer takes no place of another.
+// kind. A kind that the server does not answer takes no place of another. No flow takes all places
+// of a pool that has several, and one whose answers come late takes only one: what the objects of
+// one tenant make slow leaves a place to the others.
 // Loop thread only.
 class ProbeBudget {
  public:
@@ -100,13 +102,16 @@ class ProbeBudget {
                                             std::string_view pool = "");
 
   // A request that need not wait for a rate: it is under way from now on. Null if the pool has no
-  // place for it, or others wait as Urgency::kFirst: Ask() with that.
-  [[nodiscard]] std::unique_ptr<Ticket> Begin(std::string_view component, std::string_view pool);
+  // place for it, or others wait as Urgency::kFirst: Ask() with that. `flows` as there.
+  [[nodiscard]] std::unique_ptr<Ticket> Begin(std::string_view component, Flows flows,
+                                              std::string_view pool);
 
  private:
   Pool& Find(std::string_view component, std::string_view pool);
   void Run(Lane& lane);
-  void Start(Pool& pool, Probe& probe);
+  void Start(Pool& pool, Probe& probe, std::string flow);
+  // It has had no answer for `hung_after`.
+  void GiveUp(Probe& probe);
   void End(Probe& probe);
   // Gives free places of the pool to probes that wait for one.
   void FillPlaces(Pool& pool);

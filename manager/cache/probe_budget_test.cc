@@ -36,7 +36,10 @@ class ProbeBudgetTest : public testing::Test {
                        .burst = 3,
                        .hints = {.per_second = 4, .burst = 4},
                        .rechecks = {.per_second = 10, .burst = 5},
-                       .min_under_way = 32},  // places for all of these tests
+                       // Places for all of these tests.
+                       .min_under_way = 32,
+                       .slow_after = absl::Hours(10),
+                       .hung_after = absl::Hours(10)},
                       loop_,
                       metrics_};
   std::string ran_;

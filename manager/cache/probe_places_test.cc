@@ -6,12 +6,20 @@
 #include <vector>
 
 #include "manager/cache/probe_budget.h"
+#include "manager/core/strings.h"
 #include "manager/core/testing/simulated_loop.h"
 
 namespace mandate {
 namespace {
 
 using Urgency = ProbeBudget::Urgency;
+using Flows = ProbeBudget::Flows;
+
+// A flow that no other probe has.
+Flows Another() {
+  static int count = 0;
+  return {StrCat("flow-", ++count)};
+}
 
 // A server that takes long for each answer does not get more of them at once.
 TEST(ProbeBudgetPlacesTest, AProbeHasAPlaceUntilItsTicketEnds) {
@@ -20,7 +28,7 @@ TEST(ProbeBudgetPlacesTest, AProbeHasAPlaceUntilItsTicketEnds) {
   ProbeBudget budget({.per_second = 100, .burst = 100, .max_under_way = 2}, loop, metrics);
   std::string ran;
   const auto ask = [&](const char* name, Urgency urgency, const char* component = "a") {
-    return budget.Ask(component, {}, urgency, [&ran, name] { ran += name; });
+    return budget.Ask(component, Another(), urgency, [&ran, name] { ran += name; });
   };
   auto first = ask("1", Urgency::kPeriodic);
   auto second = ask("2", Urgency::kPeriodic);
@@ -52,7 +60,8 @@ TEST(ProbeBudgetPlacesTest, SlowAnswersLeaveFewerPlaces) {
   std::vector<std::unique_ptr<ProbeBudget::Ticket>> tickets;
   // How many places there are, when each has an answer after this time.
   const auto places = [&](absl::Duration answer) {
-    while (auto ticket = budget.Begin("a", "secrets.")) tickets.push_back(std::move(ticket));
+    while (auto ticket = budget.Begin("a", Another(), "secrets."))
+      tickets.push_back(std::move(ticket));
     const size_t count = tickets.size();
     loop.RunFor(answer);
     tickets.clear();
@@ -74,9 +83,9 @@ TEST(ProbeBudgetPlacesTest, AProbeWaitsUntilThereAreFewerThanThePlaces) {
   Metrics metrics;
   ProbeBudget budget({.per_second = 100, .burst = 100}, loop, metrics);
   std::vector<std::unique_ptr<ProbeBudget::Ticket>> tickets;
-  while (auto ticket = budget.Begin("a", "")) tickets.push_back(std::move(ticket));
+  while (auto ticket = budget.Begin("a", Another(), "")) tickets.push_back(std::move(ticket));
   bool ran = false;
-  const auto waiting = budget.Ask("a", {}, Urgency::kFirst, [&] { ran = true; });
+  const auto waiting = budget.Ask("a", Another(), Urgency::kFirst, [&] { ran = true; });
   loop.RunFor(absl::Seconds(2));
   while (tickets.size() > 2) {
     tickets.pop_back();
@@ -98,12 +107,12 @@ TEST(ProbeBudgetPlacesTest, AProbeWithoutAnAnswerGivesItsPlaceToAnother) {
                       .hung_after = absl::Seconds(10)},
                      loop, metrics);
   std::vector<std::unique_ptr<ProbeBudget::Ticket>> tickets;
-  tickets.push_back(budget.Begin("a", "pods."));
-  tickets.push_back(budget.Begin("a", "pods."));
+  tickets.push_back(budget.Begin("a", Another(), "pods."));
+  tickets.push_back(budget.Begin("a", Another(), "pods."));
   size_t ran = 0;
   for (int i = 0; i < 10; ++i) {
     tickets.push_back(budget.Ask(
-        "a", {}, Urgency::kFirst, [&] { ++ran; }, "pods."));
+        "a", Another(), Urgency::kFirst, [&] { ++ran; }, "pods."));
   }
   loop.RunFor(absl::Seconds(9.9));
   EXPECT_EQ(ran, 0u);
@@ -120,9 +129,9 @@ TEST(ProbeBudgetPlacesTest, AProbeWithoutAnAnswerGivesItsPlaceToAnother) {
   loop.RunFor(absl::Seconds(2));
   tickets.clear();
   loop.RunReady();
-  EXPECT_NE(tickets.emplace_back(budget.Begin("a", "pods.")), nullptr);
-  EXPECT_NE(tickets.emplace_back(budget.Begin("a", "pods.")), nullptr);
-  EXPECT_EQ(budget.Begin("a", "pods."), nullptr);
+  EXPECT_NE(tickets.emplace_back(budget.Begin("a", Another(), "pods.")), nullptr);
+  EXPECT_NE(tickets.emplace_back(budget.Begin("a", Another(), "pods.")), nullptr);
+  EXPECT_EQ(budget.Begin("a", Another(), "pods."), nullptr);
 }
 
 // A server that needs more than `hung_after` for an answer works on those that have given their
@@ -133,7 +142,7 @@ TEST(ProbeBudgetPlacesTest, ProbesWithoutAnAnswerLeaveFewerPlaces) {
   ProbeBudget budget({.per_second = 100, .burst = 100}, loop, metrics);
   std::vector<std::unique_ptr<ProbeBudget::Ticket>> tickets;
   const auto fill = [&] {
-    while (auto ticket = budget.Begin("a", "")) tickets.push_back(std::move(ticket));
+    while (auto ticket = budget.Begin("a", Another(), "")) tickets.push_back(std::move(ticket));
   };
   fill();
   tickets.clear();
@@ -146,20 +155,98 @@ TEST(ProbeBudgetPlacesTest, ProbesWithoutAnAnswerLeaveFewerPlaces) {
   }
 }
 
+// What the objects of one tenant make slow does not keep those of others waiting.
+TEST(ProbeBudgetPlacesTest, AFlowLeavesAPlaceToOthers) {
+  SimulatedLoop loop;
+  Metrics metrics;
+  ProbeBudget budget({.per_second = 100, .burst = 100}, loop, metrics);
+  std::vector<std::unique_ptr<ProbeBudget::Ticket>> tickets;
+  size_t ran = 0;
+  for (int i = 0; i < 100; ++i) {
+    tickets.push_back(budget.Ask("a", {"many"}, Urgency::kFirst, [&] { ++ran; }));
+  }
+  loop.RunReady();
+  EXPECT_EQ(ran, 3u) << "of 4 places";
+  std::string other;
+  tickets.push_back(budget.Ask("a", {"many", "other"}, Urgency::kFirst, [&] { other += "1"; }));
+  tickets.push_back(budget.Ask("a", {"other"}, Urgency::kFirst, [&] { other += "2"; }));
+  loop.RunReady();
+  EXPECT_EQ(other, "1") << "the place that is left";
+  tickets[100].reset();
+  loop.RunReady();
+  EXPECT_EQ(other, "12");
+  EXPECT_EQ(ran, 4u) << "one place more, after an answer";
+  tickets[101].reset();
+  const auto begun = budget.Begin("b", {"many", "other"}, "");
+  EXPECT_NE(begun, nullptr);
+}
+
+// A flow whose last answer took more than a second has one place.
+TEST(ProbeBudgetPlacesTest, AFlowWithSlowAnswersHasOnePlace) {
+  SimulatedLoop loop;
+  Metrics metrics;
+  ProbeBudget budget({.per_second = 100, .burst = 100}, loop, metrics);
+  std::vector<std::unique_ptr<ProbeBudget::Ticket>> slow, quick;
+  const auto fill = [&](const char* flow, auto& tickets) {
+    size_t count = 0;
+    while (auto ticket = budget.Begin("a", {flow}, "")) {
+      tickets.push_back(std::move(ticket));
+      ++count;
+    }
+    return count;
+  };
+  const auto answer_quick_ones = [&] {
+    for (int i = 0; i < 10; ++i) {
+      fill("quick", quick);
+      loop.RunFor(absl::Seconds(0.1));
+      quick.clear();
+    }
+  };
+  EXPECT_EQ(fill("slow", slow), 3u);
+  loop.RunFor(absl::Seconds(1.1));
+  slow.clear();
+  answer_quick_ones();
+  EXPECT_EQ(fill("slow", slow), 1u);
+  EXPECT_EQ(fill("quick", quick), 31u) << "it takes no more than one of all";
+  quick.clear();
+  loop.RunFor(absl::Seconds(1));
+  slow.clear();
+  answer_quick_ones();
+  EXPECT_EQ(fill("slow", slow), 31u) << "its last answer took no more than a second";
+}
+
+// So has one without an answer. What hangs gives its place to the flow's next one.
+TEST(ProbeBudgetPlacesTest, AFlowWithoutAnAnswerHasOnePlace) {
+  SimulatedLoop loop;
+  Metrics metrics;
+  ProbeBudget budget({.per_second = 100, .burst = 100}, loop, metrics);
+  size_t ran = 0;
+  std::vector<std::unique_ptr<ProbeBudget::Ticket>> tickets;
+  for (int i = 0; i < 100; ++i) {
+    tickets.push_back(budget.Ask("a", {"slow"}, Urgency::kHint, [&] { ++ran; }));
+  }
+  loop.RunFor(absl::Seconds(14.9));
+  EXPECT_EQ(ran, 3u);
+  loop.RunFor(absl::Seconds(0.2));
+  EXPECT_EQ(ran, 4u);
+  loop.RunFor(absl::Seconds(15));
+  EXPECT_EQ(ran, 5u);
+}
+
 // A kind that the server does not answer does not keep other kinds waiting.
 TEST(ProbeBudgetPlacesTest, EachPoolOfAComponentHasPlacesOfItsOwn) {
   SimulatedLoop loop;
   Metrics metrics;
   ProbeBudget budget({.per_second = 100, .burst = 100, .max_under_way = 1}, loop, metrics);
   std::string ran;
-  auto first = budget.Begin("a", "pods.");
+  auto first = budget.Begin("a", Another(), "pods.");
   EXPECT_NE(first, nullptr);
-  EXPECT_EQ(budget.Begin("a", "pods."), nullptr);
-  const auto other = budget.Begin("a", "secrets.");
+  EXPECT_EQ(budget.Begin("a", Another(), "pods."), nullptr);
+  const auto other = budget.Begin("a", Another(), "secrets.");
   EXPECT_NE(other, nullptr);
   auto waiting = budget.Ask(
-      "a", {}, Urgency::kFirst, [&] { ran += "w"; }, "pods.");
-  const auto review = budget.Ask("a", {}, Urgency::kFirst, [&] { ran += "r"; });
+      "a", Another(), Urgency::kFirst, [&] { ran += "w"; }, "pods.");
+  const auto review = budget.Ask("a", Another(), Urgency::kFirst, [&] { ran += "r"; });
   loop.RunReady();
   EXPECT_EQ(ran, "r");
   const auto counted = [&] {
@@ -169,12 +256,12 @@ TEST(ProbeBudgetPlacesTest, EachPoolOfAComponentHasPlacesOfItsOwn) {
   };
   EXPECT_EQ(counted(), 1);
   first.reset();
-  EXPECT_EQ(budget.Begin("a", "pods."), nullptr) << "others wait for the place";
+  EXPECT_EQ(budget.Begin("a", Another(), "pods."), nullptr) << "others wait for the place";
   loop.RunReady();
   EXPECT_EQ(ran, "rw");
   EXPECT_EQ(counted(), 0);
   waiting.reset();
-  EXPECT_NE(budget.Begin("a", "pods."), nullptr);
+  EXPECT_NE(budget.Begin("a", Another(), "pods."), nullptr);
 }
 
 TEST(ProbeBudgetPlacesTest, ManyOfOneReasonDoNotKeepTheOthersFromTheirPlaces) {
@@ -208,7 +295,7 @@ TEST(ProbeBudgetPlacesTest, AProbeThatDropsItsTicketHasNone) {
   std::vector<std::unique_ptr<ProbeBudget::Ticket>> tickets(10);
   int ran = 0;
   for (auto& ticket : tickets) {
-    ticket = budget.Ask("a", {}, Urgency::kReopen, [&] {
+    ticket = budget.Ask("a", Another(), Urgency::kReopen, [&] {
       ++ran;
       ticket.reset();
     });
@@ -222,11 +309,11 @@ TEST(ProbeBudgetPlacesTest, AnAnswerAfterThePlaceWasGivenAwayLeavesFewerPlaces) 
   SimulatedLoop loop;
   Metrics metrics;
   ProbeBudget budget({.per_second = 100, .burst = 100, .max_under_way = 64}, loop, metrics);
-  auto hung = budget.Begin("a", "");
+  auto hung = budget.Begin("a", Another(), "");
   loop.RunFor(absl::Seconds(16));
   hung.reset();
   std::vector<std::unique_ptr<ProbeBudget::Ticket>> tickets;
-  while (auto ticket = budget.Begin("a", "")) tickets.push_back(std::move(ticket));
+  while (auto ticket = budget.Begin("a", Another(), "")) tickets.push_back(std::move(ticket));
   EXPECT_EQ(tickets.size(), 2u) << "8 at first, then 4, then 2";
 }
 

@@ -49,7 +49,7 @@ void Reflector::WaitFor(absl::Duration delay, Next next, bool hinted) {
 void Reflector::Begin(Next next) {
   phase_ = Phase::kWaiting;
   next_ = next;
-  place_ = probes_.Begin(client_->component(), pool_);
+  place_ = probes_.Begin(client_->component(), flows_(), pool_);
   if (place_ != nullptr) return DoNext();
   // The requests before it have no answer yet: to those who wait, this is no answer, either.
   AwaitAnswer(next == Next::kPass ? "list" : "watch");

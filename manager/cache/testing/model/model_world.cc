@@ -185,6 +185,13 @@ bool ModelWorld::HasStream(const WatchScope& scope) {
   return false;
 }
 
+bool ModelWorld::WaitsForAPlace() {
+  return std::ranges::any_of(components_, [&](const Component& component) {
+    return Gauge("mandate_cache_probes_waiting",
+                 {{"identity", component.name}, {"reason", "first"}}) > 0;
+  });
+}
+
 int ModelWorld::StreamBegan(const WatchScope& scope) const {
   const auto found = began_.find(scope);
   return found == began_.end() ? 0 : found->second;

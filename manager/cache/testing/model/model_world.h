@@ -76,6 +76,9 @@ class ModelWorld {
   std::vector<WatchScope> Covering(const Component& component, const ObjectKey& key) const;
   // Whether a stream of the scope follows the server, under any component.
   bool HasStream(const WatchScope& scope);
+  // Whether a list, a watch or a review waits until the server has answered others. A stream that
+  // is handed over meanwhile is as one without an answer: it is read until the answer is late.
+  bool WaitsForAPlace();
   // The version on the server when the scope's present stream was demanded first.
   int StreamBegan(const WatchScope& scope) const;
   // Whether the component demands the scope, or did so late enough for its watch to be open, if

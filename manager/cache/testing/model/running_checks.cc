@@ -50,7 +50,7 @@ bool RunningChecks::MayRead(const Component& component, const WatchScope& scope)
     const absl::Time proven = world_.ledger().At(component.name, by);
     return world_.ledger().Of(component.name, by) == Answer::kAllowed &&
            world_.Now() <= proven + world_.options().proof_lifetime + world_.lateness() &&
-           !IsLost(component, by) && world_.HasStream(by);
+           !IsLost(component, by) && (world_.HasStream(by) || world_.WaitsForAPlace());
   });
 }
 
