@@ -213,7 +213,7 @@ class DemandSet::Core : public std::enable_shared_from_this<Core> {
     Enqueue enqueue;
     {
       MutexLock lock(mutex_);
-      if (ConcernsMany(spec, event)) return EnqueueAll(spec);
+      if (ConcernsMany(spec, event)) return EnqueueInSlices(spec, event);
       const auto add = [&](const ObjectKey& owner) { requests.push_back({owner}); };
       if (!table_.HasSelectors(spec)) {
         table_.ForEachOwner(spec, add);
@@ -259,7 +259,13 @@ class DemandSet::Core : public std::enable_shared_from_this<Core> {
     return most > OwnerRounds::kSlice;
   }
 
-  // Also the owners whose selectors do not match: their reconcile finds nothing to do.
+  void EnqueueInSlices(const DemandSpec& spec, const ObjectEvent& event)
+      ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_) {
+    if (!table_.HasSelectors(spec)) return EnqueueAll(spec);
+    if (rounds_.Begin(spec, event.object->Header().labels)) EnqueueSliceSoon();
+    if (event.old != nullptr) rounds_.Begin(spec, event.old->Header().labels);
+  }
+
   void EnqueueAll(const DemandSpec& spec) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_) {
     if (rounds_.Begin(spec)) EnqueueSliceSoon();
   }
@@ -275,9 +281,7 @@ class DemandSet::Core : public std::enable_shared_from_this<Core> {
     Enqueue enqueue;
     {
       MutexLock lock(mutex_);
-      slice = rounds_.NextSlice([&table = table_](const DemandSpec& spec, auto found) {
-        table.ForEachOwner(spec, found);
-      });
+      slice = rounds_.NextSlice(table_);
       if (!rounds_.empty()) EnqueueSliceSoon();
       enqueue = enqueue_;
     }

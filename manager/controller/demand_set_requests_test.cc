@@ -25,11 +25,11 @@ class DemandSetRequestsTest : public ControllerTest {
     });
   }
 
-  void PutRole(const char* name) {
+  void PutRole(const char* name, const char* app = "x") {
     Role role;
     role.mutable_metadata()->set_namespace_("foo");
     role.mutable_metadata()->set_name(name);
-    (*role.mutable_metadata()->mutable_labels())["app"] = "x";
+    (*role.mutable_metadata()->mutable_labels())["app"] = app;
     cache_.Put(role);
   }
 
@@ -90,6 +90,24 @@ TEST_F(DemandSetRequestsTest, AnEventDuringTheSlicesIsForAllOwners) {
   PutRole("y");
   loop_.RunReady();
   EXPECT_EQ(EnqueuedOwners(2), kOwners);
+}
+
+// A change that concerns many owners is not told to those whom it does not concern.
+TEST_F(DemandSetRequestsTest, TheSlicesOfAnEventHaveTheOwnersThatSelectTheObject) {
+  for (size_t i = 0; i < 400; ++i) {
+    demands_.Replace({{"", StrCat("x-", i)}, "1"}, {{roles_, *LabelSelector::Parse("app=x")}});
+    demands_.Replace({{"", StrCat("y-", i)}, "1"}, {{roles_, *LabelSelector::Parse("app=y")}});
+  }
+  (void)SettleAndTake();
+  PutRole("one");
+  loop_.RunReady();
+  EXPECT_EQ(EnqueuedOwners(1), 400u);
+  EXPECT_TRUE(std::ranges::none_of(names_, [](auto& name) { return name.starts_with("y"); }));
+  // Those who lose the object learn of it, too.
+  names_.clear();
+  PutRole("one", "y");
+  loop_.RunReady();
+  EXPECT_EQ(EnqueuedOwners(1), 800u);
 }
 
 }  // namespace

@@ -1,31 +1,55 @@
 #include "manager/controller/owner_rounds.h"
 
+#include <algorithm>
 #include <utility>
 
 namespace mandate {
 
-bool OwnerRounds::Begin(const DemandSpec& stream) {
+OwnerRounds::Round& OwnerRounds::Find(const DemandSpec& stream) {
   const auto [at, is_new] = rounds_.try_emplace(stream);
-  at->second.again = true;
   if (is_new) turns_.push_back(stream);
-  return is_new && turns_.size() == 1;
+  return at->second;
 }
 
-std::vector<Request> OwnerRounds::NextSlice(Owners owners) {
+bool OwnerRounds::Begin(const DemandSpec& stream) {
+  const bool is_first = empty();
+  Round& round = Find(stream);
+  round.for_all = true;
+  round.labels.clear();
+  return is_first;
+}
+
+bool OwnerRounds::Begin(const DemandSpec& stream, const Labels& labels) {
+  const bool is_first = empty();
+  Round& round = Find(stream);
+  if (round.for_all || std::ranges::find(round.labels, labels) != round.labels.end()) {
+    return is_first;
+  }
+  if (round.labels.size() == kMostLabels) return Begin(stream);
+  round.labels.push_back(labels);
+  return is_first;
+}
+
+void OwnerRounds::Round::Fill(const DemandSpec& stream, const DemandTable& table) {
+  const auto add = [&](const ObjectKey& owner) { left.push_back({owner}); };
+  if (std::exchange(for_all, false)) table.ForEachOwner(stream, add);
+  for (const Labels& of : std::exchange(labels, {})) table.ForEachOwner(stream, of, add);
+  std::ranges::sort(left);
+  left.erase(std::ranges::unique(left).begin(), left.end());
+}
+
+std::vector<Request> OwnerRounds::NextSlice(const DemandTable& table) {
   std::vector<Request> slice;
   if (turns_.empty()) return slice;
   DemandSpec stream = std::move(turns_.front());
   turns_.pop_front();
   Round& round = rounds_.at(stream);
-  if (round.left.empty()) {
-    round.again = false;
-    owners(stream, [&](const ObjectKey& owner) { round.left.push_back({owner}); });
-  }
+  if (round.left.empty()) round.Fill(stream, table);
   while (!round.left.empty() && slice.size() < kSlice) {
     slice.push_back(std::move(round.left.back()));
     round.left.pop_back();
   }
-  if (round.left.empty() && !round.again) {
+  if (round.left.empty() && !round.Again()) {
     rounds_.erase(stream);
   } else {
     turns_.push_back(std::move(stream));

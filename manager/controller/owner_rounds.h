@@ -5,10 +5,9 @@
 #include <vector>
 
 #include "absl/container/flat_hash_map.h"
-#include "absl/functional/function_ref.h"
 #include "manager/cache/cache_view.h"
+#include "manager/cache/demand_table.h"
 #include "manager/controller/request.h"
-#include "manager/object/kind.h"
 
 namespace mandate {
 
@@ -18,16 +17,20 @@ namespace mandate {
 // round are handled by one more round. A value; not thread-safe.
 class OwnerRounds {
  public:
+  using Labels = DemandTable::Labels;
+
   static constexpr size_t kSlice = 256;
+  // So many different labels of changed objects are kept for a round. With more it is one for all
+  // owners of the stream.
+  static constexpr size_t kMostLabels = 64;
 
-  using Owners =
-      absl::FunctionRef<void(const DemandSpec&, absl::FunctionRef<void(const ObjectKey&)>)>;
-
-  // Begins a round of the stream, or one more after the present round. True: there was no other
-  // round. Then the caller takes a slice in each turn of the loop until empty().
+  // Begins a round for all owners of the stream, or one more after the present round. True: there
+  // was no other round. Then the caller takes a slice in each turn of the loop until empty().
   bool Begin(const DemandSpec& stream);
-  // At most kSlice requests. `owners` calls its second argument for each owner of the stream.
-  std::vector<Request> NextSlice(Owners owners);
+  // The same for the owners whom a change of an object with these labels concerns.
+  bool Begin(const DemandSpec& stream, const Labels& labels);
+  // At most kSlice requests.
+  std::vector<Request> NextSlice(const DemandTable& table);
 
   bool empty() const { return turns_.empty(); }
   void Clear();
@@ -35,8 +38,15 @@ class OwnerRounds {
  private:
   struct Round {
     std::vector<Request> left;
-    bool again = false;  // a change has come since `left` was filled
+    // The changes that have come since `left` was filled.
+    bool for_all = false;
+    std::vector<Labels> labels;
+
+    bool Again() const { return for_all || !labels.empty(); }
+    void Fill(const DemandSpec& stream, const DemandTable& table);
   };
+
+  Round& Find(const DemandSpec& stream);
 
   absl::flat_hash_map<DemandSpec, Round> rounds_;
   std::deque<DemandSpec> turns_;  // of the rounds

@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-#include <map>
+#include <set>
 #include <string>
 
 #include "manager/core/strings.h"
@@ -12,16 +12,39 @@ namespace {
 
 class OwnerRoundsTest : public testing::Test {
  protected:
-  // The next slice, as STREAM:NUMBER_OF_OWNERS.
-  std::string Next() {
-    const auto slice = rounds_.NextSlice([&](const DemandSpec& of, auto found) {
-      for (size_t i = 0; i < owners_[of.ns]; ++i) found({of.ns, StrCat(i)});
-    });
-    return slice.empty() ? "none" : StrCat(slice[0].key.ns, ":", slice.size());
+  OwnerRoundsTest() {
+    AddOwners(a_, 600);
+    AddOwners(b_, 300);
   }
 
-  std::map<std::string, size_t> owners_ = {{"a", 600}, {"b", 300}};
-  const DemandSpec a_ = {{}, "a", ""}, b_ = {{}, "b", ""};
+  // Owners in the namespace of the stream, each with this selector.
+  void AddOwners(const DemandSpec& stream, size_t count, const std::string& selector = "") {
+    for (size_t i = 0; i < count; ++i) {
+      table_.Replace({{stream.ns, StrCat(selector, i)}, "1"},
+                     {{stream, *LabelSelector::Parse(selector)}});
+    }
+  }
+  // The next slice, as STREAM:NUMBER_OF_OWNERS.
+  std::string Next() {
+    const auto slice = rounds_.NextSlice(table_);
+    return slice.empty() ? "none" : StrCat(slice[0].key.ns, ":", slice.size());
+  }
+  // The owners of all slices that are left, each once.
+  size_t CountRest() {
+    std::set<Request> owners;
+    size_t count = 0;
+    while (!rounds_.empty()) {
+      for (const Request& request : rounds_.NextSlice(table_)) {
+        owners.insert(request);
+        ++count;
+      }
+    }
+    EXPECT_EQ(owners.size(), count) << "each owner is enqueued once";
+    return count;
+  }
+
+  DemandTable table_;
+  const DemandSpec a_ = {{}, "a", ""}, b_ = {{}, "b", ""}, c_ = {{}, "c", ""};
   OwnerRounds rounds_;
 };
 
@@ -44,7 +67,7 @@ TEST_F(OwnerRoundsTest, ChangesDuringARoundAreOneMoreRound) {
   rounds_.Begin(b_);  // no owner was enqueued yet: this is the same round
   EXPECT_EQ(Next(), "b:256");
   EXPECT_FALSE(rounds_.Begin(b_));
-  EXPECT_FALSE(rounds_.Begin(b_));
+  EXPECT_FALSE(rounds_.Begin(b_, {}));
   EXPECT_EQ(Next(), "b:44");
   EXPECT_EQ(Next(), "b:256");
   EXPECT_EQ(Next(), "b:44");
@@ -53,13 +76,44 @@ TEST_F(OwnerRoundsTest, ChangesDuringARoundAreOneMoreRound) {
 
 TEST_F(OwnerRoundsTest, AStreamThatHasLostItsOwnersEnds) {
   rounds_.Begin(a_);
-  owners_["a"] = 0;
+  for (size_t i = 0; i < 600; ++i) table_.Release({"a", StrCat(i)});
   EXPECT_EQ(Next(), "none");
   EXPECT_TRUE(rounds_.empty());
   rounds_.Begin(b_);
   rounds_.Clear();
   EXPECT_TRUE(rounds_.empty());
   EXPECT_TRUE(rounds_.Begin(b_));
+}
+
+TEST_F(OwnerRoundsTest, ARoundIsForThoseWhomTheChangesConcern) {
+  AddOwners(c_, 500, "app=web");
+  AddOwners(c_, 400, "app=db");
+  AddOwners(c_, 300, "tier=1");
+  EXPECT_TRUE(rounds_.Begin(c_, {{"app", "web"}, {"tier", "1"}}));
+  EXPECT_EQ(CountRest(), 800u);
+  // The labels before and after a change.
+  rounds_.Begin(c_, {{"app", "web"}, {"tier", "1"}});
+  rounds_.Begin(c_, {{"app", "web"}});
+  EXPECT_EQ(CountRest(), 800u);
+  rounds_.Begin(c_, {{"app", "db"}});
+  EXPECT_EQ(Next(), "c:256");
+  rounds_.Begin(c_, {{"app", "web"}});
+  EXPECT_EQ(Next(), "c:144");
+  EXPECT_EQ(CountRest(), 500u) << "only the second change came during the round";
+  rounds_.Begin(c_, {{"app", "db"}});
+  rounds_.Begin(c_);
+  EXPECT_EQ(CountRest(), 1200u);
+}
+
+TEST_F(OwnerRoundsTest, ARoundAfterManyDifferentChangesIsForAll) {
+  AddOwners(c_, 500, "app=web");
+  for (size_t i = 0; i < OwnerRounds::kMostLabels; ++i) {
+    EXPECT_EQ(rounds_.Begin(c_, {{"app", StrCat(i)}}), i == 0);
+  }
+  rounds_.Begin(c_, {{"app", "0"}});
+  EXPECT_EQ(CountRest(), 0u) << "nobody selects these";
+  for (size_t i = 0; i <= OwnerRounds::kMostLabels; ++i) rounds_.Begin(c_, {{"app", StrCat(i)}});
+  EXPECT_EQ(CountRest(), 500u);
 }
 
 }  // namespace
