@@ -27,9 +27,9 @@ def libraries() -> dict[str, str]:
     tests run on it. With their groups."""
     found = re.search(r"(?s)^GROUPS = (\{.*?^\})", read("manager/object/kinds/BUILD.bazel"), re.MULTILINE)
     assert found is not None
-    doubled = re.findall(r'\{"([a-z.0-9]*)",\s*api::(\w+)::(\w+)::', read("testing/apiserver/builtin_kinds.cc"))
-    served = {f"{package}_{version}": group for group, package, version in doubled}
-    return {library: group for library, group in ast.literal_eval(found[1]).items() if served.get(library) == group}
+    files = re.findall(r"api::(\w+)::(\w+)::\w+::descriptor\(\)->file\(\)", read("testing/apiserver/builtin_kinds.cc"))
+    served = {f"{package}_{version}" for package, version in files}
+    return {library: group for library, group in ast.literal_eval(found[1]).items() if library in served}
 
 
 def discovery() -> tuple[Any, Any]:
@@ -63,8 +63,8 @@ def find(kind: str, group: str) -> ExistingKind:
     of_group = [one for one in known if one.group == ("" if group == "core" else group)]
     if not of_group:
         names = sorted({one.group or "core" for one in known})
-        raise Refused(f'GROUP "{group}" is not one of Kubernetes\' own that the double of the API server has, too; with RESOURCE=false '
-                      f'there are {", ".join(names)}')
+        raise Refused(f'GROUP "{group}" is not one of Kubernetes\' own whose kinds are in manager/object/kinds; with '
+                      f'RESOURCE=false there are {", ".join(names)}')
     for one in of_group:
         if one.kind == kind:
             return one

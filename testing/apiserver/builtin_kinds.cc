@@ -5,50 +5,66 @@
 #include <string>
 #include <string_view>
 
-#include "absl/strings/ascii.h"
+#include "absl/strings/str_split.h"
 #include "k8s.io/api/admissionregistration/v1/generated.pb.h"
 #include "k8s.io/api/apps/v1/generated.pb.h"
 #include "k8s.io/api/authentication/v1/generated.pb.h"
 #include "k8s.io/api/authorization/v1/generated.pb.h"
+#include "k8s.io/api/autoscaling/v2/generated.pb.h"
 #include "k8s.io/api/batch/v1/generated.pb.h"
+#include "k8s.io/api/certificates/v1/generated.pb.h"
 #include "k8s.io/api/coordination/v1/generated.pb.h"
 #include "k8s.io/api/core/v1/generated.pb.h"
 #include "k8s.io/api/discovery/v1/generated.pb.h"
 #include "k8s.io/api/events/v1/generated.pb.h"
+#include "k8s.io/api/flowcontrol/v1/generated.pb.h"
 #include "k8s.io/api/networking/v1/generated.pb.h"
+#include "k8s.io/api/node/v1/generated.pb.h"
 #include "k8s.io/api/policy/v1/generated.pb.h"
 #include "k8s.io/api/rbac/v1/generated.pb.h"
+#include "k8s.io/api/resource/v1/generated.pb.h"
+#include "k8s.io/api/scheduling/v1/generated.pb.h"
+#include "k8s.io/api/storage/v1/generated.pb.h"
+#include "manager/core/strings.h"
+#include "testing/apiserver/discovered_kinds.h"
 
 namespace mandate::apiserver {
 namespace {
 
 using google::protobuf::Descriptor;
-using google::protobuf::FieldDescriptor;
 using google::protobuf::FileDescriptor;
 namespace api = k8s::io::api;
 
-struct GroupVersion {
-  std::string_view group;
-  const FileDescriptor* file;
-};
-
-std::vector<GroupVersion> Groups() {
+// Of the messages. A kind of another version is not served.
+std::vector<const FileDescriptor*> Files() {
   return {
-      {"", api::core::v1::Namespace::descriptor()->file()},
-      {"admissionregistration.k8s.io",
-       api::admissionregistration::v1::ValidatingWebhookConfiguration::descriptor()->file()},
-      {"apps", api::apps::v1::Deployment::descriptor()->file()},
-      // These two groups store no objects; virtual resources find their messages by name.
-      {"authentication.k8s.io", api::authentication::v1::TokenReview::descriptor()->file()},
-      {"authorization.k8s.io", api::authorization::v1::SubjectAccessReview::descriptor()->file()},
-      {"batch", api::batch::v1::Job::descriptor()->file()},
-      {"coordination.k8s.io", api::coordination::v1::Lease::descriptor()->file()},
-      {"discovery.k8s.io", api::discovery::v1::EndpointSlice::descriptor()->file()},
-      {"events.k8s.io", api::events::v1::Event::descriptor()->file()},
-      {"networking.k8s.io", api::networking::v1::Ingress::descriptor()->file()},
-      {"policy", api::policy::v1::PodDisruptionBudget::descriptor()->file()},
-      {"rbac.authorization.k8s.io", api::rbac::v1::Role::descriptor()->file()},
+      api::admissionregistration::v1::ValidatingWebhookConfiguration::descriptor()->file(),
+      api::apps::v1::Deployment::descriptor()->file(),
+      // These two store no objects; virtual resources find their messages by name.
+      api::authentication::v1::TokenReview::descriptor()->file(),
+      api::authorization::v1::SubjectAccessReview::descriptor()->file(),
+      api::autoscaling::v2::HorizontalPodAutoscaler::descriptor()->file(),
+      api::batch::v1::Job::descriptor()->file(),
+      api::certificates::v1::CertificateSigningRequest::descriptor()->file(),
+      api::coordination::v1::Lease::descriptor()->file(),
+      api::core::v1::Namespace::descriptor()->file(),
+      api::discovery::v1::EndpointSlice::descriptor()->file(),
+      api::events::v1::Event::descriptor()->file(),
+      api::flowcontrol::v1::FlowSchema::descriptor()->file(),
+      api::networking::v1::Ingress::descriptor()->file(),
+      api::node::v1::RuntimeClass::descriptor()->file(),
+      api::policy::v1::PodDisruptionBudget::descriptor()->file(),
+      api::rbac::v1::Role::descriptor()->file(),
+      api::resource::v1::ResourceClaim::descriptor()->file(),
+      api::scheduling::v1::PriorityClass::descriptor()->file(),
+      api::storage::v1::StorageClass::descriptor()->file(),
   };
+}
+
+// "rbac.authorization.k8s.io" has the package k8s.io.api.rbac.v1.
+std::string PackageOf(const DiscoveredKind& kind) {
+  const std::string_view group = kind.group.empty() ? "core" : kind.group;
+  return StrCat("k8s.io.api.", group.substr(0, group.find('.')), ".", kind.version);
 }
 
 template <size_t N>
@@ -56,26 +72,12 @@ bool Has(const std::array<std::string_view, N>& kinds, std::string_view kind) {
   return std::find(kinds.begin(), kinds.end(), kind) != kinds.end();
 }
 
-constexpr std::array<std::string_view, 15> kClusterScoped = {"ClusterRole",
-                                                             "ClusterRoleBinding",
-                                                             "ComponentStatus",
-                                                             "IPAddress",
-                                                             "IngressClass",
-                                                             "MutatingAdmissionPolicy",
-                                                             "MutatingAdmissionPolicyBinding",
-                                                             "MutatingWebhookConfiguration",
-                                                             "Namespace",
-                                                             "Node",
-                                                             "PersistentVolume",
-                                                             "ServiceCIDR",
-                                                             "ValidatingAdmissionPolicy",
-                                                             "ValidatingAdmissionPolicyBinding",
-                                                             "ValidatingWebhookConfiguration"};
-
-constexpr std::array<std::string_view, 16> kWithGeneration = {"CronJob",
+constexpr std::array<std::string_view, 21> kWithGeneration = {"CronJob",
                                                               "DaemonSet",
                                                               "Deployment",
+                                                              "DeviceClass",
                                                               "EndpointSlice",
+                                                              "FlowSchema",
                                                               "Ingress",
                                                               "IngressClass",
                                                               "Job",
@@ -83,62 +85,46 @@ constexpr std::array<std::string_view, 16> kWithGeneration = {"CronJob",
                                                               "NetworkPolicy",
                                                               "Pod",
                                                               "PodDisruptionBudget",
+                                                              "PriorityClass",
+                                                              "PriorityLevelConfiguration",
                                                               "ReplicaSet",
                                                               "ReplicationController",
+                                                              "ResourceSlice",
                                                               "StatefulSet",
                                                               "ValidatingAdmissionPolicy",
                                                               "ValidatingWebhookConfiguration"};
 
-constexpr std::array<std::string_view, 8> kReturningDeleted = {
-    "PersistentVolume",      "PersistentVolumeClaim", "Pod",     "PodTemplate",
-    "ReplicationController", "ResourceQuota",         "Service", "ServiceAccount"};
+constexpr std::array<std::string_view, 17> kReturningDeleted = {"CSIDriver",
+                                                                "CSINode",
+                                                                "DeviceClass",
+                                                                "PersistentVolume",
+                                                                "PersistentVolumeClaim",
+                                                                "Pod",
+                                                                "PodTemplate",
+                                                                "ReplicationController",
+                                                                "ResourceClaim",
+                                                                "ResourceClaimTemplate",
+                                                                "ResourceQuota",
+                                                                "ResourceSlice",
+                                                                "Service",
+                                                                "ServiceAccount",
+                                                                "StorageClass",
+                                                                "VolumeAttachment",
+                                                                "VolumeAttributesClass"};
 
-struct ShortName {
-  std::string_view kind;
-  std::string_view name;
-};
-constexpr std::array<ShortName, 13> kShortNames = {{{"ConfigMap", "cm"},
-                                                    {"CronJob", "cj"},
-                                                    {"DaemonSet", "ds"},
-                                                    {"Deployment", "deploy"},
-                                                    {"Endpoints", "ep"},
-                                                    {"Event", "ev"},
-                                                    {"Namespace", "ns"},
-                                                    {"Node", "no"},
-                                                    {"Pod", "po"},
-                                                    {"ReplicaSet", "rs"},
-                                                    {"Service", "svc"},
-                                                    {"ServiceAccount", "sa"},
-                                                    {"StatefulSet", "sts"}}};
-
-// Kubernetes' plurals. Endpoints is the only irregular one.
-std::string PluralOf(std::string_view singular) {
-  std::string plural(singular);
-  if (plural == "endpoints") return plural;
-  if (plural.ends_with("s")) return plural + "es";
-  if (plural.ends_with("cy")) {
-    plural.back() = 'i';
-    return plural + "es";
-  }
-  if (plural.ends_with("ss")) return plural + "es";
-  return plural + "s";
-}
-
-std::shared_ptr<const ResourceType> TypeOf(const GroupVersion& group, const Descriptor& message) {
+std::shared_ptr<const ResourceType> TypeOf(const DiscoveredKind& kind, const Descriptor& message) {
   auto type = std::make_shared<ResourceType>();
-  type->kind = message.name();
+  type->name = {std::string(kind.group), std::string(kind.plural)};
+  type->version = kind.version;
+  type->kind = kind.kind;
   type->list_kind = type->kind + "List";
-  type->singular = type->kind;
-  absl::AsciiStrToLower(&type->singular);
-  type->name = {std::string(group.group), PluralOf(type->singular)};
-  type->version = "v1";
-  type->namespaced = !Has(kClusterScoped, type->kind);
-  type->has_status = message.FindFieldByName("status") != nullptr;
+  type->singular = kind.singular;
+  type->short_names = absl::StrSplit(AsAbsl(kind.short_names), ',', absl::SkipEmpty());
+  type->categories = absl::StrSplit(AsAbsl(kind.categories), ',', absl::SkipEmpty());
+  type->namespaced = kind.namespaced;
+  type->has_status = kind.has_status;
   type->has_generation = Has(kWithGeneration, type->kind);
   type->returns_deleted = Has(kReturningDeleted, type->kind);
-  for (const ShortName& name : kShortNames) {
-    if (name.kind == type->kind) type->short_names.emplace_back(name.name);
-  }
   type->message = &message;
   return type;
 }
@@ -147,16 +133,11 @@ std::shared_ptr<const ResourceType> TypeOf(const GroupVersion& group, const Desc
 
 std::vector<std::shared_ptr<const ResourceType>> BuiltinKinds() {
   std::vector<std::shared_ptr<const ResourceType>> types;
-  for (const GroupVersion& group : Groups()) {
-    for (int i = 0; i < group.file->message_type_count(); ++i) {
-      const Descriptor& list = *group.file->message_type(i);
-      const FieldDescriptor* items = list.FindFieldByName("items");
-      if (!list.name().ends_with("List") || items == nullptr || items->message_type() == nullptr) {
-        continue;
-      }
-      const Descriptor& message = *items->message_type();
-      if (message.file() != group.file || list.name() != message.name() + "List") continue;
-      types.push_back(TypeOf(group, message));
+  for (const FileDescriptor* file : Files()) {
+    for (const DiscoveredKind& kind : kDiscoveredKinds) {
+      if (PackageOf(kind) != file->package()) continue;
+      const Descriptor* message = file->FindMessageTypeByName(std::string(kind.kind));
+      if (message != nullptr) types.push_back(TypeOf(kind, *message));
     }
   }
   return types;

@@ -1,4 +1,4 @@
-// The built-in kinds, read out of the descriptors of Kubernetes' .proto files.
+// The built-in kinds, from Kubernetes' discovery and the descriptors of its .proto files.
 #pragma once
 
 #include <memory>
@@ -8,8 +8,8 @@
 
 namespace mandate::apiserver {
 
-// Returns each message X of the served groups that has a message XList. A table has the properties
-// that descriptors lack (scope, generation); a kind that is not in the table has the usual ones.
+// Returns each kind of the served groups that can be listed. Tables have what discovery lacks (who
+// has a generation, and whose DELETE returns the object).
 std::vector<std::shared_ptr<const ResourceType>> BuiltinKinds();
 
 }  // namespace mandate::apiserver

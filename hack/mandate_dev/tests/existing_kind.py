@@ -62,6 +62,7 @@ class Libraries(unittest.TestCase):
     def test_they_are_those_that_the_double_serves(self) -> None:
         found = existing_kind.libraries()
         for library, group in (("core_v1", ""), ("apps_v1", "apps"), ("rbac_v1", "rbac.authorization.k8s.io"),
-                               ("admissionregistration_v1", "admissionregistration.k8s.io")):
+                               ("admissionregistration_v1", "admissionregistration.k8s.io"), ("autoscaling_v2", "autoscaling"),
+                               ("flowcontrol_v1", "flowcontrol.apiserver.k8s.io"), ("storage_v1", "storage.k8s.io")):
             self.assertEqual(found.get(library), group)
-        self.assertNotIn("storage_v1", found)
+        self.assertNotIn("autoscaling_v1", found)

@@ -2,6 +2,7 @@
 
 load("@kubernetes_discovery//:json.bzl", "JSON")
 load("//third_party/bazel:cc.bzl", "cc_unit")
+load("//third_party/bazel:written.bzl", "written")
 
 _HEADER = """// The kinds of the group "{group}", generated from Kubernetes' discovery.
 #ifndef {guard}
@@ -58,17 +59,6 @@ def _kinds(group, wanted):
         kinds.append(("TokenRequest", "serviceaccounts/token", "Namespaced"))
     return kinds
 
-def _written_impl(ctx):
-    ctx.actions.write(ctx.outputs.out, ctx.attr.content)
-
-_written = rule(
-    implementation = _written_impl,
-    attrs = {
-        "content": attr.string(),
-        "out": attr.output(),
-    },
-)
-
 def kinds(name, group):
     """A library of the messages of a group in one version, and of their KindOf.
 
@@ -77,7 +67,7 @@ def kinds(name, group):
       group: such as rbac.authorization.k8s.io.
     """
     package, version = name.split("_")
-    _written(
+    written(
         name = name + "_header",
         out = name + ".h",
         content = _HEADER.format(
