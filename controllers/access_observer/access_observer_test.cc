@@ -169,5 +169,18 @@ TEST_F(AccessObserverTest, NeedsSomebodyToHint) {
   EXPECT_EQ(MakeController(component_).status().code(), absl::StatusCode::kFailedPrecondition);
 }
 
+TEST_F(AccessObserverTest, AChangeIsForgottenAfterItsHints) {
+  AccessObserver observer(component_);
+  const Request request = {{"a", ""}};
+  observer.Note(request);
+  absl::Duration wait;
+  do {
+    wait = Must(observer.Reconcile({}, request)).requeue_after;
+    loop_.RunFor(wait);
+  } while (wait > absl::ZeroDuration());
+  EXPECT_EQ(Must(observer.Reconcile({}, request)).requeue_after, absl::ZeroDuration());
+  EXPECT_EQ(Hints(), "all@a:100,1100") << "the request after them gives none";
+}
+
 }  // namespace
 }  // namespace mandate::access

@@ -198,6 +198,8 @@ void AccessProof::OnReview(Round& round, const std::string& verb,
 
 void AccessProof::Conclude(Round& round) {
   const std::shared_ptr<Round> ended = std::move(round_);
+  const bool is_answered = round.error.ok() || !round.refusal.ok();
+  if (is_answered && round.ticket != nullptr) round.ticket->NoteAnswer();
   // One denial is enough, whatever the other review says.
   if (!round.refusal.ok()) {
     Denied(round.refusal);

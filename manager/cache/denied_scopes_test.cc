@@ -55,23 +55,6 @@ TEST_F(DeniedScopesTest, EachIsReviewedWhileHintsRepeat) {
   HintUntilSynced("b", of_b.back());
 }
 
-// One tenant demands 29 denied scopes, another one demands one.
-TEST_F(DeniedScopesTest, TenantsTakeTurns) {
-  AskOften();
-  // Of a by its own watches; of b by reviews.
-  for (FakeRestClient* client : {&a_, &b_}) {
-    const std::string component(client->component());
-    std::vector<Demanded> demands = DemandAll(client == &a_ ? Add(a_) : Add(b_));
-    for (Demanded& demanded : demands) demanded.sink->SetFlows({"one"});
-    demands.back().sink->SetFlows({"other"});
-    loop_.RunFor(absl::Minutes(1));
-    ASSERT_EQ(demands.back().state(), DemandState::kForbidden);
-    server_.Grant(component, "foo");
-    loop_.RunFor(absl::Seconds(5));
-    EXPECT_EQ(demands.back().state(), DemandState::kSynced) << component;
-  }
-}
-
 // The tenant with 29 denied scopes demands the other one's scope, too.
 TEST_F(DeniedScopesTest, WhoDemandsTheSameDelaysNobody) {
   AskOften();
@@ -133,6 +116,55 @@ TEST_F(DeniedScopesTest, TheSponsorsRecheckTakesTheTurnsOfAnotherOwner) {
   last->handle->AddFlow("other");
   loop_.RunFor(absl::Seconds(4));
   EXPECT_EQ(last->state(), DemandState::kForbidden);
+}
+
+// One tenant demands 29 denied scopes, another one demands one. Without turns, each of the 30
+// would be asked for every 30 s; the time of the grant decides how soon that is.
+class DeniedScopesAtTest : public DeniedScopesTest, public testing::WithParamInterface<int> {
+ protected:
+  void GrantAndExpect(const std::string& component, std::vector<Demanded>& demands) {
+    for (Demanded& demanded : demands) demanded.sink->SetFlows({"one"});
+    demands.back().sink->SetFlows({"other"});
+    loop_.RunFor(absl::Minutes(1) + absl::Seconds(GetParam()));
+    ASSERT_EQ(demands.back().state(), DemandState::kForbidden);
+    server_.Grant(component, "foo");
+    loop_.RunFor(absl::Seconds(5));
+    EXPECT_EQ(demands.back().state(), DemandState::kSynced);
+  }
+};
+INSTANTIATE_TEST_SUITE_P(Times, DeniedScopesAtTest, testing::Values(0, 10, 20));
+
+TEST_P(DeniedScopesAtTest, TenantsTakeTurns) {
+  AskOften();
+  std::vector<Demanded> demands = DemandAll(Add(a_));
+  GrantAndExpect("a", demands);
+}
+
+// Another component has the watches.
+TEST_P(DeniedScopesAtTest, TenantsTakeTurnsInReviews) {
+  AskOften();
+  const std::vector<Demanded> of_a = DemandAll(AddGranted(a_));
+  std::vector<Demanded> demands = DemandAll(Add(b_));
+  const size_t before = b_.watches().size();
+  GrantAndExpect("b", demands);
+  EXPECT_EQ(b_.watches().size(), before) << "these are reviews";
+}
+
+TEST_F(DeniedScopesTest, TenantsTakeTurnsWhenAWiderWatchEnds) {
+  options_.probes.reopens = {.per_second = 1, .burst = 1};
+  CacheView& view = AddGranted(a_);
+  Demanded wide = DemandAndSettle(view);
+  std::vector<Demanded> demands;
+  for (int i = 0; i < 30; ++i) {
+    demands.push_back(Demand(view, i < 29 ? "bar" : "foo", StrCat("n", i)));
+    demands.back().sink->SetFlows({i < 29 ? "one" : "other"});
+  }
+  Settle();
+  a_.ForgetRequests();
+  Leave(wide);
+  loop_.RunFor(absl::Seconds(2));
+  EXPECT_EQ(a_.Count("/namespaces/foo/"), 1u);
+  EXPECT_LT(a_.Count("/namespaces/bar/"), 10u) << "they wait";
 }
 
 }  // namespace

@@ -64,5 +64,11 @@ TEST_F(FlowQueueTest, ErasedItemsHaveNoTurn) {
   EXPECT_EQ(Drain(), "b2 ");
 }
 
+TEST_F(FlowQueueTest, AFlowThatIsPassedOverOnceIsNext) {
+  Push({"a1", "b1", "c1"});
+  EXPECT_EQ(queue_.Pop([](const std::string& flow) { return flow == "b"; })->item, "b1");
+  EXPECT_EQ(Drain(), "a1 c1 ");
+}
+
 }  // namespace
 }  // namespace mandate

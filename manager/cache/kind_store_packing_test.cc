@@ -57,6 +57,9 @@ TEST(KindStorePacking, TransformsObjectsBeforeTheyAreStored) {
                              ++calls;
                              if (object->name() == "null") return ObjectPtr();
                              if (object->name() == "other") return Widget("a/another", 1);
+                             if (object->name() == "renamed") {
+                               return Widget("a/new-name", 1, object->uid());
+                             }
                              return Widget(StrCat(object->ns(), "/", object->name()),
                                            *ParseResourceVersion(object->resource_version()));
                            }});
@@ -69,16 +72,20 @@ TEST(KindStorePacking, TransformsObjectsBeforeTheyAreStored) {
   EXPECT_EQ(stream->Pack(Large("a/x", 1)), packed) << "it is here already";
   EXPECT_EQ(calls, 1);
   EXPECT_EQ(stream->Pack(Large("a/x", 2))->bytes(), Widget("a/x", 2)->bytes());
-  for (const char* key : {"a/null", "a/other"}) {
+  for (const char* key : {"a/null", "a/other", "a/renamed"}) {
     EXPECT_EQ(stream->Pack(Large(key, 1))->bytes(), Large(key, 1)->bytes())
         << "the identity must stay";
   }
 }
 
-// Only the key and the version; of "other" another UID.
+// Only the key and the version; of "other" another UID, of "moved" another namespace, of "older"
+// another version.
 ObjectPtr Small(ObjectPtr object) {
-  const std::string_view name = object->name() == "other" ? "another" : object->name();
-  return Widget(StrCat(object->ns(), "/", name), *ParseResourceVersion(object->resource_version()));
+  const std::string_view name = object->name();
+  const auto version = static_cast<int>(*ParseResourceVersion(object->resource_version()));
+  return Widget(StrCat(name == "moved" ? "b" : object->ns(), "/", name),
+                name == "older" ? version - 1 : version,
+                name == "other" ? "another-uid" : object->uid());
 }
 
 TEST(KindStorePacking, HoldsTheTrimmedObjectsOfAKind) {
@@ -92,8 +99,9 @@ TEST(KindStorePacking, HoldsTheTrimmedObjectsOfAKind) {
   EXPECT_LT(stream->bytes().encoded, 300u);
   EXPECT_EQ(Text(stream->Put(stream->Pack(Large("a/x", 2)))), "~a/x@2")
       << "a change of what is not held is an event, too";
-  EXPECT_EQ(stream->Pack(Large("a/other", 1))->bytes(), Large("a/other", 1)->bytes())
-      << "the UID must stay";
+  for (const char* key : {"a/other", "a/moved", "a/older"}) {
+    EXPECT_EQ(stream->Pack(Large(key, 1))->bytes(), Large(key, 1)->bytes()) << key;
+  }
 }
 
 TEST(KindStorePacking, LeavesSecretsAndSmallObjectsAsTheyAre) {
@@ -108,6 +116,28 @@ TEST(KindStorePacking, LeavesSecretsAndSmallObjectsAsTheyAre) {
       EXPECT_EQ(stream->Pack(object), object);
     }
   }
+}
+
+TEST(KindStorePacking, ATrimmedObjectIsTransformedUnderItsHeldName) {
+  KindInfo trimmed = kWidget;
+  trimmed.trim = [](ObjectPtr object) {
+    return Widget(StrCat(object->ns(), "/", object->name().substr(0, 3)),
+                  *ParseResourceVersion(object->resource_version()), object->uid(), "trimmed=yes");
+  };
+  int calls = 0;
+  KindStore kind(trimmed, {.transform = [&](const KindInfo&, ObjectPtr object) {
+                   ++calls;
+                   EXPECT_EQ(object->name(), "lon");
+                   return Widget(StrCat(object->ns(), "/", object->name()),
+                                 *ParseResourceVersion(object->resource_version()), object->uid());
+                 }});
+  Unheard unheard;
+  const auto stream = kind.Open({trimmed, "", ""}, unheard, 3);
+  const ObjectPtr packed = stream->Pack(Large("a/long", 1));
+  EXPECT_EQ(packed->bytes(), Widget("a/lon", 1, "uid-long")->bytes());
+  stream->Put(packed);
+  EXPECT_EQ(stream->Pack(Large("a/long", 1)), packed) << "it is here already";
+  EXPECT_EQ(calls, 1);
 }
 
 }  // namespace

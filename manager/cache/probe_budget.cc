@@ -17,7 +17,8 @@ struct ProbeBudget::Probe {
   Pool* under_way_of = nullptr;  // it has run, and its ticket lives
   std::string flow = {};         // whose turn it took
   absl::Time began = {};
-  bool hung = false;  // it has given its place to another one
+  bool hung = false;      // it has given its place to another one
+  bool answered = false;  // by the server
   std::optional<LoopTimer> timer = {};
 };
 
@@ -113,21 +114,47 @@ struct ProbeBudget::Pool {
   void TakePlaces() { places = std::max(places / 2, min_places); }
   bool HasPlace() const { return under_way < places && under_way + hung < max_under_way; }
 
-  bool HasPlaceFor(const std::string& flow) const {
-    const auto taken = taken_by.find(flow);
-    const int most = slow_flows.contains(flow) ? 1 : std::max(places - 1, 1);
-    return (taken == taken_by.end() ? 0 : taken->second) < most;
+  // The probes of a flow, or of several.
+  struct Use {
+    int under_way = 0;
+    int hung = 0;
+  };
+
+  Use OfSlowFlows() const {
+    Use use;
+    for (const auto& [flow, of_flow] : used_by) {
+      if (!slow_flows.contains(flow)) continue;
+      use.under_way += of_flow.under_way;
+      use.hung += of_flow.hung;
+    }
+    return use;
+  }
+  bool HasPlaceFor(const std::string& flow, const Use& of_slow_flows) const {
+    const auto used = used_by.find(flow);
+    const int own = used == used_by.end() ? 0 : used->second.under_way;
+    const int most = std::max(places - 1, 1);
+    if (!slow_flows.contains(flow)) return own < most;
+    return own == 0 && of_slow_flows.under_way < most &&
+           of_slow_flows.under_way + of_slow_flows.hung < std::max(max_under_way - 1, 1);
   }
   void Take(const std::string& flow) {
     ++under_way;
-    ++taken_by[flow];
+    ++used_by[flow].under_way;
   }
-  void Release(const std::string& flow) {
+  void GiveUp(const std::string& flow) {
     --under_way;
-    if (--taken_by[flow] == 0) taken_by.erase(flow);
+    ++hung;
+    --used_by[flow].under_way;
+    ++used_by[flow].hung;
+  }
+  void Release(const std::string& flow, bool was_hung) {
+    Use& use = used_by[flow];
+    --(was_hung ? hung : under_way);
+    --(was_hung ? use.hung : use.under_way);
+    if (use.under_way + use.hung == 0) used_by.erase(flow);
   }
   void NoteSlow(const std::string& flow) {
-    if (slow_flows.size() >= kMostSlow) slow_flows.clear();
+    if (slow_flows.size() >= kMostSlow && !slow_flows.contains(flow)) slow_flows.clear();
     slow_flows.insert(flow);
   }
 
@@ -163,14 +190,16 @@ struct ProbeBudget::Pool {
   int places;
   int under_way = 0;
   int hung = 0;
-  absl::flat_hash_map<std::string, int> taken_by;  // of `under_way`, by flow
-  absl::flat_hash_set<std::string> slow_flows;     // whose last answer came late
-  bool is_full = false;                            // a probe waits for a place
-  size_t turn = 0;                                 // whose the next place is
+  absl::flat_hash_map<std::string, Use> used_by;  // by flow; none is empty
+  absl::flat_hash_set<std::string> slow_flows;    // whose last answer came late
+  bool is_full = false;                           // a probe waits for a place
+  size_t last_turn = 4;                           // the lane that had the last free place
 };
 
 std::optional<ProbeBudget::Lane::Turn> ProbeBudget::Lane::Next() {
-  while (auto next = queue.Pop([&](const std::string& flow) { return pool.HasPlaceFor(flow); })) {
+  const Pool::Use slow = pool.OfSlowFlows();
+  const auto may = [&](const std::string& flow) { return pool.HasPlaceFor(flow, slow); };
+  while (auto next = queue.Pop(may)) {
     if (next->item.probe->run == nullptr) continue;
     return Turn{std::move(next->flow), std::move(next->item.probe)};
   }
@@ -207,7 +236,10 @@ bool ProbeBudget::Ticket::IsWaitingHint() const {
 void ProbeBudget::Ticket::Join(const Flows& flows) {
   if (probe_->run == nullptr) return;
   for (const std::string& flow : flows) lane_.Push(probe_, flow);
+  budget_.RunSoon(lane_);
 }
+
+void ProbeBudget::Ticket::NoteAnswer() { probe_->answered = true; }
 
 std::unique_ptr<ProbeBudget::Ticket> ProbeBudget::Ask(std::string_view component, Flows flows,
                                                       Urgency urgency, std::function<void()> run,
@@ -216,9 +248,7 @@ std::unique_ptr<ProbeBudget::Ticket> ProbeBudget::Ask(std::string_view component
   if (flows.empty()) flows.emplace();
   auto probe = std::make_shared<Probe>(Probe{.run = std::move(run)});
   for (const std::string& flow : flows) lane.Push(probe, flow);
-  if (!lane.timer.IsSet()) {
-    lane.timer.Set(loop_.clock().TimeNow(), [this, &lane] { Run(lane); });
-  }
+  RunSoon(lane);
   return std::make_unique<Ticket>(*this, std::move(probe), urgency, lane);
 }
 
@@ -227,12 +257,18 @@ std::unique_ptr<ProbeBudget::Ticket> ProbeBudget::Begin(std::string_view compone
   Pool& pool = Find(component, name);
   if (!pool.HasPlace() || pool.firsts.queue.size() > 0) return nullptr;
   if (flows.empty()) flows.emplace();
+  const Pool::Use slow = pool.OfSlowFlows();
   const auto flow =
-      std::ranges::find_if(flows, [&](const std::string& f) { return pool.HasPlaceFor(f); });
+      std::ranges::find_if(flows, [&](const std::string& f) { return pool.HasPlaceFor(f, slow); });
   if (flow == flows.end()) return nullptr;
   auto probe = std::make_shared<Probe>();
   Start(pool, *probe, *flow);
   return std::make_unique<Ticket>(*this, std::move(probe), Urgency::kFirst, pool.firsts);
+}
+
+void ProbeBudget::RunSoon(Lane& lane) {
+  if (lane.timer.IsSet()) return;
+  lane.timer.Set(loop_.clock().TimeNow(), [this, &lane] { Run(lane); });
 }
 
 void ProbeBudget::Run(Lane& lane) {
@@ -268,8 +304,8 @@ void ProbeBudget::Start(Pool& pool, Probe& probe, std::string flow) {
   probe.flow = std::move(flow);
   probe.began = loop_.clock().TimeNow();
   probe.timer.emplace(loop_);
-  const absl::Duration slow_after = std::min(options_.slow_after, options_.hung_after);
-  probe.timer->SetAfter(slow_after, [this, &pool, &probe] {
+  // What hangs is slow.
+  probe.timer->SetAfter(std::min(options_.slow_after, options_.hung_after), [this, &pool, &probe] {
     pool.NoteSlow(probe.flow);
     probe.timer->Set(probe.began + options_.hung_after, [this, &probe] { GiveUp(probe); });
   });
@@ -278,8 +314,7 @@ void ProbeBudget::Start(Pool& pool, Probe& probe, std::string flow) {
 void ProbeBudget::GiveUp(Probe& probe) {
   Pool& pool = *probe.under_way_of;
   probe.hung = true;
-  pool.Release(probe.flow);
-  ++pool.hung;
+  pool.GiveUp(probe.flow);
   // A server that is only slow still works on it.
   pool.TakePlaces();
   FillPlaces(pool);
@@ -288,16 +323,12 @@ void ProbeBudget::GiveUp(Probe& probe) {
 void ProbeBudget::End(Probe& probe) {
   Pool& pool = *std::exchange(probe.under_way_of, nullptr);
   probe.timer.reset();
-  if (probe.hung) {
-    --pool.hung;
-  } else {
-    pool.Release(probe.flow);
-  }
-  if (loop_.clock().TimeNow() - probe.began <= options_.slow_after) {
+  pool.Release(probe.flow, probe.hung);
+  if (loop_.clock().TimeNow() - probe.began > options_.slow_after) {
+    pool.TakePlaces();
+  } else if (probe.answered) {
     pool.slow_flows.erase(probe.flow);
     pool.AddPlace();
-  } else {
-    pool.TakePlaces();
   }
   FillPlaces(pool);
 }
@@ -305,12 +336,15 @@ void ProbeBudget::End(Probe& probe) {
 void ProbeBudget::FillPlaces(Pool& pool) {
   if (!pool.HasPlace() || !std::exchange(pool.is_full, false)) return;
   Lane* const lanes[] = {&pool.rechecks, &pool.firsts, &pool.reopens, &pool.hints, &pool.periodic};
-  // The lane whose timer is set first takes the place. None of them may always be the first:
-  // thousands that wait in one lane would keep the others from theirs.
-  const size_t first = pool.turn++;
-  for (size_t i = 0; i < std::size(lanes); ++i) {
-    Lane* const lane = lanes[(first + i) % std::size(lanes)];
+  // The lane whose timer is set first takes the place. The lanes take turns: thousands that wait in
+  // one of them would keep the others from theirs.
+  const size_t last = pool.last_turn;
+  bool is_first = true;
+  for (size_t i = 1; i <= std::size(lanes); ++i) {
+    const size_t turn = (last + i) % std::size(lanes);
+    Lane* const lane = lanes[turn];
     if (lane->queue.size() == 0) continue;
+    if (std::exchange(is_first, false)) pool.last_turn = turn;
     lane->timer.Set(loop_.clock().TimeNow(), [this, lane] { Run(*lane); });
   }
 }

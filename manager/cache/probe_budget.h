@@ -31,8 +31,9 @@ namespace mandate {
 //
 // The places are those of a pool: the component's access reviews, or its lists and watches of one
 // kind. A kind that the server does not answer takes no place of another. No flow takes all places
-// of a pool that has several, and one whose answers come late takes only one: what the objects of
-// one tenant make slow leaves a place to the others.
+// of a pool that has several. One whose last answer came late is slow: it takes only one, and the
+// slow flows together leave one to the others. So what the objects of some tenants make slow hardly
+// delays the others.
 // Loop thread only.
 class ProbeBudget {
  public:
@@ -82,6 +83,9 @@ class ProbeBudget {
     bool IsWaitingHint() const;
     // From now on it also waits in these flows.
     void Join(const Flows& flows);
+    // The server has answered. A ticket that ends without this says nothing about the server's
+    // speed, unless it was late already.
+    void NoteAnswer();
 
    private:
     ProbeBudget& budget_;
@@ -109,6 +113,7 @@ class ProbeBudget {
  private:
   Pool& Find(std::string_view component, std::string_view pool);
   void Run(Lane& lane);
+  void RunSoon(Lane& lane);
   void Start(Pool& pool, Probe& probe, std::string flow);
   // It has had no answer for `hung_after`.
   void GiveUp(Probe& probe);

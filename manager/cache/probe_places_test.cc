@@ -15,6 +15,17 @@ namespace {
 using Urgency = ProbeBudget::Urgency;
 using Flows = ProbeBudget::Flows;
 
+using Tickets = std::vector<std::unique_ptr<ProbeBudget::Ticket>>;
+
+void Answer(std::unique_ptr<ProbeBudget::Ticket>& ticket) {
+  if (ticket != nullptr) ticket->NoteAnswer();
+  ticket.reset();
+}
+void AnswerAll(Tickets& tickets) {
+  for (auto& ticket : tickets) Answer(ticket);
+  tickets.clear();
+}
+
 // A flow that no other probe has.
 Flows Another() {
   static int count = 0;
@@ -57,14 +68,14 @@ TEST(ProbeBudgetPlacesTest, SlowAnswersLeaveFewerPlaces) {
   SimulatedLoop loop;
   Metrics metrics;
   ProbeBudget budget({.per_second = 100, .burst = 100}, loop, metrics);
-  std::vector<std::unique_ptr<ProbeBudget::Ticket>> tickets;
+  Tickets tickets;
   // How many places there are, when each has an answer after this time.
   const auto places = [&](absl::Duration answer) {
     while (auto ticket = budget.Begin("a", Another(), "secrets."))
       tickets.push_back(std::move(ticket));
     const size_t count = tickets.size();
     loop.RunFor(answer);
-    tickets.clear();
+    AnswerAll(tickets);
     return count;
   };
   EXPECT_EQ(places(absl::Seconds(1)), 4u) << "at first";
@@ -82,7 +93,7 @@ TEST(ProbeBudgetPlacesTest, AProbeWaitsUntilThereAreFewerThanThePlaces) {
   SimulatedLoop loop;
   Metrics metrics;
   ProbeBudget budget({.per_second = 100, .burst = 100}, loop, metrics);
-  std::vector<std::unique_ptr<ProbeBudget::Ticket>> tickets;
+  Tickets tickets;
   while (auto ticket = budget.Begin("a", Another(), "")) tickets.push_back(std::move(ticket));
   bool ran = false;
   const auto waiting = budget.Ask("a", Another(), Urgency::kFirst, [&] { ran = true; });
@@ -106,7 +117,7 @@ TEST(ProbeBudgetPlacesTest, AProbeWithoutAnAnswerGivesItsPlaceToAnother) {
                       .min_under_way = 2,
                       .hung_after = absl::Seconds(10)},
                      loop, metrics);
-  std::vector<std::unique_ptr<ProbeBudget::Ticket>> tickets;
+  Tickets tickets;
   tickets.push_back(budget.Begin("a", Another(), "pods."));
   tickets.push_back(budget.Begin("a", Another(), "pods."));
   size_t ran = 0;
@@ -127,7 +138,7 @@ TEST(ProbeBudgetPlacesTest, AProbeWithoutAnAnswerGivesItsPlaceToAnother) {
   }
   // All end, those that had given their place and those that have one: 2 places are left.
   loop.RunFor(absl::Seconds(2));
-  tickets.clear();
+  AnswerAll(tickets);
   loop.RunReady();
   EXPECT_NE(tickets.emplace_back(budget.Begin("a", Another(), "pods.")), nullptr);
   EXPECT_NE(tickets.emplace_back(budget.Begin("a", Another(), "pods.")), nullptr);
@@ -140,12 +151,12 @@ TEST(ProbeBudgetPlacesTest, ProbesWithoutAnAnswerLeaveFewerPlaces) {
   SimulatedLoop loop;
   Metrics metrics;
   ProbeBudget budget({.per_second = 100, .burst = 100}, loop, metrics);
-  std::vector<std::unique_ptr<ProbeBudget::Ticket>> tickets;
+  Tickets tickets;
   const auto fill = [&] {
     while (auto ticket = budget.Begin("a", Another(), "")) tickets.push_back(std::move(ticket));
   };
   fill();
-  tickets.clear();
+  AnswerAll(tickets);
   fill();
   ASSERT_EQ(tickets.size(), 8u);
   for (size_t more = 2; more <= 8; more += 2) {
@@ -153,84 +164,6 @@ TEST(ProbeBudgetPlacesTest, ProbesWithoutAnAnswerLeaveFewerPlaces) {
     fill();
     EXPECT_EQ(tickets.size(), 8 + more);
   }
-}
-
-// What the objects of one tenant make slow does not keep those of others waiting.
-TEST(ProbeBudgetPlacesTest, AFlowLeavesAPlaceToOthers) {
-  SimulatedLoop loop;
-  Metrics metrics;
-  ProbeBudget budget({.per_second = 100, .burst = 100}, loop, metrics);
-  std::vector<std::unique_ptr<ProbeBudget::Ticket>> tickets;
-  size_t ran = 0;
-  for (int i = 0; i < 100; ++i) {
-    tickets.push_back(budget.Ask("a", {"many"}, Urgency::kFirst, [&] { ++ran; }));
-  }
-  loop.RunReady();
-  EXPECT_EQ(ran, 3u) << "of 4 places";
-  std::string other;
-  tickets.push_back(budget.Ask("a", {"many", "other"}, Urgency::kFirst, [&] { other += "1"; }));
-  tickets.push_back(budget.Ask("a", {"other"}, Urgency::kFirst, [&] { other += "2"; }));
-  loop.RunReady();
-  EXPECT_EQ(other, "1") << "the place that is left";
-  tickets[100].reset();
-  loop.RunReady();
-  EXPECT_EQ(other, "12");
-  EXPECT_EQ(ran, 4u) << "one place more, after an answer";
-  tickets[101].reset();
-  const auto begun = budget.Begin("b", {"many", "other"}, "");
-  EXPECT_NE(begun, nullptr);
-}
-
-// A flow whose last answer took more than a second has one place.
-TEST(ProbeBudgetPlacesTest, AFlowWithSlowAnswersHasOnePlace) {
-  SimulatedLoop loop;
-  Metrics metrics;
-  ProbeBudget budget({.per_second = 100, .burst = 100}, loop, metrics);
-  std::vector<std::unique_ptr<ProbeBudget::Ticket>> slow, quick;
-  const auto fill = [&](const char* flow, auto& tickets) {
-    size_t count = 0;
-    while (auto ticket = budget.Begin("a", {flow}, "")) {
-      tickets.push_back(std::move(ticket));
-      ++count;
-    }
-    return count;
-  };
-  const auto answer_quick_ones = [&] {
-    for (int i = 0; i < 10; ++i) {
-      fill("quick", quick);
-      loop.RunFor(absl::Seconds(0.1));
-      quick.clear();
-    }
-  };
-  EXPECT_EQ(fill("slow", slow), 3u);
-  loop.RunFor(absl::Seconds(1.1));
-  slow.clear();
-  answer_quick_ones();
-  EXPECT_EQ(fill("slow", slow), 1u);
-  EXPECT_EQ(fill("quick", quick), 31u) << "it takes no more than one of all";
-  quick.clear();
-  loop.RunFor(absl::Seconds(1));
-  slow.clear();
-  answer_quick_ones();
-  EXPECT_EQ(fill("slow", slow), 31u) << "its last answer took no more than a second";
-}
-
-// So has one without an answer. What hangs gives its place to the flow's next one.
-TEST(ProbeBudgetPlacesTest, AFlowWithoutAnAnswerHasOnePlace) {
-  SimulatedLoop loop;
-  Metrics metrics;
-  ProbeBudget budget({.per_second = 100, .burst = 100}, loop, metrics);
-  size_t ran = 0;
-  std::vector<std::unique_ptr<ProbeBudget::Ticket>> tickets;
-  for (int i = 0; i < 100; ++i) {
-    tickets.push_back(budget.Ask("a", {"slow"}, Urgency::kHint, [&] { ++ran; }));
-  }
-  loop.RunFor(absl::Seconds(14.9));
-  EXPECT_EQ(ran, 3u);
-  loop.RunFor(absl::Seconds(0.2));
-  EXPECT_EQ(ran, 4u);
-  loop.RunFor(absl::Seconds(15));
-  EXPECT_EQ(ran, 5u);
 }
 
 // A kind that the server does not answer does not keep other kinds waiting.
@@ -269,7 +202,7 @@ TEST(ProbeBudgetPlacesTest, ManyOfOneReasonDoNotKeepTheOthersFromTheirPlaces) {
   Metrics metrics;
   ProbeBudget budget({.per_second = 100, .burst = 100, .max_under_way = 1}, loop, metrics);
   std::string ran;
-  std::vector<std::unique_ptr<ProbeBudget::Ticket>> tickets;
+  Tickets tickets;
   size_t under_way = 0;
   const auto ask = [&](char name, Urgency urgency) {
     tickets.push_back(budget.Ask("a", {}, urgency, [&, name, i = tickets.size()] {
@@ -292,7 +225,7 @@ TEST(ProbeBudgetPlacesTest, AProbeThatDropsItsTicketHasNone) {
   SimulatedLoop loop;
   Metrics metrics;
   ProbeBudget budget({.per_second = 100, .burst = 100, .max_under_way = 1}, loop, metrics);
-  std::vector<std::unique_ptr<ProbeBudget::Ticket>> tickets(10);
+  Tickets tickets(10);
   int ran = 0;
   for (auto& ticket : tickets) {
     ticket = budget.Ask("a", Another(), Urgency::kReopen, [&] {
@@ -312,9 +245,25 @@ TEST(ProbeBudgetPlacesTest, AnAnswerAfterThePlaceWasGivenAwayLeavesFewerPlaces) 
   auto hung = budget.Begin("a", Another(), "");
   loop.RunFor(absl::Seconds(16));
   hung.reset();
-  std::vector<std::unique_ptr<ProbeBudget::Ticket>> tickets;
+  Tickets tickets;
   while (auto ticket = budget.Begin("a", Another(), "")) tickets.push_back(std::move(ticket));
   EXPECT_EQ(tickets.size(), 2u) << "8 at first, then 4, then 2";
+}
+
+TEST(ProbeBudgetPlacesTest, AProbeHangsBeforeItsAnswerIsLate) {
+  SimulatedLoop loop;
+  Metrics metrics;
+  ProbeBudget budget({.per_second = 100,
+                      .burst = 100,
+                      .max_under_way = 2,
+                      .min_under_way = 1,
+                      .slow_after = absl::Minutes(1),
+                      .hung_after = absl::Seconds(10)},
+                     loop, metrics);
+  const auto hung = budget.Begin("a", Another(), "");
+  EXPECT_EQ(budget.Begin("a", Another(), ""), nullptr);
+  loop.RunFor(absl::Seconds(11));
+  EXPECT_NE(budget.Begin("a", Another(), ""), nullptr);
 }
 
 }  // namespace

@@ -95,8 +95,8 @@ void Reflector::OnPurged() {
   next_ = Next::kPass;
   // A watch that is being opened would continue a content that is gone.
   if (phase_ != Phase::kOpening) return;
-  Stop();
-  StartPass();
+  StopInPlace();
+  Continue(Next::kPass);
 }
 
 void Reflector::Stop() {
@@ -139,7 +139,7 @@ void Reflector::OpenWatch(const WatchQuery& query) {
 }
 
 void Reflector::OnWatchOpen() {
-  place_.reset();
+  ReturnPlace();
   EnterBudget();
   counts_->SetOpen(true);
   backoff_.Granted();
@@ -209,7 +209,7 @@ void Reflector::OnWatchEnd(const WatchStream::End& end) {
   using Kind = WatchStream::End::Kind;
   const Phase phase = phase_;
   stream_.reset();
-  place_.reset();
+  if (place_ != nullptr) place_->NoteAnswer();
   response_timer_.Cancel();
   counts_->SetOpen(false);
   if (end.kind == Kind::kOverflow) counts_->overflows.Increment();
@@ -222,7 +222,7 @@ void Reflector::OnWatchEnd(const WatchStream::End& end) {
     if (!cut) return OnStreamingListFailed(end.status);
     Stop();
     // A proxy may end streams before they are complete. Pages are shorter.
-    if (++streaming_cuts_ >= 2) return StartList();
+    if (++streaming_cuts_ >= 2) return Begin(Next::kList);
     return Fail(absl::UnavailableError("the watch ended before its initial state was complete"),
                 Next::kPass);
   }
@@ -252,7 +252,7 @@ void Reflector::OnWatchClosed(const WatchStream::End& end) {
   if (short_watches_ > options_.max_consecutive_short_watches) {
     return Fail(absl::UnavailableError("the watch repeatedly ends within a second"), Next::kWatch);
   }
-  StartWatch();
+  Begin(Next::kWatch);
 }
 
 void Reflector::OnWatchError(const absl::Status& error) {
@@ -263,7 +263,7 @@ void Reflector::OnWatchError(const absl::Status& error) {
 
 void Reflector::Fail(const absl::Status& why, Next next) {
   if (IsNotAcceptable(why) && std::exchange(encoding_, Encoding::kJson) != Encoding::kJson) {
-    return next == Next::kPass ? StartPass() : StartWatch();
+    return Continue(next);
   }
   DemandState state = filled_ ? DemandState::kStale : DemandState::kPending;
   absl::Duration delay;
@@ -308,7 +308,7 @@ void Reflector::OnQuietWatch() {
   }
   Stop();
   // A server that has never sent a bookmark may have had no event to send.
-  if (!bookmarks_seen_) return StartWatch();
+  if (!bookmarks_seen_) return Begin(Next::kWatch);
   RestClient* const client = client_;
   SetStatus(DemandState::kStale,
             absl::UnavailableError(StrCat(client_->component(), "'s watch of ", spec_.ToString(),
@@ -317,7 +317,7 @@ void Reflector::OnQuietWatch() {
             /*failed=*/true);
   if (client_ != client || phase_ != Phase::kIdle) return;
   // A new watch may be stuck as well, and would look the same. A pass ends only with its answer.
-  StartPass();
+  Begin(Next::kPass);
   owner_.OnFailure({.wait = options_.response_timeout, .is_long = true, .is_silence = true});
 }
 

@@ -162,7 +162,7 @@ class Reflector : private WatchStream::Observer {
 
  private:
   enum class Phase { kIdle, kStreamingList, kListing, kOpening, kWatching, kWaiting };
-  enum class Next { kPass, kWatch };
+  enum class Next { kPass, kList, kWatch };
 
   void OnWatchOpen() override;
   void OnWatchEvent(WatchEvent event) override;
@@ -203,6 +203,12 @@ class Reflector : private WatchStream::Observer {
   // The probe may run: does what it has waited for.
   void GoOn();
   void DoNext();
+  // Does `next` in the place of the request before it; without one, as Begin().
+  void Continue(Next next);
+  // Stop(), but the place stays.
+  void StopInPlace();
+  // The server has answered.
+  void ReturnPlace();
   // Ends all requests and timers.
   void Stop();
   void SetStatus(DemandState state, absl::Status reason, bool failed = false);

@@ -46,19 +46,17 @@ void Reflector::OnInitialEventsEnd(std::string resource_version) {
 }
 
 void Reflector::OnStreamingListFailed(const absl::Status& why) {
-  Stop();
+  StopInPlace();
   log_.Debug(2, "Streaming list failed", {{"error", why}});
   // A list would not help: reads need the right to watch, too.
   if (IsWorthRepeating(why) || absl::IsPermissionDenied(why)) return Fail(why, Next::kPass);
   // One more try, without a resourceVersion. If the server gives the same answer, a list follows.
-  if (IsExpired(why) && !std::exchange(version_unavailable_, true)) return StartStreamingList();
-  StartList();
+  if (IsExpired(why) && !std::exchange(version_unavailable_, true)) return Continue(Next::kPass);
+  Continue(Next::kList);
 }
 
 void Reflector::StartList() {
-  auto place = std::move(place_);
-  Stop();
-  place_ = std::move(place);
+  StopInPlace();
   if (!MayStart()) return;
   phase_ = Phase::kListing;
   AwaitAnswer("list");
@@ -75,7 +73,7 @@ void Reflector::StartList() {
           .pack = [this](ObjectPtr object) { return store_.Pack(std::move(object)); },
           .admit =
               [this](size_t bytes) {
-                place_.reset();
+                ReturnPlace();
                 NoteProgress();
                 return Admit(bytes);
               }});
@@ -84,7 +82,7 @@ void Reflector::StartList() {
 
 void Reflector::OnList(absl::StatusOr<ListPager::Result> result) {
   pager_.reset();
-  place_.reset();
+  if (place_ != nullptr) place_->NoteAnswer();
   response_timer_.Cancel();
   if (!result.ok()) {
     if (IsLocalLimit(result.status())) counts_->overflows.Increment();
@@ -92,8 +90,9 @@ void Reflector::OnList(absl::StatusOr<ListPager::Result> result) {
     Fail(result.status(), Next::kPass);
     return MakeRoom();
   }
+  ReturnPlace();
   Replace(std::move(result->content), std::move(result->resource_version));
-  StartWatch();
+  Begin(Next::kWatch);
 }
 
 void Reflector::Replace(ReflectorTarget::Content content, std::string resource_version) {

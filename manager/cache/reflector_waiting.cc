@@ -52,7 +52,7 @@ void Reflector::Begin(Next next) {
   place_ = probes_.Begin(client_->component(), flows_(), pool_);
   if (place_ != nullptr) return DoNext();
   // The requests before it have no answer yet: to those who wait, this is no answer, either.
-  AwaitAnswer(next == Next::kPass ? "list" : "watch");
+  AwaitAnswer(next == Next::kWatch ? "watch" : "list");
   probe_ = probes_.Ask(
       client_->component(), flows_(), ProbeBudget::Urgency::kFirst, [this] { GoOn(); }, pool_);
 }
@@ -62,6 +62,33 @@ void Reflector::GoOn() {
   DoNext();
 }
 
-void Reflector::DoNext() { next_ == Next::kPass ? StartPass() : StartWatch(); }
+void Reflector::DoNext() {
+  switch (next_) {
+    case Next::kPass:
+      return StartPass();
+    case Next::kList:
+      return StartList();
+    case Next::kWatch:
+      return StartWatch();
+  }
+}
+
+void Reflector::Continue(Next next) {
+  if (place_ == nullptr) return Begin(next);
+  next_ = next;
+  DoNext();
+}
+
+void Reflector::StopInPlace() {
+  auto place = std::move(place_);
+  Stop();
+  place_ = std::move(place);
+}
+
+void Reflector::ReturnPlace() {
+  if (place_ == nullptr) return;
+  place_->NoteAnswer();
+  place_.reset();
+}
 
 }  // namespace mandate

@@ -124,11 +124,111 @@ TEST_F(SlowAnswersTest, WatchesThatAreNeverAnsweredLeavePlacesToOthers) {
 TEST_F(SlowAnswersTest, AReleasedDemandReturnsItsPlace) {
   CacheView& view = Add(a_);
   std::vector<Demanded> demands = DemandMany(view);
-  loop_.RunFor(absl::Seconds(1));
+  loop_.RunFor(absl::Seconds(0.5));  // not slow yet
   ASSERT_EQ(a_.watches().size(), kOfOneTenant);
   for (size_t i = 0; i < kOfOneTenant; ++i) demands[i].handle.reset();
-  loop_.RunFor(absl::Seconds(1));
+  loop_.RunFor(absl::Seconds(0.1));
   EXPECT_EQ(a_.watches().size(), 2 * kOfOneTenant);
+}
+
+TEST_F(SlowAnswersTest, FewListsAreUnansweredAtOnce) {
+  options_.reflector.watch_list = false;
+  CacheView& view = AddGranted(a_);
+  a_.HandleLate([](const RestRequest&, const FakeRestClient::Reply&) {});
+  std::vector<Demanded> demands;
+  for (int i = 0; i < 20; ++i) {
+    demands.push_back(Demand(view, "bar", StrCat("n", i)));
+    demands.back().sink->SetFlows({"one"});
+  }
+  loop_.RunFor(absl::Seconds(1));
+  EXPECT_EQ(a_.Count("/widgets?limit="), kOfOneTenant);
+}
+
+TEST_F(SlowAnswersTest, AListReturnsItsPlaceAfterItsFirstPage) {
+  options_.reflector.watch_list = false;
+  CacheView& view = AddGranted(a_);
+  a_.HandleLate([](const RestRequest& request, const FakeRestClient::Reply& reply) {
+    if (QueryOf(request.target, "continue").empty()) {
+      reply(FakeRestClient::Json(200, ListJson("10", {}, "more")));
+    }
+  });
+  std::vector<Demanded> demands;
+  for (int i = 0; i < 20; ++i) {
+    demands.push_back(Demand(view, "bar", StrCat("n", i)));
+    demands.back().sink->SetFlows({"one"});
+  }
+  loop_.RunFor(absl::Seconds(1));
+  EXPECT_EQ(a_.Count("continue=more"), 20u);
+}
+
+TEST_F(SlowAnswersTest, ADemandThatGetsAnotherTenantTakesItsTurn) {
+  options_.probes = ProbeBudget::Options{.per_second = 5, .burst = 20};
+  CacheView& view = Add(a_);
+  a_.OnWatch([](const std::shared_ptr<FakeWatch>& watch) {
+    if (watch->request().target.find("/namespaces/bar/") == std::string::npos) Deny(*watch);
+  });
+  std::vector<Demanded> hang;
+  for (int i = 0; i < 20; ++i) {
+    hang.push_back(Demand(view, "bar", StrCat("n", i)));
+    hang.back().sink->SetFlows({"one"});
+  }
+  hang.push_back(Demand(view, "foo", "x"));
+  hang.back().sink->SetFlows({"one"});
+  loop_.RunFor(absl::Seconds(1));
+  hang.back().sink->SetFlows({"one", "other"});
+  hang.back().handle->AddFlow("other");
+  const absl::Time began = loop_.clock().TimeNow();
+  for (int s = 0; s < 300 && hang.back().state() != DemandState::kForbidden; ++s)
+    loop_.RunFor(absl::Seconds(1));
+  EXPECT_LE(loop_.clock().TimeNow() - began, absl::Seconds(1));
+}
+
+TEST_F(SlowAnswersTest, FewListsAreUnansweredAfterRefusedStreamingLists) {
+  server_.faults().no_watch_list = 1;
+  CacheView& view = AddGranted(a_);
+  a_.HandleLate([](const RestRequest&, const FakeRestClient::Reply&) {});
+  std::vector<Demanded> demands;
+  for (int i = 0; i < 20; ++i) {
+    demands.push_back(Demand(view, "bar", StrCat("n", i)));
+    demands.back().sink->SetFlows({"one"});
+  }
+  loop_.RunFor(absl::Seconds(1));
+  EXPECT_EQ(a_.Count("/widgets?limit="), kOfOneTenant);
+}
+
+TEST_F(SlowAnswersTest, FewWatchesAreUnansweredAfterLists) {
+  options_.reflector.watch_list = false;
+  CacheView& view = AddGranted(a_);
+  a_.HandleLate([](const RestRequest&, const FakeRestClient::Reply& reply) {
+    reply(FakeRestClient::Json(200, ListJson("10", {})));
+  });
+  a_.OnWatch([](const std::shared_ptr<FakeWatch>&) {});
+  std::vector<Demanded> demands;
+  for (int i = 0; i < 20; ++i) {
+    demands.push_back(Demand(view, "bar", StrCat("n", i)));
+    demands.back().sink->SetFlows({"one"});
+  }
+  loop_.RunFor(absl::Seconds(1));
+  EXPECT_EQ(a_.watches().size(), kOfOneTenant);
+}
+
+TEST_F(SlowAnswersTest, TwoSlowTenantsLeaveAPlaceToOthers) {
+  options_.probes = ProbeBudget::Options{.per_second = 5, .burst = 20};
+  CacheView& view = Add(a_);
+  a_.OnWatch([](const std::shared_ptr<FakeWatch>& watch) {
+    if (watch->request().target.find("/namespaces/bar/") == std::string::npos) Deny(*watch);
+  });
+  std::vector<Demanded> hang;
+  for (int i = 0; i < 200; ++i) {
+    hang.push_back(Demand(view, "bar", StrCat("n", i)));
+    hang.back().sink->SetFlows({StrCat("tenant-", i % 2)});
+  }
+  loop_.RunFor(absl::Minutes(3));
+  Demanded other = Demand(view, "foo", "x");
+  other.sink->SetFlows({"other"});
+  const absl::Time began = loop_.clock().TimeNow();
+  while (other.state() != DemandState::kForbidden) loop_.RunFor(absl::Seconds(1));
+  EXPECT_LE(loop_.clock().TimeNow() - began, absl::Seconds(16));
 }
 
 }  // namespace

@@ -63,5 +63,18 @@ TEST_F(TrimmedDemandTest, AListThatIsReadAgainHasTheSameNames) {
   EXPECT_EQ(demanded_.Take(), "-foo/lon@102 +foo/oth@103");
 }
 
+TEST_F(TrimmedDemandTest, AnObjectThatIsDeletedBeforeTheInitialStateIsCompleteIsNotHeld) {
+  CacheView& view = AddGranted(a_);
+  a_.OnWatch([](const std::shared_ptr<FakeWatch>& watch) {
+    watch->Open();
+    watch->Send(EventJson("ADDED", WidgetJson("foo/long-1", 5)) +
+                EventJson("ADDED", WidgetJson("foo/other", 6)) +
+                EventJson("DELETED", WidgetJson("foo/long-1", 7)) + BookmarkJson("10", true));
+  });
+  DemandShort(view);
+  EXPECT_EQ(demanded_.Take(), "!+foo/oth@6 Synced");
+  EXPECT_TRUE(absl::IsNotFound(view.GetRaw({}, kShort, {"foo", "lon"}).status()));
+}
+
 }  // namespace
 }  // namespace mandate

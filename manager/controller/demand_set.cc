@@ -262,8 +262,8 @@ class DemandSet::Core : public std::enable_shared_from_this<Core> {
   void EnqueueInSlices(const DemandSpec& spec, const ObjectEvent& event)
       ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_) {
     if (!table_.HasSelectors(spec)) return EnqueueAll(spec);
-    if (rounds_.Begin(spec, event.object->Header().labels)) EnqueueSliceSoon();
-    if (event.old != nullptr) rounds_.Begin(spec, event.old->Header().labels);
+    if (rounds_.Begin(table_, spec, event.object->Header().labels)) EnqueueSliceSoon();
+    if (event.old != nullptr) rounds_.Begin(table_, spec, event.old->Header().labels);
   }
 
   void EnqueueAll(const DemandSpec& spec) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_) {

@@ -110,5 +110,34 @@ TEST_F(DemandSetRequestsTest, TheSlicesOfAnEventHaveTheOwnersThatSelectTheObject
   EXPECT_EQ(EnqueuedOwners(1), 800u);
 }
 
+TEST_F(DemandSetRequestsTest, TheOwnersOfTheLabelsBeforeAndAfterAChangeAreManyTogether) {
+  for (size_t i = 0; i < 200; ++i) {
+    demands_.Replace({{"", StrCat("x-", i)}, "1"}, {{roles_, *LabelSelector::Parse("app=x")}});
+    demands_.Replace({{"", StrCat("y-", i)}, "1"}, {{roles_, *LabelSelector::Parse("app=y")}});
+  }
+  (void)SettleAndTake();
+  PutRole("one");
+  loop_.RunReady();
+  names_.clear();
+  longest_ = 0;
+  PutRole("one", "y");
+  loop_.RunReady();
+  EXPECT_EQ(EnqueuedOwners(1), 400u);
+  EXPECT_LE(longest_, 256u);
+}
+
+TEST_F(DemandSetRequestsTest, ManyOwnersLearnOfAStateInSlices) {
+  constexpr size_t kOwners = 2000;
+  for (size_t i = 0; i < kOwners; ++i) {
+    demands_.Replace({{"", StrCat("owner-", i)}, "1"}, {{roles_}});
+  }
+  (void)SettleAndTake();
+  longest_ = 0;
+  cache_.SetState(kRole, DemandState::kStale, absl::UnavailableError("connection refused"));
+  loop_.RunReady();
+  EXPECT_EQ(EnqueuedOwners(1), kOwners);
+  EXPECT_LE(longest_, 256u);
+}
+
 }  // namespace
 }  // namespace mandate

@@ -13,20 +13,30 @@ OwnerRounds::Round& OwnerRounds::Find(const DemandSpec& stream) {
 
 bool OwnerRounds::Begin(const DemandSpec& stream) {
   const bool is_first = empty();
-  Round& round = Find(stream);
-  round.for_all = true;
-  round.labels.clear();
+  Find(stream).ForAll();
   return is_first;
 }
 
-bool OwnerRounds::Begin(const DemandSpec& stream, const Labels& labels) {
+void OwnerRounds::Round::ForAll() {
+  for_all = true;
+  labels.clear();
+  most = bytes = 0;
+}
+
+bool OwnerRounds::Begin(const DemandTable& table, const DemandSpec& stream, const Labels& labels) {
   const bool is_first = empty();
   Round& round = Find(stream);
   if (round.for_all || std::ranges::find(round.labels, labels) != round.labels.end()) {
     return is_first;
   }
-  if (round.labels.size() == kMostLabels) return Begin(stream);
-  round.labels.push_back(labels);
+  round.most += table.MostOwners(stream, labels);
+  for (const auto& [name, value] : labels) round.bytes += name.size() + value.size();
+  if (round.most >= table.MostOwners(stream) || round.labels.size() == kMostLabels ||
+      round.bytes > kMostLabelBytes) {
+    round.ForAll();
+  } else {
+    round.labels.push_back(labels);
+  }
   return is_first;
 }
 
@@ -34,6 +44,7 @@ void OwnerRounds::Round::Fill(const DemandSpec& stream, const DemandTable& table
   const auto add = [&](const ObjectKey& owner) { left.push_back({owner}); };
   if (std::exchange(for_all, false)) table.ForEachOwner(stream, add);
   for (const Labels& of : std::exchange(labels, {})) table.ForEachOwner(stream, of, add);
+  most = bytes = 0;
   std::ranges::sort(left);
   left.erase(std::ranges::unique(left).begin(), left.end());
 }

@@ -20,15 +20,16 @@ class OwnerRounds {
   using Labels = DemandTable::Labels;
 
   static constexpr size_t kSlice = 256;
-  // So many different labels of changed objects are kept for a round. With more it is one for all
-  // owners of the stream.
-  static constexpr size_t kMostLabels = 64;
+  // Of the changed objects, for a round. With more it is one for all owners of the stream.
+  static constexpr size_t kMostLabels = 64;  // different ones
+  static constexpr size_t kMostLabelBytes = 64 << 10;
 
   // Begins a round for all owners of the stream, or one more after the present round. True: there
   // was no other round. Then the caller takes a slice in each turn of the loop until empty().
   bool Begin(const DemandSpec& stream);
-  // The same for the owners whom a change of an object with these labels concerns.
-  bool Begin(const DemandSpec& stream, const Labels& labels);
+  // The same for the owners whom a change of an object with these labels concerns. For all if those
+  // of the kept changes may be as many, because each change is looked up.
+  bool Begin(const DemandTable& table, const DemandSpec& stream, const Labels& labels);
   // At most kSlice requests.
   std::vector<Request> NextSlice(const DemandTable& table);
 
@@ -41,8 +42,11 @@ class OwnerRounds {
     // The changes that have come since `left` was filled.
     bool for_all = false;
     std::vector<Labels> labels;
+    size_t most = 0;  // owners whom these labels concern
+    size_t bytes = 0;
 
     bool Again() const { return for_all || !labels.empty(); }
+    void ForAll();
     void Fill(const DemandSpec& stream, const DemandTable& table);
   };
 

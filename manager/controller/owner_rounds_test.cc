@@ -67,7 +67,7 @@ TEST_F(OwnerRoundsTest, ChangesDuringARoundAreOneMoreRound) {
   rounds_.Begin(b_);  // no owner was enqueued yet: this is the same round
   EXPECT_EQ(Next(), "b:256");
   EXPECT_FALSE(rounds_.Begin(b_));
-  EXPECT_FALSE(rounds_.Begin(b_, {}));
+  EXPECT_FALSE(rounds_.Begin(table_, b_, {}));
   EXPECT_EQ(Next(), "b:44");
   EXPECT_EQ(Next(), "b:256");
   EXPECT_EQ(Next(), "b:44");
@@ -83,36 +83,60 @@ TEST_F(OwnerRoundsTest, AStreamThatHasLostItsOwnersEnds) {
   rounds_.Clear();
   EXPECT_TRUE(rounds_.empty());
   EXPECT_TRUE(rounds_.Begin(b_));
+  EXPECT_EQ(Next(), "b:256");
 }
 
 TEST_F(OwnerRoundsTest, ARoundIsForThoseWhomTheChangesConcern) {
   AddOwners(c_, 500, "app=web");
   AddOwners(c_, 400, "app=db");
   AddOwners(c_, 300, "tier=1");
-  EXPECT_TRUE(rounds_.Begin(c_, {{"app", "web"}, {"tier", "1"}}));
+  AddOwners(c_, 1000, "app=other");
+  EXPECT_TRUE(rounds_.Begin(table_, c_, {{"app", "web"}, {"tier", "1"}}));
   EXPECT_EQ(CountRest(), 800u);
   // The labels before and after a change.
-  rounds_.Begin(c_, {{"app", "web"}, {"tier", "1"}});
-  rounds_.Begin(c_, {{"app", "web"}});
+  rounds_.Begin(table_, c_, {{"app", "web"}, {"tier", "1"}});
+  rounds_.Begin(table_, c_, {{"app", "web"}});
   EXPECT_EQ(CountRest(), 800u);
-  rounds_.Begin(c_, {{"app", "db"}});
+  rounds_.Begin(table_, c_, {{"app", "db"}});
   EXPECT_EQ(Next(), "c:256");
-  rounds_.Begin(c_, {{"app", "web"}});
+  rounds_.Begin(table_, c_, {{"app", "web"}});
   EXPECT_EQ(Next(), "c:144");
   EXPECT_EQ(CountRest(), 500u) << "only the second change came during the round";
-  rounds_.Begin(c_, {{"app", "db"}});
+  rounds_.Begin(table_, c_, {{"app", "db"}});
   rounds_.Begin(c_);
-  EXPECT_EQ(CountRest(), 1200u);
+  EXPECT_EQ(CountRest(), 2200u);
+}
+
+// Each of them would be looked up.
+TEST_F(OwnerRoundsTest, ARoundForAsManyAsThereAreIsForAll) {
+  AddOwners(c_, 500);
+  AddOwners(c_, 400, "app=web");
+  rounds_.Begin(table_, c_, {{"app", "1"}});
+  EXPECT_EQ(CountRest(), 500u);
+  rounds_.Begin(table_, c_, {{"app", "1"}});
+  rounds_.Begin(table_, c_, {{"app", "2"}});
+  EXPECT_EQ(CountRest(), 900u);
+  rounds_.Begin(table_, c_, {{"app", "1"}});
+  EXPECT_EQ(CountRest(), 500u) << "the next round begins anew";
+}
+
+TEST_F(OwnerRoundsTest, ARoundAfterLargeLabelsIsForAll) {
+  AddOwners(c_, 500, "app=web");
+  rounds_.Begin(table_, c_, {{"app", std::string(OwnerRounds::kMostLabelBytes - 3, 'x')}});
+  EXPECT_EQ(CountRest(), 0u);
+  rounds_.Begin(table_, c_, {{"app", std::string(OwnerRounds::kMostLabelBytes - 2, 'x')}});
+  EXPECT_EQ(CountRest(), 500u);
 }
 
 TEST_F(OwnerRoundsTest, ARoundAfterManyDifferentChangesIsForAll) {
   AddOwners(c_, 500, "app=web");
   for (size_t i = 0; i < OwnerRounds::kMostLabels; ++i) {
-    EXPECT_EQ(rounds_.Begin(c_, {{"app", StrCat(i)}}), i == 0);
+    EXPECT_EQ(rounds_.Begin(table_, c_, {{"app", StrCat(i)}}), i == 0);
   }
-  rounds_.Begin(c_, {{"app", "0"}});
+  rounds_.Begin(table_, c_, {{"app", "0"}});
   EXPECT_EQ(CountRest(), 0u) << "nobody selects these";
-  for (size_t i = 0; i <= OwnerRounds::kMostLabels; ++i) rounds_.Begin(c_, {{"app", StrCat(i)}});
+  for (size_t i = 0; i <= OwnerRounds::kMostLabels; ++i)
+    rounds_.Begin(table_, c_, {{"app", StrCat(i)}});
   EXPECT_EQ(CountRest(), 500u);
 }
 

@@ -13,9 +13,9 @@ namespace mandate {
 // The objects of T as `kTrim` returns them: it may drop fields, but neither namespace, UID nor
 // version; an object of which it would change these is held whole. It may replace a long name by a
 // short one, under which the object is then held: always by the same, and by one that no other
-// object has. A kind of its own for the cache: it has a watch of its own, apart from one of T, and
-// is read by a KindInfo of its own. The server still sends whole objects. Needs the same
-// permissions as T.
+// object has. No demand of a single object finds that one: demand its namespace. A kind of its own
+// for the cache: it has a watch of its own, apart from one of T, and is read by a KindInfo of its
+// own. The server still sends whole objects. Needs the same permissions as T.
 template <Watchable T, Trim kTrim>
 struct Trimmed {};
 
