@@ -11,6 +11,7 @@ from mandate_dev.world import BASE, World
 
 MARKER = re.compile(r"^// *\+mandate:component:", re.MULTILINE)
 # Of rbacgen.yaml, which need not have it.
+SOURCES = re.compile(r"^sources:(.*(?:\n[ \t-].*)*)", re.MULTILINE)
 BASE_NAME = re.compile(r"^base-name: *[\"']?([-a-z0-9]+)", re.MULTILINE)
 
 
@@ -43,12 +44,15 @@ class OperatorWorld(World):
             raise ValueError(f"{self.operator} has {len(found)} programs; choose one with --program: {', '.join(found)}")
         return found[0]
 
-    def _base_name(self) -> str:
+    def _configuration(self) -> str:
         try:
             with open(os.path.join(self.operator, "rbacgen.yaml"), encoding="utf-8") as f:
-                found = BASE_NAME.search(f.read())
+                return f.read()
         except OSError as error:
             raise ValueError(f"{self.operator} is not an operator: {error}") from None
+
+    def _base_name(self) -> str:
+        found = BASE_NAME.search(self._configuration())
         return found[1] if found else BASE
 
     def build_programs(self) -> tuple[str, dict[str, str]]:
@@ -63,20 +67,31 @@ class OperatorWorld(World):
         built = self._bazel("info", "bazel-bin", stdout=subprocess.PIPE, stderr=subprocess.DEVNULL).strip()
         return os.path.join(built, folder, name or os.path.basename(folder)), bazel.info()
 
-    def _files(self, *suffixes: str) -> list[str]:
-        """Returns the operator's files, relative to its folder."""
-        found = []
-        for folder, folders, names in os.walk(self.operator):
+    @staticmethod
+    def _files(top: str, *suffixes: str) -> list[str]:
+        """Returns the files of a folder, or the file itself."""
+        found = [top] if os.path.isfile(top) else []
+        for folder, folders, names in os.walk(top):
             folders[:] = [name for name in folders if not name.startswith((".", "bazel-"))]
-            found += [os.path.relpath(os.path.join(folder, name), self.operator) for name in names if name.endswith(suffixes)]
+            found += [os.path.join(folder, name) for name in names if name.endswith(suffixes)]
         return sorted(found)
 
     def proto_files(self) -> list[str]:
-        return self._files(".proto")
+        return [os.path.relpath(path, self.operator) for path in self._files(self.operator, ".proto")]
+
+    def _further_sources(self) -> list[str]:
+        """Returns the sources in rbacgen.yaml that are in another repository, such as those of Mandate's own components."""
+        sources = SOURCES.search(self._configuration())
+        names = re.findall(r"[-\w./]+", re.sub(r"#.*", "", sources[1])) if sources else []
+        found = []
+        for name in names:
+            paths = [os.path.abspath(os.path.join(top, name)) for top in (self.operator, ROOT)]
+            found += [path for path in paths if os.path.exists(path)][:1]
+        return [path for path in found if os.path.commonpath([path, self.operator]) != self.operator]
 
     def marker_files(self) -> list[str]:
         found = []
-        for path in (os.path.join(self.operator, file) for file in self._files(".h", ".cc")):
+        for path in (path for top in (self.operator, *self._further_sources()) for path in self._files(top, ".h", ".cc")):
             with open(path, encoding="utf-8") as f:
                 if MARKER.search(f.read()):
                     found.append(path)

@@ -27,6 +27,20 @@ class Found(unittest.TestCase):
         self.assertEqual(world.proto_files(), ["api/v1alpha1/webapp.proto"])
         self.assertEqual(world.marker_files(), [os.path.join(WEBAPP, folder, "reconciler.h") for folder in ("summary", "webapp")])
 
+    def test_sources_of_other_repositories_count(self) -> None:
+        observer = "controllers/access_observer/access_observer.h"
+        other = os.path.join(self.folder, "other.h")
+        with open(other, "w", encoding="utf-8") as f:
+            f.write("// +mandate:component:name=other\n")
+        operator = os.path.join(self.folder, "operator")
+        os.makedirs(os.path.join(operator, "backup"))
+        for sources in (f"[backup, {observer}, ../other.h]  # not absent.h", f"\n- backup\n- {observer}  # Mandate's\n- ../other.h",
+                        f"\n  - backup\n  - '{observer}'\n  - ../other.h\nbase-name: x"):
+            with self.subTest(sources=sources):
+                with open(os.path.join(operator, "rbacgen.yaml"), "w", encoding="utf-8") as f:
+                    f.write(f"sources: {sources}\n")
+                self.assertEqual(self.world(operator).marker_files(), [os.path.join(ROOT, observer), other])
+
     def test_a_program_that_is_built_already(self) -> None:
         with mock.patch("mandate_dev.bazel.build"), mock.patch("mandate_dev.bazel.info", return_value={}):
             self.assertEqual(self.world(WEBAPP, "main.cc").build_programs()[0], os.path.join(WEBAPP, "main.cc"))
