@@ -126,7 +126,7 @@ void AddMutateCommand(CLI::App& app, int* exit_code) {
   command->add_flag("--reads", flags->reads,
                     "Also test whether the permissions to get, list and watch are needed");
   command->add_option("--timeout", flags->timeout, "Seconds that one command may take")
-      ->check(CLI::PositiveNumber)
+      ->check(CLI::Range(1, 86'400))
       ->capture_default_str();
   AddMandateSourceFlags(command, &flags->sources);
   command->footer(
