@@ -19,15 +19,25 @@ class SlowAnswersTest : public CacheFixture {
 
   SlowAnswersTest() { options_.probes.max_under_way = options_.probes.min_under_way = kPlaces; }
 
-  // Of a server that does not answer yet.
-  std::vector<Demanded> DemandMany(CacheView& view) {
-    a_.OnWatch([](const std::shared_ptr<FakeWatch>&) {});
+  // By one tenant.
+  std::vector<Demanded> DemandTwenty(CacheView& view) {
     std::vector<Demanded> demands;
     for (int i = 0; i < 20; ++i) {
       demands.push_back(Demand(view, "bar", StrCat("n", i)));
       demands.back().sink->SetFlows({"one"});
     }
     return demands;
+  }
+  // Of a server that does not answer yet.
+  std::vector<Demanded> DemandMany(CacheView& view) {
+    a_.OnWatch([](const std::shared_ptr<FakeWatch>&) {});
+    return DemandTwenty(view);
+  }
+  // The server denies watches at once, but for those in the namespace bar, which it never answers.
+  void AnswerAllButBar() {
+    a_.OnWatch([](const std::shared_ptr<FakeWatch>& watch) {
+      if (watch->request().target.find("/namespaces/bar/") == std::string::npos) Deny(*watch);
+    });
   }
   // Answers the oldest watch that waits for an answer.
   void Deny() {
@@ -94,9 +104,7 @@ TEST_F(SlowAnswersTest, WhoWaitsForAPlaceIsNotSyncedForever) {
 TEST_F(SlowAnswersTest, WatchesThatAreNeverAnsweredLeavePlacesToOthers) {
   options_.probes = ProbeBudget::Options{.per_second = 5, .burst = 20};
   CacheView& view = Add(a_);
-  a_.OnWatch([](const std::shared_ptr<FakeWatch>& watch) {
-    if (watch->request().target.find("/namespaces/bar/") == std::string::npos) Deny(*watch);
-  });
+  AnswerAllButBar();
   std::vector<Demanded> hang;
   const auto demand_many = [&](auto flow_of) {
     for (int i = 0; i < 100; ++i) {
@@ -135,11 +143,7 @@ TEST_F(SlowAnswersTest, FewListsAreUnansweredAtOnce) {
   options_.reflector.watch_list = false;
   CacheView& view = AddGranted(a_);
   a_.HandleLate([](const RestRequest&, const FakeRestClient::Reply&) {});
-  std::vector<Demanded> demands;
-  for (int i = 0; i < 20; ++i) {
-    demands.push_back(Demand(view, "bar", StrCat("n", i)));
-    demands.back().sink->SetFlows({"one"});
-  }
+  const std::vector<Demanded> demands = DemandTwenty(view);
   loop_.RunFor(absl::Seconds(1));
   EXPECT_EQ(a_.Count("/widgets?limit="), kOfOneTenant);
 }
@@ -152,11 +156,7 @@ TEST_F(SlowAnswersTest, AListReturnsItsPlaceAfterItsFirstPage) {
       reply(FakeRestClient::Json(200, ListJson("10", {}, "more")));
     }
   });
-  std::vector<Demanded> demands;
-  for (int i = 0; i < 20; ++i) {
-    demands.push_back(Demand(view, "bar", StrCat("n", i)));
-    demands.back().sink->SetFlows({"one"});
-  }
+  const std::vector<Demanded> demands = DemandTwenty(view);
   loop_.RunFor(absl::Seconds(1));
   EXPECT_EQ(a_.Count("continue=more"), 20u);
 }
@@ -164,34 +164,22 @@ TEST_F(SlowAnswersTest, AListReturnsItsPlaceAfterItsFirstPage) {
 TEST_F(SlowAnswersTest, ADemandThatGetsAnotherTenantTakesItsTurn) {
   options_.probes = ProbeBudget::Options{.per_second = 5, .burst = 20};
   CacheView& view = Add(a_);
-  a_.OnWatch([](const std::shared_ptr<FakeWatch>& watch) {
-    if (watch->request().target.find("/namespaces/bar/") == std::string::npos) Deny(*watch);
-  });
-  std::vector<Demanded> hang;
-  for (int i = 0; i < 20; ++i) {
-    hang.push_back(Demand(view, "bar", StrCat("n", i)));
-    hang.back().sink->SetFlows({"one"});
-  }
+  AnswerAllButBar();
+  std::vector<Demanded> hang = DemandTwenty(view);
   hang.push_back(Demand(view, "foo", "x"));
   hang.back().sink->SetFlows({"one"});
   loop_.RunFor(absl::Seconds(1));
   hang.back().sink->SetFlows({"one", "other"});
   hang.back().handle->AddFlow("other");
-  const absl::Time began = loop_.clock().TimeNow();
-  for (int s = 0; s < 300 && hang.back().state() != DemandState::kForbidden; ++s)
-    loop_.RunFor(absl::Seconds(1));
-  EXPECT_LE(loop_.clock().TimeNow() - began, absl::Seconds(1));
+  loop_.RunFor(absl::Seconds(1));
+  EXPECT_EQ(hang.back().state(), DemandState::kForbidden) << "it waits for none of the others";
 }
 
 TEST_F(SlowAnswersTest, FewListsAreUnansweredAfterRefusedStreamingLists) {
   server_.faults().no_watch_list = 1;
   CacheView& view = AddGranted(a_);
   a_.HandleLate([](const RestRequest&, const FakeRestClient::Reply&) {});
-  std::vector<Demanded> demands;
-  for (int i = 0; i < 20; ++i) {
-    demands.push_back(Demand(view, "bar", StrCat("n", i)));
-    demands.back().sink->SetFlows({"one"});
-  }
+  const std::vector<Demanded> demands = DemandTwenty(view);
   loop_.RunFor(absl::Seconds(1));
   EXPECT_EQ(a_.Count("/widgets?limit="), kOfOneTenant);
 }
@@ -203,11 +191,7 @@ TEST_F(SlowAnswersTest, FewWatchesAreUnansweredAfterLists) {
     reply(FakeRestClient::Json(200, ListJson("10", {})));
   });
   a_.OnWatch([](const std::shared_ptr<FakeWatch>&) {});
-  std::vector<Demanded> demands;
-  for (int i = 0; i < 20; ++i) {
-    demands.push_back(Demand(view, "bar", StrCat("n", i)));
-    demands.back().sink->SetFlows({"one"});
-  }
+  const std::vector<Demanded> demands = DemandTwenty(view);
   loop_.RunFor(absl::Seconds(1));
   EXPECT_EQ(a_.watches().size(), kOfOneTenant);
 }
@@ -215,9 +199,7 @@ TEST_F(SlowAnswersTest, FewWatchesAreUnansweredAfterLists) {
 TEST_F(SlowAnswersTest, TwoSlowTenantsLeaveAPlaceToOthers) {
   options_.probes = ProbeBudget::Options{.per_second = 5, .burst = 20};
   CacheView& view = Add(a_);
-  a_.OnWatch([](const std::shared_ptr<FakeWatch>& watch) {
-    if (watch->request().target.find("/namespaces/bar/") == std::string::npos) Deny(*watch);
-  });
+  AnswerAllButBar();
   std::vector<Demanded> hang;
   for (int i = 0; i < 200; ++i) {
     hang.push_back(Demand(view, "bar", StrCat("n", i)));
