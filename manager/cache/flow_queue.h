@@ -29,8 +29,8 @@ class FlowQueue {
     Item item;
   };
 
-  // Of the first flow for which `may` is true; the others before it keep their turns. Nullopt:
-  // there is none. Takes time in proportion to those before it.
+  // Returns the item of the first flow for which `may` is true. The flows before it keep their
+  // turns, and each of them costs time. Nullopt: no flow may.
   template <typename Predicate>
   std::optional<Popped> Pop(Predicate may) {
     const auto turn = std::ranges::find_if(turns_, [&](const auto& at) { return may(at->first); });

@@ -1,7 +1,6 @@
 #include "manager/cache/probe_budget.h"
 
 #include <algorithm>
-#include <iterator>
 #include <optional>
 #include <utility>
 
@@ -177,6 +176,7 @@ struct ProbeBudget::Pool {
     return periodic;
   }
 
+  static constexpr size_t kLanes = 5;
   // So many are kept in mind. One that is forgotten is noted again at its next slow answer.
   static constexpr size_t kMostSlow = 1000;
 
@@ -193,7 +193,7 @@ struct ProbeBudget::Pool {
   absl::flat_hash_map<std::string, Use> used_by;  // by flow; none is empty
   absl::flat_hash_set<std::string> slow_flows;    // whose last answer came late
   bool is_full = false;                           // a probe waits for a place
-  size_t last_turn = 4;                           // the lane that had the last free place
+  size_t last_turn = kLanes - 1;                  // the lane that had the last free place
 };
 
 std::optional<ProbeBudget::Lane::Turn> ProbeBudget::Lane::Next() {
@@ -304,7 +304,7 @@ void ProbeBudget::Start(Pool& pool, Probe& probe, std::string flow) {
   probe.flow = std::move(flow);
   probe.began = loop_.clock().TimeNow();
   probe.timer.emplace(loop_);
-  // What hangs is slow.
+  // A request that gives up its place is slow, too, if `hung_after` is the shorter time.
   probe.timer->SetAfter(std::min(options_.slow_after, options_.hung_after), [this, &pool, &probe] {
     pool.NoteSlow(probe.flow);
     probe.timer->Set(probe.began + options_.hung_after, [this, &probe] { GiveUp(probe); });
@@ -335,13 +335,14 @@ void ProbeBudget::End(Probe& probe) {
 
 void ProbeBudget::FillPlaces(Pool& pool) {
   if (!pool.HasPlace() || !std::exchange(pool.is_full, false)) return;
-  Lane* const lanes[] = {&pool.rechecks, &pool.firsts, &pool.reopens, &pool.hints, &pool.periodic};
+  Lane* const lanes[Pool::kLanes] = {&pool.rechecks, &pool.firsts, &pool.reopens, &pool.hints,
+                                     &pool.periodic};
   // The lane whose timer is set first takes the place. The lanes take turns: thousands that wait in
   // one of them would keep the others from theirs.
   const size_t last = pool.last_turn;
   bool is_first = true;
-  for (size_t i = 1; i <= std::size(lanes); ++i) {
-    const size_t turn = (last + i) % std::size(lanes);
+  for (size_t i = 1; i <= Pool::kLanes; ++i) {
+    const size_t turn = (last + i) % Pool::kLanes;
     Lane* const lane = lanes[turn];
     if (lane->queue.size() == 0) continue;
     if (std::exchange(is_first, false)) pool.last_turn = turn;

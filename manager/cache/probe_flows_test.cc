@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "manager/cache/probe_budget.h"
+#include "manager/cache/testing/probe_tickets.h"
 #include "manager/core/strings.h"
 #include "manager/core/testing/simulated_loop.h"
 
@@ -13,16 +14,6 @@ namespace mandate {
 namespace {
 
 using Urgency = ProbeBudget::Urgency;
-using Tickets = std::vector<std::unique_ptr<ProbeBudget::Ticket>>;
-
-void Answer(std::unique_ptr<ProbeBudget::Ticket>& ticket) {
-  if (ticket != nullptr) ticket->NoteAnswer();
-  ticket.reset();
-}
-void AnswerAll(Tickets& tickets) {
-  for (auto& ticket : tickets) Answer(ticket);
-  tickets.clear();
-}
 
 class ProbeFlowsTest : public testing::Test {
  protected:
@@ -32,7 +23,7 @@ class ProbeFlowsTest : public testing::Test {
     budget_ = std::make_unique<ProbeBudget>(options, loop_, metrics_);
   }
   // Begins requests of the flow until it has no place. Returns how many.
-  size_t Fill(const std::string& flow, Tickets& tickets) {
+  size_t Fill(const std::string& flow, ProbeTickets& tickets) {
     size_t count = 0;
     while (auto ticket = budget_->Begin("a", {flow}, "")) {
       tickets.push_back(std::move(ticket));
@@ -48,7 +39,7 @@ class ProbeFlowsTest : public testing::Test {
 
 // What the objects of one tenant make slow does not keep those of others waiting.
 TEST_F(ProbeFlowsTest, AFlowLeavesAPlaceToOthers) {
-  Tickets tickets;
+  ProbeTickets tickets;
   size_t ran = 0;
   for (int i = 0; i < 100; ++i) {
     tickets.push_back(budget_->Ask("a", {"many"}, Urgency::kFirst, [&] { ++ran; }));
@@ -68,7 +59,7 @@ TEST_F(ProbeFlowsTest, AFlowLeavesAPlaceToOthers) {
 
 // A flow whose last answer took more than a second has one place.
 TEST_F(ProbeFlowsTest, AFlowWithSlowAnswersHasOnePlace) {
-  Tickets slow, quick;
+  ProbeTickets slow, quick;
   const auto answer_quick_ones = [&] {
     for (int i = 0; i < 10; ++i) {
       Fill("quick", quick);
@@ -92,7 +83,7 @@ TEST_F(ProbeFlowsTest, AFlowWithSlowAnswersHasOnePlace) {
 // So has one without an answer. What hangs gives its place to the flow's next one.
 TEST_F(ProbeFlowsTest, AFlowWithoutAnAnswerHasOnePlace) {
   size_t ran = 0;
-  Tickets tickets;
+  ProbeTickets tickets;
   for (int i = 0; i < 100; ++i) {
     tickets.push_back(budget_->Ask("a", {"slow"}, Urgency::kHint, [&] { ++ran; }));
   }
@@ -105,14 +96,14 @@ TEST_F(ProbeFlowsTest, AFlowWithoutAnAnswerHasOnePlace) {
 }
 
 TEST_F(ProbeFlowsTest, ARequestBeginsInAnyOfItsFlowsThatHasAPlace) {
-  Tickets tickets;
+  ProbeTickets tickets;
   ASSERT_EQ(Fill("many", tickets), 3u) << "of 4 places";
   EXPECT_NE(budget_->Begin("a", {"many", "other"}, ""), nullptr);
 }
 
 TEST_F(ProbeFlowsTest, AProbeTakesAPlaceOfTheFlowWhoseTurnItHad) {
   Make({.per_second = 100, .burst = 100, .max_under_way = 4, .min_under_way = 4});
-  Tickets tickets;
+  ProbeTickets tickets;
   Fill("many", tickets);
   const auto both = budget_->Ask("a", {"many", "other"}, Urgency::kHint, [] {});
   loop_.RunReady();
@@ -131,7 +122,7 @@ TEST_F(ProbeFlowsTest, AnAnswerAfterThePlaceWasGivenAwayFreesNoPlaceOfItsFlow) {
 
 TEST_F(ProbeFlowsTest, ManySlowFlowsAreKeptInMind) {
   Make({.per_second = 100, .burst = 100, .min_under_way = 32});
-  Tickets tickets;
+  ProbeTickets tickets;
   const auto places = [&](const std::string& flow) {
     AnswerAll(tickets);
     return Fill(flow, tickets);
@@ -154,7 +145,7 @@ TEST_F(ProbeFlowsTest, ManySlowFlowsAreKeptInMind) {
 }
 
 TEST_F(ProbeFlowsTest, AProbeThatJoinsAFlowWithAPlaceRuns) {
-  Tickets tickets;
+  ProbeTickets tickets;
   size_t ran = 0;
   for (int i = 0; i < 10; ++i) {
     tickets.push_back(budget_->Ask("a", {"many"}, Urgency::kFirst, [&] { ++ran; }));
@@ -167,7 +158,7 @@ TEST_F(ProbeFlowsTest, AProbeThatJoinsAFlowWithAPlaceRuns) {
 }
 
 TEST_F(ProbeFlowsTest, WhatHangsOfOneFlowLeavesAPlaceToOthers) {
-  Tickets tickets;
+  ProbeTickets tickets;
   size_t ran = 0;
   for (int i = 0; i < 100; ++i) {
     tickets.push_back(budget_->Ask("a", {"slow"}, Urgency::kFirst, [&] { ++ran; }));
@@ -180,7 +171,7 @@ TEST_F(ProbeFlowsTest, WhatHangsOfOneFlowLeavesAPlaceToOthers) {
 }
 
 TEST_F(ProbeFlowsTest, AWithdrawnRequestIsNoQuickAnswer) {
-  Tickets tickets;
+  ProbeTickets tickets;
   auto slow = budget_->Begin("a", {"slow"}, "");
   loop_.RunFor(absl::Seconds(30));
   slow.reset();
@@ -190,7 +181,7 @@ TEST_F(ProbeFlowsTest, AWithdrawnRequestIsNoQuickAnswer) {
 
 TEST_F(ProbeFlowsTest, AFlowThatIsSlowAgainForgetsNoOther) {
   Make({.per_second = 100, .burst = 100, .min_under_way = 32});
-  Tickets tickets;
+  ProbeTickets tickets;
   for (int i = 0; i < 1000; ++i) {
     tickets.push_back(budget_->Begin("a", {StrCat("slow-", i)}, ""));
     if (i % 20 != 19) continue;

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "manager/cache/probe_budget.h"
+#include "manager/cache/testing/probe_tickets.h"
 #include "manager/core/strings.h"
 #include "manager/core/testing/simulated_loop.h"
 
@@ -14,17 +15,6 @@ namespace {
 
 using Urgency = ProbeBudget::Urgency;
 using Flows = ProbeBudget::Flows;
-
-using Tickets = std::vector<std::unique_ptr<ProbeBudget::Ticket>>;
-
-void Answer(std::unique_ptr<ProbeBudget::Ticket>& ticket) {
-  if (ticket != nullptr) ticket->NoteAnswer();
-  ticket.reset();
-}
-void AnswerAll(Tickets& tickets) {
-  for (auto& ticket : tickets) Answer(ticket);
-  tickets.clear();
-}
 
 // A flow that no other probe has.
 Flows Another() {
@@ -68,7 +58,7 @@ TEST(ProbeBudgetPlacesTest, SlowAnswersLeaveFewerPlaces) {
   SimulatedLoop loop;
   Metrics metrics;
   ProbeBudget budget({.per_second = 100, .burst = 100}, loop, metrics);
-  Tickets tickets;
+  ProbeTickets tickets;
   // How many places there are, when each has an answer after this time.
   const auto places = [&](absl::Duration answer) {
     while (auto ticket = budget.Begin("a", Another(), "secrets."))
@@ -93,7 +83,7 @@ TEST(ProbeBudgetPlacesTest, AProbeWaitsUntilThereAreFewerThanThePlaces) {
   SimulatedLoop loop;
   Metrics metrics;
   ProbeBudget budget({.per_second = 100, .burst = 100}, loop, metrics);
-  Tickets tickets;
+  ProbeTickets tickets;
   while (auto ticket = budget.Begin("a", Another(), "")) tickets.push_back(std::move(ticket));
   bool ran = false;
   const auto waiting = budget.Ask("a", Another(), Urgency::kFirst, [&] { ran = true; });
@@ -117,7 +107,7 @@ TEST(ProbeBudgetPlacesTest, AProbeWithoutAnAnswerGivesItsPlaceToAnother) {
                       .min_under_way = 2,
                       .hung_after = absl::Seconds(10)},
                      loop, metrics);
-  Tickets tickets;
+  ProbeTickets tickets;
   tickets.push_back(budget.Begin("a", Another(), "pods."));
   tickets.push_back(budget.Begin("a", Another(), "pods."));
   size_t ran = 0;
@@ -151,7 +141,7 @@ TEST(ProbeBudgetPlacesTest, ProbesWithoutAnAnswerLeaveFewerPlaces) {
   SimulatedLoop loop;
   Metrics metrics;
   ProbeBudget budget({.per_second = 100, .burst = 100}, loop, metrics);
-  Tickets tickets;
+  ProbeTickets tickets;
   const auto fill = [&] {
     while (auto ticket = budget.Begin("a", Another(), "")) tickets.push_back(std::move(ticket));
   };
@@ -202,7 +192,7 @@ TEST(ProbeBudgetPlacesTest, ManyOfOneReasonDoNotKeepTheOthersFromTheirPlaces) {
   Metrics metrics;
   ProbeBudget budget({.per_second = 100, .burst = 100, .max_under_way = 1}, loop, metrics);
   std::string ran;
-  Tickets tickets;
+  ProbeTickets tickets;
   size_t under_way = 0;
   const auto ask = [&](char name, Urgency urgency) {
     tickets.push_back(budget.Ask("a", {}, urgency, [&, name, i = tickets.size()] {
@@ -225,7 +215,7 @@ TEST(ProbeBudgetPlacesTest, AProbeThatDropsItsTicketHasNone) {
   SimulatedLoop loop;
   Metrics metrics;
   ProbeBudget budget({.per_second = 100, .burst = 100, .max_under_way = 1}, loop, metrics);
-  Tickets tickets(10);
+  ProbeTickets tickets(10);
   int ran = 0;
   for (auto& ticket : tickets) {
     ticket = budget.Ask("a", Another(), Urgency::kReopen, [&] {
@@ -245,7 +235,7 @@ TEST(ProbeBudgetPlacesTest, AnAnswerAfterThePlaceWasGivenAwayLeavesFewerPlaces) 
   auto hung = budget.Begin("a", Another(), "");
   loop.RunFor(absl::Seconds(16));
   hung.reset();
-  Tickets tickets;
+  ProbeTickets tickets;
   while (auto ticket = budget.Begin("a", Another(), "")) tickets.push_back(std::move(ticket));
   EXPECT_EQ(tickets.size(), 2u) << "8 at first, then 4, then 2";
 }

@@ -90,7 +90,7 @@ void Reflector::OnList(absl::StatusOr<ListPager::Result> result) {
     Fail(result.status(), Next::kPass);
     return MakeRoom();
   }
-  ReturnPlace();
+  place_.reset();
   Replace(std::move(result->content), std::move(result->resource_version));
   Begin(Next::kWatch);
 }

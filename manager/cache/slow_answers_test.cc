@@ -33,6 +33,14 @@ class SlowAnswersTest : public CacheFixture {
     a_.OnWatch([](const std::shared_ptr<FakeWatch>&) {});
     return DemandTwenty(view);
   }
+  // The server answers no list.
+  void ExpectFewLists() {
+    CacheView& view = AddGranted(a_);
+    a_.HandleLate([](const RestRequest&, const FakeRestClient::Reply&) {});
+    const std::vector<Demanded> demands = DemandTwenty(view);
+    loop_.RunFor(absl::Seconds(1));
+    EXPECT_EQ(a_.Count("/widgets?limit="), kOfOneTenant);
+  }
   // The server denies watches at once, but for those in the namespace bar, which it never answers.
   void AnswerAllButBar() {
     a_.OnWatch([](const std::shared_ptr<FakeWatch>& watch) {
@@ -141,11 +149,7 @@ TEST_F(SlowAnswersTest, AReleasedDemandReturnsItsPlace) {
 
 TEST_F(SlowAnswersTest, FewListsAreUnansweredAtOnce) {
   options_.reflector.watch_list = false;
-  CacheView& view = AddGranted(a_);
-  a_.HandleLate([](const RestRequest&, const FakeRestClient::Reply&) {});
-  const std::vector<Demanded> demands = DemandTwenty(view);
-  loop_.RunFor(absl::Seconds(1));
-  EXPECT_EQ(a_.Count("/widgets?limit="), kOfOneTenant);
+  ExpectFewLists();
 }
 
 TEST_F(SlowAnswersTest, AListReturnsItsPlaceAfterItsFirstPage) {
@@ -177,11 +181,7 @@ TEST_F(SlowAnswersTest, ADemandThatGetsAnotherTenantTakesItsTurn) {
 
 TEST_F(SlowAnswersTest, FewListsAreUnansweredAfterRefusedStreamingLists) {
   server_.faults().no_watch_list = 1;
-  CacheView& view = AddGranted(a_);
-  a_.HandleLate([](const RestRequest&, const FakeRestClient::Reply&) {});
-  const std::vector<Demanded> demands = DemandTwenty(view);
-  loop_.RunFor(absl::Seconds(1));
-  EXPECT_EQ(a_.Count("/widgets?limit="), kOfOneTenant);
+  ExpectFewLists();
 }
 
 TEST_F(SlowAnswersTest, FewWatchesAreUnansweredAfterLists) {

@@ -33,6 +33,16 @@ class DemandSetRequestsTest : public ControllerTest {
     cache_.Put(role);
   }
 
+  // Half of the owners select app=x, as the role "one" is then, and the others app=y.
+  void PutRoleForHalfOf(size_t owners) {
+    for (size_t i = 0; i < owners / 2; ++i) {
+      demands_.Replace({{"", StrCat("x-", i)}, "1"}, {{roles_, *LabelSelector::Parse("app=x")}});
+      demands_.Replace({{"", StrCat("y-", i)}, "1"}, {{roles_, *LabelSelector::Parse("app=y")}});
+    }
+    (void)SettleAndTake();
+    PutRole("one");
+    loop_.RunReady();
+  }
   // The number of owners that were enqueued at least this often.
   size_t EnqueuedOwners(size_t times) {
     std::map<std::string, size_t> counts;
@@ -94,13 +104,7 @@ TEST_F(DemandSetRequestsTest, AnEventDuringTheSlicesIsForAllOwners) {
 
 // A change that concerns many owners is not told to those whom it does not concern.
 TEST_F(DemandSetRequestsTest, TheSlicesOfAnEventHaveTheOwnersThatSelectTheObject) {
-  for (size_t i = 0; i < 400; ++i) {
-    demands_.Replace({{"", StrCat("x-", i)}, "1"}, {{roles_, *LabelSelector::Parse("app=x")}});
-    demands_.Replace({{"", StrCat("y-", i)}, "1"}, {{roles_, *LabelSelector::Parse("app=y")}});
-  }
-  (void)SettleAndTake();
-  PutRole("one");
-  loop_.RunReady();
+  PutRoleForHalfOf(800);
   EXPECT_EQ(EnqueuedOwners(1), 400u);
   EXPECT_TRUE(std::ranges::none_of(names_, [](auto& name) { return name.starts_with("y"); }));
   // Those who lose the object learn of it, too.
@@ -111,13 +115,7 @@ TEST_F(DemandSetRequestsTest, TheSlicesOfAnEventHaveTheOwnersThatSelectTheObject
 }
 
 TEST_F(DemandSetRequestsTest, TheOwnersOfTheLabelsBeforeAndAfterAChangeAreManyTogether) {
-  for (size_t i = 0; i < 200; ++i) {
-    demands_.Replace({{"", StrCat("x-", i)}, "1"}, {{roles_, *LabelSelector::Parse("app=x")}});
-    demands_.Replace({{"", StrCat("y-", i)}, "1"}, {{roles_, *LabelSelector::Parse("app=y")}});
-  }
-  (void)SettleAndTake();
-  PutRole("one");
-  loop_.RunReady();
+  PutRoleForHalfOf(400);
   names_.clear();
   longest_ = 0;
   PutRole("one", "y");
