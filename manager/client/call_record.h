@@ -15,6 +15,7 @@
 #include "manager/client/permission.h"
 #include "manager/object/kind.h"
 #include "manager/rbac/mandate.h"
+#include "manager/rbac/marker.h"
 
 namespace mandate {
 
@@ -69,12 +70,27 @@ constexpr bool MissingMarker(auto... /*words*/) {
 constexpr std::string_view Literal(std::string_view word) {
   for (std::string_view known :
        {"get", "list", "watch", "create", "update", "patch", "delete", "deletecollection",
-        "binding", "eviction", "log", "scale", "status", "token", ""}) {
+        "list;watch", "binding", "eviction", "log", "scale", "status", "token", ""}) {
     if (word == known) return known;
   }
   return "?";
 }
 #endif
+
+// Does not compile where the mandate lacks the verbs. GCC needs no words here: the call's result
+// is a MISSING_MARKER (permission.h).
+template <const rbac::Mandate& kMandate, Watchable T, FixedString kVerbs, FixedString kSubresource,
+          rbac::MarkerReach kReach = rbac::MarkerReach::kCluster>
+constexpr void RefuseUndeclared() {
+#ifdef __clang__
+  constexpr KindInfo kKind = KindOf<T>::value;
+  static_assert(MissingMarker<T>(
+      "component", kMandate.component, "verb", Literal(kVerbs.view()), "kind", kKind.kind, "marker",
+      rbac::MarkerStart(kReach), kKind.group.empty() ? std::string_view("core") : kKind.group,
+      ",resources=", kKind.plural, kSubresource.view().empty() ? "" : "/",
+      Literal(kSubresource.view()), ",verbs=", Literal(kVerbs.view()), rbac::MarkerEnd(kReach)));
+#endif
+}
 
 }  // namespace call_record_internal
 
@@ -87,15 +103,7 @@ template <const rbac::Mandate& kMandate, Watchable T, FixedString kVerb,
     LeaveCallNote<CallNoteOf(kMandate.component, kVerb.view(), kKind.group, kKind.plural,
                              kSubresource.view())>();
   } else {
-#ifdef __clang__
-    using call_record_internal::Literal;
-    static_assert(call_record_internal::MissingMarker<T>(
-        "component", kMandate.component, "verb", Literal(kVerb.view()), "kind", kKind.kind,
-        "marker", "// +kubebuilder:rbac:groups=",
-        kKind.group.empty() ? std::string_view("core") : kKind.group, ",resources=", kKind.plural,
-        kSubresource.view().empty() ? "" : "/", Literal(kSubresource.view()),
-        ",verbs=", Literal(kVerb.view())));
-#endif
+    call_record_internal::RefuseUndeclared<kMandate, T, kVerb, kSubresource>();
   }
 }
 

@@ -89,6 +89,6 @@ def missing_marker(verb, kind, group, resource, subresource = ""):
         (group, resource, slash, subresource, verb),
         'clang: &"component"[0], %s, &"verb"[0], %s, &"kind"[0], %s' %
         (_literal("auditor"), _literal(verb), _literal(kind)),
-        'clang: &"// +kubebuilder:rbac:groups="[0], %s, &",resources="[0], %s, &"%s"[0], %s, &",verbs="[0], %s' %
+        'clang: {28, &"// +kubebuilder:rbac:groups="[0]}, %s, &",resources="[0], %s, &"%s"[0], %s, &",verbs="[0], %s' %
         (_literal(group), _literal(resource), slash, _literal(subresource), _literal(verb)),
     ]

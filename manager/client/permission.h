@@ -49,8 +49,8 @@ template <class T>
 concept KeepsUnknownFields = Object<T> && KindOf<T>::value.encoding == Encoding::kProtobuf;
 
 // Never defined: its name appears in the compiler's error. The component's source lacks the marker
-// for this verb of this kind; add it to declare the call.
-template <FixedString kComponent, FixedString kVerb, FixedString kKind, FixedString kMarker>
+// for these verbs of this kind ("list;watch"); add it to declare the call.
+template <FixedString kComponent, FixedString kVerbs, FixedString kKind, FixedString kMarker>
 struct MISSING_MARKER;
 
 namespace permission_internal {
@@ -65,12 +65,13 @@ struct Writer {
   constexpr void append(std::string_view text) { at = std::copy(text.begin(), text.end(), at); }
 };
 
-template <const rbac::Mandate& kMandate, class T, FixedString kVerb, FixedString kSubresource>
+template <const rbac::Mandate& kMandate, class T, FixedString kVerbs, FixedString kSubresource,
+          rbac::MarkerReach kReach = rbac::MarkerReach::kCluster>
 struct Missing {
   static constexpr KindInfo kKind = KindOf<T>::value;
 
   static consteval void Append(auto& out) {
-    rbac::AppendMarker(out, kKind.group, kKind.plural, kSubresource.view(), kVerb.view());
+    rbac::AppendMarker(out, kKind.group, kKind.plural, kSubresource.view(), kVerbs.view(), kReach);
   }
   static consteval size_t Size() {
     Counter counter;
@@ -84,7 +85,7 @@ struct Missing {
     return text;
   }
 
-  using type = MISSING_MARKER<Fixed<kMandate.component.size() + 1>(kMandate.component), kVerb,
+  using type = MISSING_MARKER<Fixed<kMandate.component.size() + 1>(kMandate.component), kVerbs,
                               Fixed<kKind.kind.size() + 1>(kKind.kind), Marker()>;
 };
 

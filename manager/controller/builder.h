@@ -69,6 +69,8 @@ struct NoDemandCheck {
   using WatchedEverywhere = Builder&;
   template <class T>
   static void RecordWatch() {}
+  template <class T>
+  static void RecordWatchEverywhere() {}
 };
 
 // A builder of one controller. A kind without a scope is watched in the whole cluster. A mistake is
@@ -94,7 +96,7 @@ class BasicBuilder : private UntypedBuilder {
   // The kind that is reconciled: each event of an object is a request for it. Exactly once.
   template <Readable T, class... Predicates>
   requires(!DemandScope<Predicates> && ...) WatchedEverywhere<T> For(Predicates... predicates) {
-    Checks::template RecordWatch<T>();
+    Checks::template RecordWatchEverywhere<T>();
     AddFor(DemandOf<T>(), {std::move(predicates)...});
     return *this;
   }
@@ -108,7 +110,7 @@ class BasicBuilder : private UntypedBuilder {
   // A kind whose objects have the reconciled one as their controller. After For().
   template <Readable T, class... Predicates>
   requires(!DemandScope<Predicates> && ...) WatchedEverywhere<T> Owns(Predicates... predicates) {
-    Checks::template RecordWatch<T>();
+    Checks::template RecordWatchEverywhere<T>();
     AddOwned(DemandOf<T>(), {std::move(predicates)...});
     return *this;
   }
@@ -124,7 +126,7 @@ class BasicBuilder : private UntypedBuilder {
   // the component's other events, and no other component. It must not wait.
   template <Watchable T, class Map, class... Predicates>
   requires(!DemandScope<Map>) WatchedEverywhere<T> Watches(Map map, Predicates... predicates) {
-    Checks::template RecordWatch<T>();
+    Checks::template RecordWatchEverywhere<T>();
     AddSource(DemandOf<T>(), HandlerOf<T>(std::move(map)), {std::move(predicates)...});
     return *this;
   }

@@ -23,6 +23,7 @@
 #include "manager/client/permission.h"
 #include "manager/controller/builder.h"
 #include "manager/rbac/mandate.h"
+#include "manager/rbac/marker.h"
 
 namespace mandate {
 
@@ -127,25 +128,52 @@ struct TooWide {
 // leave a record of the watch in the binary.
 template <const rbac::Mandate& kMandate>
 struct MandateDemandCheck {
-  template <class T, class Result>
-  using Declared =
-      IfDeclared<kMandate, T, "list", "", IfDeclared<kMandate, T, "watch", "", Result>>;
-  template <class T, class Result>
-  using Watched = Declared<T, Result&>;
-  template <class T, class Result>
-  using Everywhere = typename permission_internal::If<
-      builder_internal::PermitsEverywhere(kMandate, "list", KindOf<T>::value) &&
-          builder_internal::PermitsEverywhere(kMandate, "watch", KindOf<T>::value),
-      Result, builder_internal::TooWide<kMandate, T>>::type;
-  template <class T, class Result>
-  using DeclaredEverywhere = Declared<T, Everywhere<T, Result>>;
-  template <class T, class Result>
-  using WatchedEverywhere = DeclaredEverywhere<T, Result&>;
-
+  // The verbs of a watch that the mandate lacks, as a marker lists them: "", "watch", "list;watch".
   template <class T>
+  static consteval auto MissingVerbs() {
+    constexpr bool kLists = MandateDeclares<kMandate, T, "list">;
+    constexpr bool kWatches = MandateDeclares<kMandate, T, "watch">;
+    if constexpr (kLists && kWatches) {
+      return FixedString("");
+    } else if constexpr (kLists) {
+      return FixedString("watch");
+    } else if constexpr (kWatches) {
+      return FixedString("list");
+    } else {
+      return FixedString("list;watch");
+    }
+  }
+  // `kReach` is that of the missing marker: it lets the component watch no more than it demands.
+  template <class T, rbac::MarkerReach kReach, class Result>
+  using Declared = typename permission_internal::If<
+      MissingVerbs<T>().view().empty(), Result,
+      permission_internal::Missing<kMandate, T, MissingVerbs<T>(), "", kReach>>::type;
+  template <class T, class Result>
+  using Everywhere =
+      Declared<T, rbac::MarkerReach::kCluster,
+               typename permission_internal::If<
+                   builder_internal::PermitsEverywhere(kMandate, "list", KindOf<T>::value) &&
+                       builder_internal::PermitsEverywhere(kMandate, "watch", KindOf<T>::value),
+                   Result, builder_internal::TooWide<kMandate, T>>::type>;
+  template <class T, class Result>
+  using Demanded = Declared<T, rbac::MarkerReach::kExternal, Result>;
+  template <class T, class Result>
+  using Watched = Declared<T, rbac::MarkerReach::kNamespace, Result&>;
+  template <class T, class Result>
+  using WatchedEverywhere = Everywhere<T, Result&>;
+
+  template <class T, rbac::MarkerReach kReach = rbac::MarkerReach::kNamespace>
   [[gnu::always_inline]] static inline void RecordWatch() {
-    RecordCall<kMandate, T, "list">();
-    RecordCall<kMandate, T, "watch">();
+    if constexpr (MissingVerbs<T>().view().empty()) {
+      RecordCall<kMandate, T, "list">();
+      RecordCall<kMandate, T, "watch">();
+    } else {
+      call_record_internal::RefuseUndeclared<kMandate, T, MissingVerbs<T>(), "", kReach>();
+    }
+  }
+  template <class T>
+  [[gnu::always_inline]] static inline void RecordWatchEverywhere() {
+    RecordWatch<T, rbac::MarkerReach::kCluster>();
   }
 };
 

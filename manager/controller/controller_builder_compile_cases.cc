@@ -52,6 +52,8 @@ void Test(ControllerBuilder<kAuditor>& builder, [[maybe_unused]] DemandSet& dema
   (void)DemandFor<kAuditor, rbacv1::RoleBinding>(OneObject{"default", "a"});
 #elif defined(DEMAND_METADATA_UNDECLARED)
   (void)DemandFor<kAuditor, Metadata<rbacv1::RoleBinding>>(InNamespace{"default"});
+#elif defined(DEMAND_EVERYWHERE_UNDECLARED)
+  (void)DemandFor<kAuditor, rbacv1::RoleBinding>();
 #elif defined(DEMAND_A_NAMESPACE)
   (void)DemandFor<kAuditor, coordinationv1::Lease>();
 #elif defined(FOR_UNDECLARED)

@@ -10,6 +10,7 @@
 #include "manager/core/strings.h"
 #include "manager/object/names.h"
 #include "manager/rbac/mandate.h"
+#include "manager/rbac/marker.h"
 #include "rbacgen/markers/marker_arguments.h"
 #include "rbacgen/markers/source_comments.h"
 #include "rbacgen/markers/text.h"
@@ -228,6 +229,10 @@ class FileReader {
                               " is given twice and only the last one is used: remove the first"));
     }
     d.ns = arguments->String("namespace");
+    if (d.ns == rbac::kNamespaceToWrite) {
+      return Misread(
+          StrCat("namespace=", rbac::kNamespaceToWrite, ": write the name of the namespace"));
+    }
     if (d.ns == rbac::kManagerNamespace && (!ours || arguments->Has("granted"))) {
       return Misread(StrCat("namespace=", rbac::kManagerNamespace,
                             " is supported only in +mandate:rbac markers without granted"));

@@ -221,6 +221,8 @@ INSTANTIATE_TEST_SUITE_P(
          "namespace=$(NAMESPACE) is supported only in +mandate:rbac markers without granted"},
         {"// +kubebuilder:rbac:groups=g,resources=r,verbs=get,namespace=$(NAMESPACE)",
          "is supported only in +mandate:rbac markers"},
+        {"// +kubebuilder:rbac:groups=g,resources=r,verbs=get,namespace=NAMESPACE",
+         "write the name of the namespace"},
         {"// +mandate:rbac:namespaces=,urls=/x,verbs=get", "namespaces is empty"},
         {"// +mandate:rbac:fieldSelector=spec.x,urls=/x,verbs=get", "must be \"metadata.name\""},
         {"// +mandate:fense:groups=g,resources=r,label=l", "+mandate:fence:"},
