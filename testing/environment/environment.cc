@@ -35,6 +35,12 @@ ClusterConfig ConfigOf(const apiserver::ApiServer& server) {
   return cluster;
 }
 
+// The test waits in vain where a permission is missing on purpose.
+absl::Duration PatienceOf(const EnvironmentOptions& options) {
+  const bool mutated = !RemovedPermission().empty();
+  return mutated ? std::min(options.patience, absl::Seconds(10)) : options.patience;
+}
+
 absl::Status NoName() {
   return absl::InvalidArgumentError("the object has no name; GrantExternal() is for a namespace");
 }
@@ -46,7 +52,7 @@ std::string TestKubeconfig() {
   return path == nullptr ? "" : path;
 }
 
-Environment::Environment(EnvironmentOptions options) : patience_(options.patience) {
+Environment::Environment(EnvironmentOptions options) : patience_(PatienceOf(options)) {
   std::vector<Json::Value> definitions = Read(options.crds);
   if (options.kubeconfig.empty()) server_ = Serve(std::exchange(definitions, {}));
   const ClusterConfig cluster =
@@ -90,9 +96,13 @@ apiserver::ApiServer& Environment::server() {
   return *server_;
 }
 
-void Environment::Await(const ObjectWait& wait, ObjectsCheck check, TestLine at) {
+void Environment::Await(ObjectWait wait, ObjectsCheck check, TestLine at) {
+  // The test has failed, and what it waits for next mostly follows from what did not come.
+  if (waited_in_vain_) wait.patience = std::min(wait.patience, absl::Seconds(1));
   const absl::Status status = AwaitObjects(*administrator_, wait, check);
-  if (!status.ok()) ADD_FAILURE_AT(at.file, at.line) << status.message() << LastLines();
+  if (status.ok()) return;
+  waited_in_vain_ = true;
+  ADD_FAILURE_AT(at.file, at.line) << status.message() << LastLines();
 }
 
 void Environment::Check(const absl::Status& status, std::string_view action, TestLine at) {

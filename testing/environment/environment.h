@@ -45,7 +45,7 @@ struct EnvironmentOptions {
   std::vector<std::string> crds = {};
   // Namespaces to create, in addition to the environment's own and those that mandates name.
   std::vector<std::string> namespaces = {};
-  // The longest wait of a call.
+  // The longest wait of a call. Under `rbacgen mutate`, whose tests wait in vain: at most 10 s.
   absl::Duration patience = absl::Seconds(30);
   // The kubeconfig of an administrator of a real control plane. Everything that the environment
   // creates there is deleted at its end; definitions that existed stay. Empty: the double.
@@ -66,7 +66,8 @@ struct TestLine {
 // The manager has base's credential, and each component has exactly what its mandate declares,
 // without the rules with granted=external. All other calls act as an administrator. A call that
 // fails adds a failure to the test, with the last lines of the manager's log, and returns an empty
-// object: client() has the same calls with their errors.
+// object: client() has the same calls with their errors. After a wait in vain, the later waits of
+// the test are short.
 //
 // A namespaced object or key without a namespace is in the environment's own. YAML may omit
 // apiVersion and kind. For one thread.
@@ -232,12 +233,13 @@ class Environment {
     return T();
   }
 
-  void Await(const ObjectWait& wait, ObjectsCheck check, TestLine at);
+  void Await(ObjectWait wait, ObjectsCheck check, TestLine at);
   // Adds a failure unless `status` is OK. `action` has the form "create a ConfigMap".
   void Check(const absl::Status& status, std::string_view action, TestLine at);
   std::string LastLines() const;
 
   const absl::Duration patience_;
+  bool waited_in_vain_ = false;
   const std::shared_ptr<AwaitedLog> log_ = std::make_shared<AwaitedLog>();
   std::unique_ptr<apiserver::ApiServer> server_;
   std::unique_ptr<Administrator> administrator_;

@@ -43,8 +43,11 @@ constexpr std::string_view kCore[] = {""};
 constexpr std::string_view kConfigMaps[] = {"configmaps"};
 constexpr std::string_view kSecrets[] = {"secrets"};
 constexpr std::string_view kPods[] = {"pods"};
+constexpr std::string_view kUpdate[] = {"update"};
+constexpr std::string_view kFinalizers[] = {"configmaps/finalizers"};
 constexpr rbac::MandateRule kRules[] = {
     {.rule = {kVerbs, kCore, kConfigMaps}},
+    {.rule = {kUpdate, kCore, kFinalizers}},
     {.rule = {kRead, kCore, kSecrets}, .ns = "shop"},
     {.rule = {kRead, kCore, kPods}, .external = true},
     {.rule = rbac::kEventsRule},
@@ -295,6 +298,29 @@ TEST_F(EnvironmentTest, PrintsAnObjectThatIsNotAsExpected) {
             HasSubstr(R"("colour" : "red")")));
   EXPECT_THAT(FailureOf([&] { environment.EventuallyList<ConfigMap>("none", never); }),
               HasSubstr("of namespace none are not as expected after 200ms: no object exists"));
+}
+
+TEST_F(EnvironmentTest, WaitsShortlyAfterAWaitInVain) {
+  EnvironmentOptions options = Options();
+  options.patience = absl::Seconds(2);
+  Environment environment(std::move(options));
+  const auto wait = [&] {
+    return FailureOf([&] { environment.Gone<corev1::Namespace>({"", environment.ns()}); });
+  };
+  EXPECT_THAT(wait(), HasSubstr("still exists after 2s"));
+  EXPECT_THAT(wait(), HasSubstr("still exists after 1s"));
+}
+
+TEST_F(EnvironmentTest, IsLessPatientUnderAMutation) {
+  setenv("MANDATE_WITHOUT", kCreate.ToString().c_str(), 1);
+  {
+    EnvironmentOptions options = Options();
+    options.patience = absl::Hours(1);
+    Environment environment(std::move(options));
+    const CallContext context = environment.Context();
+    EXPECT_LE(context.deadline - absl::Now(), absl::Seconds(10));
+  }
+  unsetenv("MANDATE_WITHOUT");
 }
 
 TEST_F(EnvironmentTest, ReportsCallsThatFail) {

@@ -23,12 +23,6 @@ constexpr KindInfo kDefinition = {.group = "apiextensions.k8s.io",
                                   .scope = Scope::kCluster};
 constexpr KindInfo kServiceAccount = BuiltIn("", "ServiceAccount", "serviceaccounts");
 
-// The permission that `rbacgen mutate` removes (manager/client/testing/mandate_server.h).
-std::string Mutation() {
-  const char* const without = std::getenv("MANDATE_WITHOUT");
-  return without == nullptr ? "" : without;
-}
-
 bool Has(const rbac::Mandate& mandate, const std::string& permission) {
   const rbac::MandateWithout all(mandate, ""), rest(mandate, permission);
   return rest.get().rules.size() < all.get().rules.size();
@@ -49,6 +43,11 @@ std::string UserOf(const std::string& ns, const std::string& account) {
 }
 
 }  // namespace
+
+std::string RemovedPermission() {
+  const char* const without = std::getenv("MANDATE_WITHOUT");
+  return without == nullptr ? "" : without;
+}
 
 absl::StatusOr<std::unique_ptr<Installation>> Installation::Create(Options options) {
   std::unique_ptr<Installation> made(new Installation(std::move(options)));
@@ -229,7 +228,7 @@ std::list<rbac::MandateWithout> Installation::GrantedOf(const Component& compone
   const rbac::Mandate& declared = *component.declared;
   std::list<rbac::MandateWithout> granted;
   granted.emplace_back(component.denied_all ? rbac::Mandate{declared.component, {}} : declared,
-                       Mutation());
+                       RemovedPermission());
   for (const std::string& permission : component.denied) {
     granted.emplace_back(granted.back().get(), permission);
   }

@@ -21,6 +21,10 @@
 
 namespace mandate {
 
+// The permission that the environment variable MANDATE_WITHOUT removes from every installation, for
+// `rbacgen mutate` (manager/client/testing/mandate_server.h); empty: none.
+std::string RemovedPermission();
+
 // For one thread. Errors are RestClient's, unless a function says otherwise.
 class Installation {
  public:
@@ -43,9 +47,6 @@ class Installation {
   const std::string& ns() const { return ns_; }
   const std::shared_ptr<const Secret>& base_token() const { return base_token_; }
 
-  // The environment variable MANDATE_WITHOUT removes one permission from the start, for `rbacgen
-  // mutate` (manager/client/testing/mandate_server.h).
-  //
   // Removes a permission from the component's roles, or all of its permissions. Like Grant(), it
   // returns when the API server acts accordingly.
   // kInvalidArgument: the component does not have it.
