@@ -22,12 +22,6 @@ MemcachedCluster::MemcachedCluster(size_t max_watch_bytes)
                        max_watch_bytes}) {
   EXPECT_EQ(Send("POST", kRoles, NeedsRole(kNeedsRole)), 201);
   for (const char* ns : {"allowed-one", "allowed-two"}) Grant(ns);
-  // The admission plugin OwnerReferencesPermissionEnforcement, which the double lacks: a reference
-  // that blocks the owner's deletion needs the permission to update the owner's finalizers.
-  intercept = [this](const HttpRequest& request) -> std::optional<HttpResponse> {
-    if (request.body.find("blockOwnerDeletion") == std::string::npos) return std::nullopt;
-    return rights().RefuseWithout("update", kGroup, "memcacheds", "finalizers");
-  };
 }
 
 void MemcachedCluster::TakeVerb(std::string_view verb) {

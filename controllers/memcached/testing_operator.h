@@ -59,7 +59,6 @@ class OperatorCluster {
   std::vector<std::string> Streams() const;
   // The component's writes since the last call, as "PATCH /apis/…".
   std::vector<std::string> TakeWrites();
-  const MandateServer& rights() const { return rights_; }
   const LogCapture& log() const { return *log_; }
   apiserver::Faults& faults() { return server_->core().faults(); }
 

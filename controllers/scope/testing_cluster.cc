@@ -57,7 +57,6 @@ class ScopeCluster::Wire : public Transport {
       writes_.push_back(write);
       std::optional<HttpResponse> answer;
       if (cluster_.intercept) answer = cluster_.intercept(write);
-      if (!answer.has_value()) answer = RefuseOwner(request);
       if (answer.has_value()) {
         cluster_.loop_.Post([done = std::move(done), sink = std::move(request.body_sink),
                              answer = *std::move(answer)]() mutable {
@@ -92,16 +91,6 @@ class ScopeCluster::Wire : public Transport {
     return request.method != "GET" &&
            request.target.find("/serviceaccounts/") == std::string::npos &&
            request.target.find("accessreviews") == std::string::npos;
-  }
-
-  // The admission plugin OwnerReferencesPermissionEnforcement, which the double lacks: a reference
-  // that blocks the owner's deletion needs the permission to update the owner's finalizers.
-  std::optional<HttpResponse> RefuseOwner(const HttpRequest& request) const {
-    if (request.body.find("blockOwnerDeletion") == std::string::npos) return std::nullopt;
-    const bool of_template = request.target.find("/clusterroles") != std::string::npos;
-    return (of_template ? cluster_.template_rights_ : cluster_.instance_rights_)
-        .RefuseWithout("update", "operators.coreos.com",
-                       of_template ? "scopetemplates" : "scopeinstances", "finalizers");
   }
 
   ScopeCluster& cluster_;

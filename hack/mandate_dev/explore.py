@@ -27,7 +27,8 @@ def etcd(cluster: Cluster, call: str, body: Any) -> Any:
 
 
 def explore(cluster: Cluster, program: str, flags: Sequence[str]) -> int:
-    cluster.up("--apiserver-flag=--watch-cache-sizes=podtemplates#0")
+    cluster.up("--apiserver-flag=--watch-cache-sizes=podtemplates#0",
+               "--apiserver-flag=--enable-admission-plugins=OwnerReferencesPermissionEnforcement")
     # kube-controller-manager would create its own objects in every namespace. A server that was never restarted and
     # an etcd that was never compacted have the whole history, which the double does not have.
     cluster.stop("controller-manager")

@@ -15,6 +15,7 @@
 #include "absl/functional/any_invocable.h"
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
+#include "manager/rbac/authorizer.h"
 #include "testing/apiserver/exchange.h"
 
 namespace mandate::apiserver {
@@ -83,6 +84,8 @@ class WriteHooks {
   virtual absl::Status CheckRules(const WriteAttributes& write) = 0;
   // Whether the user of a PUT or PATCH that creates an object may create it, under its name.
   virtual absl::Status CheckCreate(const Request& request) = 0;
+  // Whether the user may send the request, for the permissions that a write needs beyond its own.
+  virtual rbac::Decision Authorize(const User& user, const rbac::Attributes& request) = 0;
 };
 
 // Creates an object that is never stored: an access review, a token. `object` is decoded and has

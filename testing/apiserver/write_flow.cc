@@ -1,5 +1,6 @@
 #include "testing/apiserver/write_flow.h"
 
+#include <optional>
 #include <utility>
 #include <vector>
 
@@ -19,6 +20,7 @@
 #include "testing/apiserver/negotiation.h"
 #include "testing/apiserver/object_io.h"
 #include "testing/apiserver/object_meta.h"
+#include "testing/apiserver/owner_permissions.h"
 #include "testing/apiserver/patch_body.h"
 #include "testing/apiserver/schema.h"
 #include "testing/apiserver/unknown_members.h"
@@ -254,19 +256,25 @@ absl::Status WriteFlow::Complete(Json::Value& object) {
   if (creating()) PrepareForCreate(type_, object);
   if (type_.kind == "CustomResourceDefinition") RETURN_IF_ERROR(Definitions::Check(object));
   if (HasWebhookRules(type_, object)) return Unsupported("admission webhooks with rules");
+  std::optional<WriteAttributes> write;
   if (core_.hooks != nullptr) {
     // The permission is checked before a name is generated.
     const std::string name = MetaString(request().method == "POST" ? body_ : object, "name");
-    RETURN_IF_ERROR(core_.hooks->CheckRules({.request = &request(),
-                                             .creates = creating(),
-                                             .resource = type_.name,
-                                             .name = name,
-                                             .object = object,
-                                             .old_object = live_object_}));
+    write = {.request = &request(),
+             .creates = creating(),
+             .resource = type_.name,
+             .name = name,
+             .object = object,
+             .old_object = live_object_};
+    RETURN_IF_ERROR(core_.hooks->CheckRules(*write));
   }
   // The permission check above counts an object without these members as changed.
   if (!creating()) KeepSystemFields(MetadataOf(live_object_), MutableMetadata(object));
   RETURN_IF_ERROR(CheckObject(object));
+  if (write.has_value()) {
+    write->name = MetaString(object, "name");
+    RETURN_IF_ERROR(CheckOwnerPermissions(*core_.hooks, core_.kinds, *write));
+  }
   for (std::string& warning : FinalizerWarnings(type_, object, live_object_)) {
     request().notes->warnings.push_back(std::move(warning));
   }

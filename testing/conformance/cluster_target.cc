@@ -129,6 +129,7 @@ absl::StatusOr<Target> ClusterTarget(const ClusterOptions& options) {
   ASSIGN_OR_RETURN(Target target, TargetOfKubeconfig(options.kubeconfig));
   if (!options.audit_log.empty()) target.audit_log = FollowFile(options.audit_log);
   target.uncached = options.uncached;
+  target.owner_permissions = options.owner_permissions;
   if (!options.restart_etcd.empty()) {
     target.restart_etcd = [command = options.restart_etcd] {
       return std::system(command.c_str()) == 0

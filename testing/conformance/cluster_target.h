@@ -15,7 +15,9 @@ struct ClusterOptions {
   std::string etcd_pki;      // a folder with etcd-ca.crt, etcd.crt and etcd.key
   std::string restart_etcd;  // a shell command; empty: no restarts
   bool uncached = false;     // --watch-cache-sizes=podtemplates#0
-  std::string crds;          // a folder of manifests, one object per file; empty: no CRDs
+  // --enable-admission-plugins=OwnerReferencesPermissionEnforcement
+  bool owner_permissions = false;
+  std::string crds;  // a folder of manifests, one object per file; empty: no CRDs
 };
 
 // The cluster of the kubeconfig's current context, with a client certificate or a token. Errors

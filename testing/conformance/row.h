@@ -64,7 +64,7 @@ struct Row {
   std::string name;
   std::string file;
   int line = 0;
-  std::set<std::string> needs;  // audit, compaction, restart, uncached, crds
+  std::set<std::string> needs;  // audit, compaction, restart, uncached, owners, crds
   std::string not_double;       // why the double differs; empty: it does not
   bool alone = false;           // no other row runs at the same time
   Variables let;

@@ -69,6 +69,9 @@ int Main(int argc, char** argv) {
                  "a command that restarts etcd; for rows that restart it");
   app.add_flag("--uncached", flags.cluster.uncached,
                "tell the rows that the server runs with --watch-cache-sizes=podtemplates#0");
+  app.add_flag("--owner-permissions", flags.cluster.owner_permissions,
+               "tell the rows that the server runs with "
+               "--enable-admission-plugins=OwnerReferencesPermissionEnforcement");
   app.add_option("--crds", flags.cluster.crds,
                  "install the CRDs of this folder; for rows that use them");
   app.add_option("--at-once", flags.suite.at_once, "how many rows run at the same time")

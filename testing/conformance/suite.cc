@@ -22,10 +22,10 @@ namespace {
 std::vector<std::string> Missing(const Row& row, const Target& target) {
   std::vector<std::string> missing;
   for (const std::string& need : row.needs) {
-    const bool there = (need == "audit" && target.audit_log) ||
-                       (need == "compaction" && target.compact) ||
-                       (need == "restart" && target.restart_etcd) ||
-                       (need == "uncached" && target.uncached) || (need == "crds" && target.crds);
+    const bool there =
+        (need == "audit" && target.audit_log) || (need == "compaction" && target.compact) ||
+        (need == "restart" && target.restart_etcd) || (need == "uncached" && target.uncached) ||
+        (need == "owners" && target.owner_permissions) || (need == "crds" && target.crds);
     if (!there) missing.push_back(need);
   }
   return missing;

@@ -25,6 +25,8 @@ struct Target {
   std::function<absl::Status()> restart_etcd;
   // Whether the server has no watch cache for PodTemplates.
   bool uncached = false;
+  // Whether the server checks the permissions to set owners (OwnerReferencesPermissionEnforcement).
+  bool owner_permissions = false;
   // Whether the server is the double. Then rows with a not-double line must fail.
   bool is_double = false;
   // Whether the project's CRDs are installed.

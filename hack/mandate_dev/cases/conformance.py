@@ -38,7 +38,8 @@ LIES = {
 
 
 class ConformanceFixture(ClusterFixture):
-    flags = ("--apiserver-flag=--watch-cache-sizes=podtemplates#0",)
+    flags = ("--apiserver-flag=--watch-cache-sizes=podtemplates#0",
+             "--apiserver-flag=--enable-admission-plugins=OwnerReferencesPermissionEnforcement")
 
     def start(self) -> None:
         self.run_rows = bazel.program("//testing/conformance:run_rows")
@@ -58,7 +59,7 @@ class Conformance(ClusterCase):
         return [runner.shared(ConformanceFixture).run_rows, "--kubeconfig", kubeconfig, "--patience", str(patience),
                 "--audit-log", self.cluster.audit_log, "--etcd", f"https://127.0.0.1:{self.cluster.port('etcd')}",
                 "--etcd-pki", self.cluster.path("pki"), "--restart-etcd", restart_etcd, "--uncached",
-                "--crds", "charts/mandate/crds", "--keep-namespaces", *[word for f in filters for word in ("--filter", f)]]
+                "--owner-permissions", "--crds", "charts/mandate/crds", "--keep-namespaces", *[word for f in filters for word in ("--filter", f)]]
 
     def test_rows(self) -> None:
         command = self.command(self.cluster.kubeconfig, 120, self.filters)  # more than the default, for a loaded machine

@@ -82,7 +82,7 @@ void Access::Authenticate(const std::shared_ptr<Exchange>& exchange, const Handl
   next(exchange);
 }
 
-void Access::Authorize(const std::shared_ptr<Exchange>& exchange, const Handler& next) {
+void Access::AuthorizeRequest(const std::shared_ptr<Exchange>& exchange, const Handler& next) {
   const Request& request = exchange->request();
   const rbac::Decision decision = authorizer_.Authorize(request.user, request.attributes);
   auto& annotations = request.notes->annotations;
@@ -110,6 +110,10 @@ absl::Status Access::CheckCreate(const Request& request) {
   return Denied(request.user, attributes, decision.reason);
 }
 
+rbac::Decision Access::Authorize(const User& user, const rbac::Attributes& request) {
+  return authorizer_.Authorize(user, request);
+}
+
 Plugin Access::plugin() {
   Plugin plugin;
   plugin.filters = {
@@ -121,7 +125,7 @@ Plugin Access::plugin() {
         Authenticate(exchange, next);
       },
       [this](const std::shared_ptr<Exchange>& exchange, const Handler& next) {
-        Authorize(exchange, next);
+        AuthorizeRequest(exchange, next);
       },
   };
   plugin.hooks = this;

@@ -48,9 +48,10 @@ class Access : private WriteHooks {
  private:
   absl::Status CheckRules(const WriteAttributes& write) override;
   absl::Status CheckCreate(const Request& request) override;
+  rbac::Decision Authorize(const User& user, const rbac::Attributes& request) override;
 
   void Authenticate(const std::shared_ptr<Exchange>& exchange, const Handler& next);
-  void Authorize(const std::shared_ptr<Exchange>& exchange, const Handler& next);
+  void AuthorizeRequest(const std::shared_ptr<Exchange>& exchange, const Handler& next);
 
   std::function<std::string()> new_uid_;
   const Clock& clock_;

@@ -39,6 +39,7 @@ DoubleTarget::DoubleTarget(std::unique_ptr<Parts> parts) : parts_(std::move(part
     return absl::OkStatus();
   };
   target_.uncached = true;
+  target_.owner_permissions = true;
 }
 
 DoubleTarget::~DoubleTarget() = default;
