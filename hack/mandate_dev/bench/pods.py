@@ -38,7 +38,7 @@ KWOK_LOG = "kwok.log"
 PAGE = 2000  # Pods
 PROTOBUF = "application/vnd.kubernetes.protobuf"
 METADATA = "application/json;as=PartialObjectMetadataList;g=meta.k8s.io;v=v1"
-STALLED = 300  # seconds without a new Pod
+STALLED = 300  # seconds in which no Pod is made or set to Running
 TRIES = 10  # of a request that the server does not answer
 MAGIC = b"k8s\0"
 
@@ -168,13 +168,13 @@ class Recorder:
                      for i, n in self.replicas.items()]
         self.create(manifests)
         self.say(f"{len(manifests)} ReplicaSets made")
-        best, progress = -1, time.monotonic()
+        known, progress = (-1, ""), time.monotonic()
         while True:
             made, pending = self.made(), self.pending()
             if made == self.count and not pending:
                 return
-            if made > best:
-                best, progress = made, time.monotonic()
+            if (made, pending) != known:  # the first Pod that is not Running is another one
+                known, progress = (made, pending), time.monotonic()
             elif time.monotonic() - progress > STALLED:
                 raise Failure(f"{made} of {self.count} Pods were made, and {pending or 'none'} is not Running; the end of kwok's "
                               "log:\n" + log_tail(self.cluster.path(KWOK_LOG)))
