@@ -17,7 +17,7 @@ enum class OperationResult { kUnchanged, kCreated, kUpdated };
 // Makes `owner` the controller of `desired`, which is built from nothing, and calls Client::Ensure
 // with the object that the component's cache has. Sends nothing if that is as desired. Returns the
 // object as the server has it, and sets `operation`, for an event. Errors: those of the cache's
-// Get() and of Ensure(); kFailedPrecondition when an object of this name has another controller or
+// Get() and of Ensure(); kAlreadyExists when an object of this name has another controller or
 // none: it is not changed.
 template <class Client, Object Owner, Object T>
 absl::StatusOr<T> EnsureOwned(const CallContext& context, const Component& component,
@@ -32,10 +32,10 @@ absl::StatusOr<T> EnsureOwned(const CallContext& context, const Component& compo
   }
   if (!observed.ok()) return observed.status();
   if (!IsControlledBy(observed->metadata(), owner.metadata().uid())) {
-    return absl::FailedPreconditionError(
-        StrCat(KindOf<T>::value.kind, " ", KeyOf(desired).ToString(),
-               " exists, and its controller is not the ", KindOf<Owner>::value.kind, " ",
-               owner.metadata().name(), ": choose another name, or delete it"));
+    return absl::AlreadyExistsError(StrCat(KindOf<T>::value.kind, " ", KeyOf(desired).ToString(),
+                                           " exists, and its controller is not the ",
+                                           KindOf<Owner>::value.kind, " ", owner.metadata().name(),
+                                           ": choose another name, or delete it"));
   }
   auto ensured = client.Ensure(context, std::move(desired), &*observed);
   if (ensured.ok() && operation != nullptr) {

@@ -105,7 +105,7 @@ TEST_F(EnsureOwnedTest, AnObjectOfTheOwnerIsTheObservedOne) {
 TEST_F(EnsureOwnedTest, AForeignObjectIsNotChanged) {
   view_.Put(Desired());
   const absl::Status foreign = Ensure();
-  EXPECT_EQ(foreign.code(), absl::StatusCode::kFailedPrecondition);
+  EXPECT_EQ(foreign.code(), absl::StatusCode::kAlreadyExists);
   EXPECT_THAT(std::string(foreign.message()),
               HasSubstr("ConfigMap foo/a exists, and its controller is not the ConfigMap owner"));
   // A deleted predecessor of the name.
@@ -114,7 +114,7 @@ TEST_F(EnsureOwnedTest, AForeignObjectIsNotChanged) {
   ConfigMap present = Desired();
   SetControllerReference(predecessor, &present);
   view_.Put(present);
-  EXPECT_EQ(Ensure().code(), absl::StatusCode::kFailedPrecondition);
+  EXPECT_EQ(Ensure().code(), absl::StatusCode::kAlreadyExists);
   EXPECT_TRUE(client_.calls.empty());
 }
 
