@@ -101,7 +101,6 @@ def new_files(words: dict[str, str], options: Set[str]) -> dict[str, str]:
     if EXISTING in options:
         for template in sorted(os.listdir(os.path.join(TEMPLATES, "existing"))):
             add(f"controllers/{snake}/{template.removesuffix('.in')}", os.path.join("existing", template), words, options)
-        add(f"controllers/{snake}/mutate_test.sh", "mutate_test.sh.in", words, options)
         return files
     folders = {"webhook": options & SERVED, "conversion": options & {"CONVERSION"},
                "demands": options & {"DEMANDS"}}

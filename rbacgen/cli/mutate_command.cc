@@ -39,6 +39,7 @@ constexpr int kTimedOut = 124;
 // of MANDATE_WITHOUT in its environment.
 absl::StatusOr<bool> Passes(const std::string& command, std::string_view without, int timeout) {
   setenv("MANDATE_WITHOUT", std::string(without).c_str(), 1);
+  setenv("GTEST_FAIL_FAST", "1", 0);  // the first failure is enough
   std::string seconds = StrCat(timeout);
   std::string quiet = StrCat("exec >/dev/null 2>&1; ", command);
   const char* const argv[] = {"timeout", "-k", "5",           seconds.c_str(),

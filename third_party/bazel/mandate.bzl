@@ -33,6 +33,25 @@ def mandate_header(name, srcs, base = "none", base_name = "mandate-manager", **k
         **kwargs
     )
 
+def mutate_test(name, test, srcs, **kwargs):
+    """Fails if no test needs one of the components' permissions to write.
+
+    Args:
+      name: "mutate_test".
+      test: the test, which runs the components with MANDATE_WITHOUT's permission removed, as
+        testing/environment does.
+      srcs: the files that hold the components' markers.
+      **kwargs: those of a test, such as size.
+    """
+    native.sh_test(
+        name = name,
+        srcs = ["@mandate//third_party/bazel:mutate_test.sh"],
+        args = ["$(rootpath @mandate//rbacgen)", "$(rootpath %s)" % test] + ["$(rootpath %s)" % src for src in srcs],
+        data = ["@mandate//rbacgen", test] + srcs,
+        size = kwargs.pop("size", "medium"),
+        **kwargs
+    )
+
 def kind_header(name, proto, proto_deps = [], **kwargs):
     """A header with the KindOf of each kind of a cc_proto, included as "<package>/<name>.h".
 
