@@ -4,6 +4,7 @@
 #include <openssl/crypto.h>
 
 #include <cstdint>
+#include <cstring>
 
 namespace mandate {
 namespace {
@@ -45,3 +46,5 @@ extern "C" int SSL_read(SSL* connection, void* buffer, int room) {
   }
   return size;
 }
+
+extern "C" void OPENSSL_cleanse(void* block, size_t size) { explicit_bzero(block, size); }

@@ -4,6 +4,9 @@
 // OpenSSL's, and overwrites what the read before has left behind the bytes of this one. libcurl
 // reads all responses of a connection into one buffer of 32 KiB: without this, the end of a large
 // response stays there until another one is as large, perhaps for days.
+//
+// It has an OPENSSL_cleanse() of its own, too, which libssl calls for each record: OpenSSL's
+// overwrites eight bytes at a time.
 #pragma once
 
 #include <openssl/ssl.h>

@@ -1,5 +1,6 @@
 #include "manager/transport/tls_buffers.h"
 
+#include <dlfcn.h>
 #include <openssl/bio.h>
 #include <openssl/crypto.h>
 #include <openssl/pem.h>
@@ -212,6 +213,17 @@ TEST(SslReadTest, OfEachConnectionByItself) {
   other.Send("bbb");
   ASSERT_EQ(other.Read(buffer.data(), buffer.size()), 3);
   EXPECT_EQ(buffer.substr(3, 597), std::string(597, 'a'));
+}
+
+// libssl's calls go to the first OPENSSL_cleanse() of the dynamic linker.
+TEST(CleanseTest, OursComesFirst) {
+  Dl_info info;
+  ASSERT_NE(dladdr(dlsym(RTLD_DEFAULT, "OPENSSL_cleanse"), &info), 0);
+  EXPECT_EQ(std::string_view(info.dli_fname).find("libcrypto"), std::string_view::npos)
+      << info.dli_fname;
+  std::string block(100, 'a');
+  OPENSSL_cleanse(block.data(), 99);
+  EXPECT_EQ(block, std::string(99, '\0') + "a");
 }
 
 }  // namespace
