@@ -26,7 +26,7 @@ bool Blocks(const Json::Value& owner) {
   return blocks != nullptr && blocks->isBool() && blocks->asBool();
 }
 
-// Whoever may update the finalizers of everything may block every owner, of unknown kinds, too.
+// A user who may update all finalizers may block every owner, also one of an unknown kind.
 rbac::Attributes AllFinalizers() {
   rbac::Attributes update;
   update.verb = "update";

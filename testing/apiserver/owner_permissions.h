@@ -8,9 +8,9 @@
 
 namespace mandate::apiserver {
 
-// 403, with the real server's message, unless the user may set the object's owners: who changes
-// the owners of an existing object may delete it, and who lets it block an owner's deletion may
-// update that owner's finalizers.
+// 403, with the real server's message, unless the user may set the object's owners. To change the
+// owners of an existing object, the user must be allowed to delete it. To let it block an owner's
+// deletion, the user must be allowed to update that owner's finalizers.
 absl::Status CheckOwnerPermissions(WriteHooks& hooks, const Kinds& kinds,
                                    const WriteAttributes& write);
 
