@@ -94,6 +94,28 @@ class ManagerBaseTest : public testing::Test {
   TestManager test_{{&kIdle}};
 };
 
+// The chart is generated from the same sources as the base mandate: it would lack the component.
+TEST_F(ManagerBaseTest, RejectsAComponentThatTheBaseMandateLacks) {
+  constexpr static std::string_view kCreate[] = {"create"};
+  constexpr static std::string_view kCore[] = {""};
+  constexpr static std::string_view kTokens[] = {"serviceaccounts/token"};
+  constexpr static std::string_view kOthers[] = {"mandate-manager-other"};
+  constexpr static rbac::MandateRule kRules[] = {{{kCreate, kCore, kTokens, kOthers, {}}}};
+  constexpr static rbac::Mandate kBase = {"base", kRules};
+  test_.options.base_mandate = &kBase;
+  const absl::Status status = Create().status();
+  EXPECT_EQ(status.code(), absl::StatusCode::kInvalidArgument) << status;
+  EXPECT_THAT(std::string(status.message()),
+              AllOf(HasSubstr("create tokens for ServiceAccount mandate-manager-idle"),
+                    HasSubstr("add the sources of component idle")));
+  // Modes without such tokens, and an operator without a guard, do not need it.
+  test_.options.guard = GuardMode::kOff;
+  EXPECT_EQ(Create().status(), absl::OkStatus());
+  test_.options.guard = GuardMode::kEnforce;
+  test_.options.identity_mode = IdentityMode::kSingle;
+  EXPECT_EQ(Create().status(), absl::OkStatus());
+}
+
 TEST_F(ManagerBaseTest, RejectsACredentialThatTheServerDoesNotAccept) {
   EXPECT_TRUE(absl::IsUnauthenticated(Create("stolen").status()));
 }

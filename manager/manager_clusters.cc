@@ -1,4 +1,5 @@
 // What a Manager has of each cluster: the identities, their clients, the cache, and base.
+#include <algorithm>
 #include <set>
 #include <utility>
 
@@ -107,6 +108,7 @@ absl::Status Manager::Parts::BuildIdentities(const std::vector<ComponentSpec>& s
     ManagedCluster& cluster = Cluster(spec.cluster);
     ASSIGN_OR_RETURN(ComponentIdentity * identity,
                      identities->Component(cluster.name, spec.mandate->component));
+    RETURN_IF_ERROR(CheckBaseServes(*identity));
     ASSIGN_OR_RETURN(auto client, NewClient(cluster, *identity, *spec.mandate));
     ASSIGN_OR_RETURN(auto recorder, RestEventRecorder::Create({.client = client.get(),
                                                                .instance = instance,
@@ -118,6 +120,31 @@ absl::Status Manager::Parts::BuildIdentities(const std::vector<ComponentSpec>& s
     recorders.push_back(std::move(recorder));
   }
   return absl::OkStatus();
+}
+
+// The chart's role of base has the components that its mandate has, and so would lack this one.
+absl::Status Manager::Parts::CheckBaseServes(const ComponentIdentity& identity) const {
+  if (options.identity_mode != IdentityMode::kToken || options.guard != GuardMode::kEnforce) {
+    return absl::OkStatus();
+  }
+  const rbac::Attributes request = {.verb = "create",
+                                    .api_group = {},
+                                    .api_version = "v1",
+                                    .resource = "serviceaccounts",
+                                    .subresource = "token",
+                                    .ns = options.ns,
+                                    .name = identity.service_account(),
+                                    .path = {}};
+  // In which namespace base may do so is checked with the server.
+  const bool serves = std::ranges::any_of(
+      options.base_mandate->rules,
+      [&](const rbac::MandateRule& r) { return rbac::RuleAllows(r.rule, request); });
+  if (serves) return absl::OkStatus();
+  return absl::InvalidArgumentError(
+      StrCat("ManagerOptions::base_mandate does not let base create tokens for ServiceAccount ",
+             identity.service_account(), ": add the sources of component ", identity.name(),
+             " to those of the mandate_header() with base = \"only\" (Bazel), or the component to "
+             "COMPONENTS of mandate_program() (CMake)"));
 }
 
 absl::StatusOr<std::unique_ptr<ComponentClient>> Manager::Parts::NewClient(

@@ -64,6 +64,8 @@ struct Manager::Parts {
   absl::StatusOr<std::unique_ptr<ComponentClient>> NewClient(ManagedCluster& cluster,
                                                              const Identity& identity,
                                                              const rbac::Mandate& mandate);
+  // kInvalidArgument if the base mandate does not cover the tokens of this component.
+  absl::Status CheckBaseServes(const ComponentIdentity& identity) const;
   absl::Status BuildCache(ManagedCluster& cluster);
   // `name` is a cluster's, or empty for the manager's own.
   ManagedCluster& Cluster(std::string_view name) const;

@@ -22,8 +22,12 @@ constexpr KindInfo kLease = BuiltIn("coordination.k8s.io", "Lease", "leases");
 constexpr std::string_view kHold[] = {"get", "update"};
 constexpr std::string_view kCoordination[] = {"coordination.k8s.io"};
 constexpr std::string_view kLeases[] = {"leases"};
+constexpr std::string_view kCreate[] = {"create"};
+constexpr std::string_view kCore[] = {""};
+constexpr std::string_view kTokens[] = {"serviceaccounts/token"};
 constexpr rbac::MandateRule kBaseRules[] = {
-    {{kHold, kCoordination, kLeases, {}, {}}, rbac::kManagerNamespace, false}};
+    {{kHold, kCoordination, kLeases, {}, {}}, rbac::kManagerNamespace, false},
+    {{kCreate, kCore, kTokens, {}, {}}, rbac::kManagerNamespace, false}};
 
 ApiObject Named(const KindInfo& kind, const std::string& ns, const std::string& name) {
   ApiObject object{kind, {}};
