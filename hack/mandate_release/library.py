@@ -55,7 +55,7 @@ def _archive(stem: str, output_base: str, output_path: str) -> Archive:
 def build(release: bool) -> Library:
     """release: optimised; otherwise as for tests."""
     flags = RELEASE if release else ()
-    programs.bazel("build", *flags, "--noshow_progress", *TARGETS, TOOL)
+    programs.bazel("build", *flags, *TARGETS, TOOL)
     folder, base, out = (programs.bazel("info", *flags, place).strip() for place in ("bazel-bin", "output_base", "output_path"))
     stems = [os.path.join(folder, *target.removeprefix("//").split(":")) for target in TARGETS]
     return Library([_archive(stem, base, out) for stem in stems], os.path.join(folder, "rbacgen", "rbacgen"))

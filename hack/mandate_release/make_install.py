@@ -9,6 +9,7 @@ usage: hack/install [--prefix DIR] [--destdir DIR] [--libdir NAME] [--fastbuild]
 """
 import argparse
 import os
+import subprocess
 import sys
 from collections.abc import Sequence
 
@@ -28,7 +29,11 @@ def main(argv: Sequence[str]) -> int:
         return 0
     if not os.path.isabs(options.prefix):
         parser.error(f"--prefix {options.prefix}: it must begin with /")
-    built = library.build(release=not options.fastbuild)
+    try:
+        built = library.build(release=not options.fastbuild)
+    except subprocess.CalledProcessError:
+        print("hack/install: the library does not build; see above. Nothing was installed", file=sys.stderr)
+        return 1
     folder = os.path.join(os.path.abspath(options.destdir), options.prefix.lstrip("/")) if options.destdir else options.prefix
     try:
         count = library.install(built, folder, options.libdir)
