@@ -79,22 +79,23 @@ class OperatorWorld(World):
     def proto_files(self) -> list[str]:
         return [os.path.relpath(path, self.operator) for path in self._files(self.operator, ".proto")]
 
-    def _further_sources(self) -> list[str]:
-        """Returns the sources in rbacgen.yaml that are in another repository, such as those of Mandate's own components."""
+    def _sources(self) -> list[str]:
+        """Returns the sources in rbacgen.yaml: those of the chart. Some may be in Mandate's tree, such as access-observer."""
         sources = SOURCES.search(self._configuration())
         names = re.findall(r"[-\w./]+", re.sub(r"#.*", "", sources[1])) if sources else []
         found = []
         for name in names:
             paths = [os.path.abspath(os.path.join(top, name)) for top in (self.operator, ROOT)]
             found += [path for path in paths if os.path.exists(path)][:1]
-        return [path for path in found if os.path.commonpath([path, self.operator]) != self.operator]
+        return found or [self.operator]
 
     def marker_files(self) -> list[str]:
         found = []
-        for path in (path for top in (self.operator, *self._further_sources()) for path in self._files(top, ".h", ".cc")):
+        for path in (path for top in self._sources() for path in self._files(top, ".h", ".cc")):
             with open(path, encoding="utf-8") as f:
                 if MARKER.search(f.read()):
                     found.append(path)
         if not found:
-            raise StepFailed(self.report.current, "a source with a +mandate:component marker", f"none in {self.operator}")
+            raise StepFailed(self.report.current, "a source with a +mandate:component marker",
+                             f"none in the sources of {self.operator}/rbacgen.yaml")
         return found

@@ -225,10 +225,12 @@ class Builder {
     const bool got_token =
         account && trace_.issued_to.contains(StrCat(account->ns, "/", account->name));
     Find("hidden", component,
-         got_token ? "base requested tokens for it, but the log has no request from it: the audit "
-                     "policy omits it"
-                   : "the log has no request from it: it did not run, or the audit policy omits "
-                     "it; the log proves nothing about it");
+         got_token
+             ? "base requested tokens for it, but the log has no request from it: the audit "
+               "policy omits it"
+             : "the log has no request from it: it did not run, the audit policy omits it, or "
+               "--base-name and --namespace are those of another manager; the log proves "
+               "nothing about it");
   }
 
   void FindUnexplained(const std::string& component, const IdentityLedger& ledger) {
@@ -242,6 +244,12 @@ class Builder {
            StrCat("was denied ", operation, where(u),
                   u.declared ? "; a marker declares it: check whether it was granted at that time"
                              : "; no marker declares it"));
+    }
+    for (const auto& [operation, u] : ledger.not_granted) {
+      Find("denied-external", component,
+           StrCat("was denied ", operation, where(u),
+                  "; only markers with granted=external declare it: no administrator had granted "
+                  "it at that time"));
     }
     for (const auto& [operation, u] : ledger.refused) {
       Find("admission-denied", component,
@@ -300,6 +308,7 @@ const std::vector<FindingKind>& FindingKinds() {
         {"unexercised", "a rule was never used, although the program contains a call that needs it",
          false},
         {"denied", "a request was denied", true},
+        {"denied-external", "a request was denied that an administrator may grant", false},
         {"admission-denied",
          "RBAC allowed a request, and admission (for example, a fence) denied it", true},
         {"undeclared", "a request was allowed that no marker declares", true},

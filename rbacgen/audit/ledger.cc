@@ -161,13 +161,7 @@ void Ledger::NoteUse(const AuditEvent& event, const rbac::Attributes& request,
   ++ledger->requests;
   if (event.code == 401) return;  // the request has no user
   if (IsDenied(event)) {
-    // A denied request uses no right, and does not prove that a right is needed.
-    Unexplained* entry = Entry(&ledger->denied, OperationWords(request), event, request, ledger);
-    if (entry == nullptr || entry->count > 1) return;
-    for (const RuleAtom& atom : ledger->declared.atoms()) {
-      const bool scoped = atom.ns.empty() || atom.ns == request.ns;
-      entry->declared = entry->declared || (scoped && rbac::RuleAllows(atom.rule, request));
-    }
+    NoteDenied(event, request, ledger);
     return;
   }
   if (event.code == 403) Entry(&ledger->refused, OperationWords(request), event, request, ledger);
@@ -178,6 +172,21 @@ void Ledger::NoteUse(const AuditEvent& event, const rbac::Attributes& request,
     create.verb = "create";
     NoteRight(event, create, ledger);
   }
+}
+
+// A denied request uses no right, and does not prove that a right is needed.
+void Ledger::NoteDenied(const AuditEvent& event, const rbac::Attributes& request,
+                        IdentityLedger* ledger) {
+  bool declared = false, external = true;
+  for (const RuleAtom& atom : ledger->declared.atoms()) {
+    const bool scoped = atom.ns.empty() || atom.ns == request.ns;
+    if (!scoped || !rbac::RuleAllows(atom.rule, request)) continue;
+    declared = true;
+    external = external && atom.external;
+  }
+  auto* const entries = declared && external ? &ledger->not_granted : &ledger->denied;
+  Unexplained* entry = Entry(entries, OperationWords(request), event, request, ledger);
+  if (entry != nullptr && entry->count == 1) entry->declared = declared;
 }
 
 void Ledger::NoteRight(const AuditEvent& event, const rbac::Attributes& request,

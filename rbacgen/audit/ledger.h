@@ -51,6 +51,8 @@ struct IdentityLedger {
   RuleUse granted;
   int64_t requests = 0;
   std::map<std::string, Unexplained> denied;  // the key is verb and resource
+  // Denied as well, and only rules with granted=external allow them; the same key.
+  std::map<std::string, Unexplained> not_granted;
   std::map<std::string, Unexplained>
       refused;  // authorized, but answered with 403 later; the same key
   std::map<std::string, Unexplained> undeclared;  // the key is verb, resource and binding
@@ -72,6 +74,7 @@ class Ledger {
 
  private:
   void NoteUse(const AuditEvent& event, const rbac::Attributes& request, IdentityLedger* ledger);
+  void NoteDenied(const AuditEvent& event, const rbac::Attributes& request, IdentityLedger* ledger);
   // Records a right that the request used: its own, or another one that the server checked for it.
   void NoteRight(const AuditEvent& event, const rbac::Attributes& request, IdentityLedger* ledger);
   void NoteUndeclared(const AuditEvent& event, const rbac::Attributes& request,

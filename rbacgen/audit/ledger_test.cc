@@ -1,6 +1,7 @@
 #include "rbacgen/audit/ledger.h"
 
 #include "gtest/gtest.h"
+#include "manager/core/strings.h"
 
 namespace mandate::rbacgen {
 namespace {
@@ -103,6 +104,26 @@ TEST(Ledger, ADeniedRequestUsesNoRight) {
   ASSERT_EQ(a.denied.size(), 2);
   EXPECT_TRUE(a.denied.at("get pods").declared);
   EXPECT_FALSE(a.denied.at("delete pods").declared);
+}
+
+TEST(Ledger, ADeniedRequestWaitsForAGrantIfAllItsRulesAreExternal) {
+  std::vector<RuleAtom> atoms = Atoms({{"list"}, {""}, {"pods", "secrets"}, {}, {}});
+  for (RuleAtom& atom : atoms) atom.external = true;
+  atoms.push_back({.ns = "m", .rule = {{"list"}, {""}, {"secrets"}, {}, {}}, .source = "chart"});
+  Ledger ledger;
+  ledger.Declare("a", std::move(atoms), {});
+  for (const char* request :
+       {"pods", "namespaces/m/pods", "namespaces/n/secrets", "namespaces/m/secrets", "nodes"}) {
+    ledger.Note(Event("list", StrCat("/api/v1/", request), 403), "a", "a");
+  }
+  const IdentityLedger& a = ledger.identities().at("a");
+  ASSERT_EQ(a.not_granted.size(), 2);
+  EXPECT_EQ(a.not_granted.at("list pods").count, 2);
+  EXPECT_EQ(a.not_granted.at("list secrets").example.ns, "n");
+  ASSERT_EQ(a.denied.size(), 2);
+  EXPECT_EQ(a.denied.at("list secrets").example.ns, "m") << "the chart grants it there";
+  EXPECT_TRUE(a.denied.at("list secrets").declared);
+  EXPECT_FALSE(a.denied.at("list nodes").declared);
 }
 
 TEST(Ledger, ARequestThatAdmissionDeniesUsesItsRight) {

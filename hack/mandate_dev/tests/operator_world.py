@@ -25,7 +25,7 @@ class Found(unittest.TestCase):
         self.assertEqual(world.base, "webapp-operator")
         self.assertEqual(os.path.basename(world.manager_program), "webapp-operator")
         self.assertEqual(world.proto_files(), ["api/v1alpha1/webapp.proto"])
-        self.assertEqual(world.marker_files(), [os.path.join(WEBAPP, folder, "reconciler.h") for folder in ("summary", "webapp")])
+        self.assertEqual(world.marker_files(), [os.path.join(WEBAPP, folder, "reconciler.h") for folder in ("webapp", "summary")])
 
     def test_sources_of_other_repositories_count(self) -> None:
         observer = "controllers/access_observer/access_observer.h"
@@ -34,6 +34,8 @@ class Found(unittest.TestCase):
             f.write("// +mandate:component:name=other\n")
         operator = os.path.join(self.folder, "operator")
         os.makedirs(os.path.join(operator, "backup"))
+        with open(os.path.join(operator, "forgotten.h"), "w", encoding="utf-8") as f:
+            f.write("// +mandate:component:name=forgotten\n")  # the chart would lack it, too
         for sources in (f"[backup, {observer}, ../other.h]  # not absent.h", f"\n- backup\n- {observer}  # Mandate's\n- ../other.h",
                         f"\n  - backup\n  - '{observer}'\n  - ../other.h\nbase-name: x"):
             with self.subTest(sources=sources):
