@@ -8,7 +8,7 @@ import unittest
 from typing import ClassVar
 
 from mandate_dev import reference
-from mandate_release import debian, library, tree
+from mandate_release import debian, library, programs, tree
 
 GREETER = os.path.join(tree.ROOT, "hack", "library", "greeter")
 SYSTEM_LIBRARIES = "/usr/lib/x86_64-linux-gnu;/lib/x86_64-linux-gnu"
@@ -29,6 +29,13 @@ class SourceTest(unittest.TestCase):
         }.items():
             with self.subTest(path):
                 self.assertEqual(expected, library.source(path, "/base", "/base/execroot/mandate/bazel-out"))
+
+
+class OptimisedTest(unittest.TestCase):
+    """The flags of `make install`: the whole library takes ten minutes, and a small part of it fails in the same way."""
+
+    def test_a_part_compiles(self) -> None:
+        programs.bazel("build", *library.RELEASE, "--noshow_progress", "//manager/object:names")
 
 
 class LibraryTest(unittest.TestCase):

@@ -7,8 +7,8 @@ The last line is `N passed, N failed`.
 from collections.abc import Sequence
 
 from mandate_dev import runner
-from mandate_release.cases.library import LibraryTest, SourceTest
+from mandate_release.cases.library import LibraryTest, OptimisedTest, SourceTest
 
 
 def main(argv: Sequence[str]) -> int:
-    return runner.main("hack/library_test", __doc__, (SourceTest, LibraryTest), argv)
+    return runner.main("hack/library_test", __doc__, (SourceTest, OptimisedTest, LibraryTest), argv)
