@@ -164,7 +164,10 @@ void SharedWatch::RecheckAccess(std::string_view component, absl::Time until) {
     if (!component.empty() && member->client().component() != component) continue;
     const AccessProof::State state = member->proof().state();
     if (state == AccessProof::State::kProven && member->proof().proven_at() >= until) continue;
-    if (member.get() == sponsor_) reflector_->RetryNow();
+    if (member.get() == sponsor_) {
+      hinted_at_ = sponsor_->client().loop().clock().TimeNow();
+      reflector_->RetryNow();
+    }
     // A sponsor without a proof asks by its watch alone.
     if (member.get() != sponsor_ || state == AccessProof::State::kProven ||
         state == AccessProof::State::kExpired) {
@@ -229,7 +232,15 @@ void SharedWatch::OnProgress() {
 }
 
 // An accepted watch proves the access only: its events may still be invalid.
-void SharedWatch::OnAccess() { sponsor_->proof().NoteProven(reflector_->last_attempt()); }
+void SharedWatch::OnAccess() {
+  AccessProof& proof = sponsor_->proof();
+  const absl::Time asked = reflector_->last_attempt();
+  // The server may have authorized the watch before the change that the hint reports, and opened it
+  // late.
+  const bool outdated = hinted_at_ > asked;
+  proof.NoteProven(asked);
+  if (outdated) proof.CheckSoon();
+}
 
 void SharedWatch::OnHealth() {
   failures_ = 0;

@@ -161,9 +161,10 @@ class SharedWatch : private Reflector::Owner, private KindStore::Listener {
   prometheus::Gauge& covered_;
   std::vector<std::unique_ptr<WatchMember>> members_;
   WatchMember* sponsor_ = nullptr;
-  int failures_ = 0;            // of the sponsor, in a row
-  int unanswered_periods_ = 0;  // of the sponsor, in periods of response_timeout
-  int periods_allowed_ = 1;     // how many of these each sponsor has
+  absl::Time hinted_at_ = absl::InfinitePast();  // the last hint about the sponsor
+  int failures_ = 0;                             // of the sponsor, in a row
+  int unanswered_periods_ = 0;                   // of the sponsor, in periods of response_timeout
+  int periods_allowed_ = 1;                      // how many of these each sponsor has
   absl::Time live_since_ = absl::InfiniteFuture();
   std::unique_ptr<Reflector> reflector_;  // while there is a member, and no keeper
 

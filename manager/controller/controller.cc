@@ -172,6 +172,8 @@ void Controller::Core::OnUnsynced(size_t source) {
   Watched& watched = watched_[source];
   const DemandState state = watched.status.state;
   const bool denied = state == DemandState::kForbidden || state == DemandState::kKindAbsent;
+  // Without the kind there are no objects.
+  if (state == DemandState::kKindAbsent) ReleasePurged(source);
   if (watched.listed) {
     // The status of every object, also of one without events, must report it.
     if (denied && !std::exchange(watched.denied, true) && KnowsReconciled()) ResyncSoon();

@@ -143,6 +143,11 @@ TEST_F(DemandSetTest, AnOwnerThatIsDeletedWhileItsKindIsForbiddenIsReleased) {
   cache_.SetState(kLease, DemandState::kSynced);
   (void)SettleAndTake();
   EXPECT_THAT(cache_.demands(), UnorderedElementsAre(DemandSpec{kLease, "", ""}, RolesOf("bar")));
+  // Its definition may be deleted meanwhile: then it has no objects.
+  cache_.SetState(kLease, DemandState::kForbidden, absl::PermissionDeniedError("no"));
+  cache_.SetState(kLease, DemandState::kKindAbsent, absl::NotFoundError("no kind"));
+  (void)SettleAndTake();
+  EXPECT_THAT(cache_.demands(), ElementsAre(DemandSpec{kLease, "", ""}));
 }
 
 TEST_F(DemandSetTest, ALossOfAccessConcernsItsOwnersOnly) {

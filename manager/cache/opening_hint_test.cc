@@ -1,0 +1,66 @@
+// Hints while the first watch of a scope opens.
+#include <gtest/gtest.h>
+
+#include <memory>
+#include <vector>
+
+#include "manager/cache/cache.h"
+#include "manager/cache/testing/cache_fixture.h"
+#include "manager/cache/testing/widget_objects.h"
+
+namespace mandate {
+namespace {
+
+class OpeningHintTest : public CacheFixture {
+ protected:
+  // The server authorizes a watch now, which it opens when Open() is called.
+  void RequestAWatch() {
+    view_ = &Add(a_);
+    foo_ = Demand(*view_, "foo");
+    loop_.RunFor(absl::Minutes(2));
+    ASSERT_EQ(foo_.state(), DemandState::kForbidden);
+    server_.Grant("a", "foo");
+    a_.OnWatch([this](const std::shared_ptr<FakeWatch>& watch) { held_.push_back(watch); });
+    cache_->RecheckAccess("", "foo");
+    loop_.RunFor(absl::Milliseconds(1200));
+    ASSERT_EQ(held_.size(), 1u);
+  }
+  void Open() {
+    held_[0]->Open();
+    held_[0]->Send(EventJson("ADDED", WidgetJson("foo/secret", 101)));
+    held_[0]->Send(BookmarkJson("101", true));
+    loop_.RunReady();
+  }
+
+  CacheView* view_ = nullptr;
+  Demanded foo_;
+  std::vector<std::shared_ptr<FakeWatch>> held_;
+};
+
+// Both hints come before the server opens what it has authorized: the watch proves nothing about
+// the time after the revocation.
+TEST_F(OpeningHintTest, ARevocationBeforeTheWatchOpensIsNoticed) {
+  RequestAWatch();
+  server_.Revoke("a", "foo");
+  loop_.RunFor(absl::Milliseconds(100));
+  cache_->RecheckAccess("", "foo");
+  loop_.RunFor(absl::Seconds(1));
+  cache_->RecheckAccess("", "foo");
+  loop_.RunFor(absl::Milliseconds(100));
+  Open();
+  loop_.RunFor(absl::Seconds(2));
+  EXPECT_EQ(foo_.state(), DemandState::kForbidden);
+  EXPECT_NE(view_->GetRaw({}, kWidget, {"foo", "secret"}).status(), absl::OkStatus());
+}
+
+TEST_F(OpeningHintTest, WithoutAHintTheWatchIsTheProof) {
+  RequestAWatch();
+  a_.ForgetRequests();
+  Open();
+  loop_.RunFor(absl::Seconds(2));
+  EXPECT_EQ(foo_.state(), DemandState::kSynced);
+  EXPECT_EQ(a_.Count(kReviews), 0u);
+}
+
+}  // namespace
+}  // namespace mandate
