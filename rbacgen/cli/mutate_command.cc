@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <csignal>
 #include <cstdlib>
 #include <cstring>
 #include <iostream>
@@ -54,6 +55,12 @@ absl::StatusOr<bool> Passes(const std::string& command, std::string_view without
   while (waitpid(pid, &status, 0) < 0) {
     if (errno != EINTR) return absl::InternalError(StrCat("waitpid: ", std::strerror(errno)));
   }
+  // timeout(1) dies of the signal of the command; it sends this one to a command that does not end.
+  if (WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL) {
+    return absl::DeadlineExceededError(StrCat(command, " was killed without \"", without,
+                                              "\": it took longer than ", timeout,
+                                              " s and ignored SIGTERM, or memory was short"));
+  }
   if (WIFEXITED(status) && WEXITSTATUS(status) == kTimedOut) {
     return absl::DeadlineExceededError(
         StrCat(command, " takes longer than ", timeout, " s without \"", without, "\""));
@@ -87,6 +94,11 @@ int Run(const Flags& flags) {
   Sources sources;
   Diagnostics diagnostics;
   if (ReadMandateSources(flags.sources, &sources, &diagnostics) != kExitOk) return kExitUnknown;
+  for (const std::string& component : flags.components) {
+    if (sources.components.contains(component)) continue;
+    PrintMessage(StrCat("--component=", component, ": no source has this component"));
+    return kExitUnknown;
+  }
   std::vector<rbac::Permission> permissions = OwnPermissions(BuildMandates(sources));
   std::erase_if(permissions, [&](const rbac::Permission& p) {
     const bool wanted = flags.components.empty() ||

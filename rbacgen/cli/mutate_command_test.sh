@@ -24,5 +24,9 @@ run 1 'permissions are unproven' --test "$status" --component sample-reader --re
 run 2 'the tests fail although no permission was removed' --test false
 run 2 'cannot run' --test ./no-such-test
 run 2 'takes longer than 1 s' --test 'tail -f /dev/null' --timeout 1
+run 2 'ignored SIGTERM' --test 'trap "" TERM; while :; do read -r -t 9 <>/dev/fd/0; done' --timeout 1
+run 2 'cannot run' --test /etc/passwd
+run 0 'a test fails' --test '[ -z "$MANDATE_WITHOUT" ] || kill -SEGV $$' --component sample-reader
+run 2 '--component=sample-readr: no source has this component' --test "$status" --component sample-readr
 run 2 '--test is required'
 exit $failed

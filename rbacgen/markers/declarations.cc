@@ -209,6 +209,18 @@ class FileReader {
     }
   }
 
+  // What is wrong with a rule's namespace; empty: nothing.
+  static std::string NamespaceMistake(std::string_view ns, bool may_be_the_managers) {
+    if (ns == rbac::kNamespaceToWrite) {
+      return StrCat("namespace=", ns, ": write the name of the namespace");
+    }
+    if (ns == rbac::kManagerNamespace && !may_be_the_managers) {
+      return StrCat("namespace=", ns,
+                    " is supported only in +mandate:rbac markers without granted");
+    }
+    return "";
+  }
+
   void ReadRule(const Marker& marker) {
     const auto reason = std::exchange(reason_, std::nullopt);
     const bool ours = marker.name == kMandateRbac;
@@ -229,13 +241,9 @@ class FileReader {
                               " is given twice and only the last one is used: remove the first"));
     }
     d.ns = arguments->String("namespace");
-    if (d.ns == rbac::kNamespaceToWrite) {
-      return Misread(
-          StrCat("namespace=", rbac::kNamespaceToWrite, ": write the name of the namespace"));
-    }
-    if (d.ns == rbac::kManagerNamespace && (!ours || arguments->Has("granted"))) {
-      return Misread(StrCat("namespace=", rbac::kManagerNamespace,
-                            " is supported only in +mandate:rbac markers without granted"));
+    const bool ours_alone = ours && !arguments->Has("granted");
+    if (const std::string mistake = NamespaceMistake(d.ns, ours_alone); !mistake.empty()) {
+      return Misread(mistake);
     }
     d.selects_by_name = arguments->Has("fieldSelector");
     if (d.selects_by_name && arguments->String("fieldSelector") != "metadata.name") {
@@ -283,6 +291,11 @@ class FileReader {
       return Misread(
           "+mandate:rbac: namespaces is empty; name at least one, or remove it for every "
           "namespace");
+    }
+    for (const std::string& ns : namespaces) {
+      if (ns.empty()) return Misread("+mandate:rbac: namespaces has an empty name; remove it");
+      const std::string mistake = NamespaceMistake(ns, ours_alone);
+      if (!mistake.empty()) return Misread(mistake);
     }
     for (const std::string& ns : namespaces) {
       d.ns = ns;
