@@ -201,6 +201,21 @@ TEST(SslReadTest, StaysInTheRoom) {
   pair.Send("bbb");
   ASSERT_EQ(pair.Read(buffer.data(), 10), 3);
   EXPECT_EQ(buffer, "bbb" + std::string(7, '\0') + std::string(590, 'a') + std::string(400, '.'));
+  pair.Send("ccc");
+  ASSERT_EQ(pair.Read(buffer.data(), 1000), 3);
+  EXPECT_EQ(buffer, "ccc" + std::string(597, '\0') + std::string(400, '.'))
+      << "a read with the room";
+}
+
+TEST(SslReadTest, AfterAReadThatFillsTheRoom) {
+  const Context context(SSL_CTX_new(TLS_client_method()));
+  Pair pair(context.get());
+  std::string buffer(1000, '.');
+  pair.Send(std::string(1000, 'a'));
+  ASSERT_EQ(pair.Read(buffer.data(), 1000), 1000);
+  pair.Send("bbb");
+  ASSERT_EQ(pair.Read(buffer.data(), 1000), 3);
+  EXPECT_EQ(buffer, "bbb" + std::string(997, '\0'));
 }
 
 TEST(SslReadTest, OfEachConnectionByItself) {
