@@ -100,6 +100,7 @@ TEST_F(EnsureOwnedTest, AnObjectOfTheOwnerIsTheObservedOne) {
   view_.Put(present);
   ASSERT_EQ(Ensure(), absl::OkStatus());
   EXPECT_EQ(operation_, OperationResult::kUnchanged);
+  EXPECT_TRUE(EnsureOwned(NonBlockingContext(), component_, client_, owner_, Desired()).ok());
 }
 
 TEST_F(EnsureOwnedTest, AForeignObjectIsNotChanged) {

@@ -137,5 +137,14 @@ TEST_F(DemandSetRequestsTest, ManyOwnersLearnOfAStateInSlices) {
   EXPECT_LE(longest_, 256u);
 }
 
+// An owner waits for the answer: it must learn that there is none.
+TEST_F(DemandSetRequestsTest, AFirstTryThatFailsIsARequest) {
+  cache_.SetStatus(kRole, {DemandState::kPending, absl::UnavailableError("opening"), false});
+  demands_.Replace({{"", "a"}, "1"}, {{roles_}});
+  (void)SettleAndTake();
+  cache_.SetStatus(kRole, {DemandState::kPending, absl::ResourceExhaustedError("large"), true});
+  EXPECT_THAT(SettleAndTake(), ElementsAre("a"));
+}
+
 }  // namespace
 }  // namespace mandate

@@ -188,6 +188,15 @@ TEST(ObjectPackerTest, ForgetsItsSamples) {
   EXPECT_EQ(FirstCompressed(packer, 1000), first);
 }
 
+TEST(ObjectPackerTest, ForgetsTheSamplesOfItsNextDictionaryToo) {
+  ObjectPacker packer({.min_object_bytes = 100, .sample_bytes = 50'000});
+  const int first = FirstCompressed(packer, 1000);
+  packer.Forget(All);
+  (void)packer.Pack(Make(1));
+  packer.Forget(All);
+  EXPECT_EQ(FirstCompressed(packer, 1000), first);
+}
+
 TEST(ObjectPackerTest, KeepsTheSamplesOfOthers) {
   ObjectPacker packer({.min_object_bytes = 100, .sample_bytes = 50'000});
   ObjectPacker fresh({.min_object_bytes = 100, .sample_bytes = 50'000});

@@ -22,12 +22,14 @@ class Hooks : public WriteHooks {
   absl::Status CheckRules(const WriteAttributes&) override { return absl::OkStatus(); }
   absl::Status CheckCreate(const Request&) override { return absl::OkStatus(); }
   rbac::Decision Authorize(const User&, const rbac::Attributes& r) override {
+    last = r;
     asked.push_back(StrCat(r.verb, " ", r.resource, r.subresource.empty() ? "" : "/", r.subresource,
                            " ", r.name));
     return {.allowed = allowed_.contains(asked.back()), .reason = {}};
   }
 
   std::vector<std::string> asked;
+  rbac::Attributes last;
 
  private:
   const std::set<std::string> allowed_;
@@ -92,6 +94,7 @@ TEST(OwnerPermissionsTest, Table) {
        cannot_finalize,
        {kDelete, kAll, kFinalize}},
       {"the status of a Pod", {}, kBlocks, "", "", {}, "pods", "status"},
+      {"a Pod", {}, kBlocks, nullptr, cannot_finalize, {kAll, kFinalize}, "pods"},
   };
   const Kinds kinds;
   for (const Case& c : cases) {
@@ -113,6 +116,24 @@ TEST(OwnerPermissionsTest, Table) {
     EXPECT_THAT(std::string(status.message()), testing::HasSubstr(c.error));
     EXPECT_EQ(hooks.asked, c.asked);
   }
+}
+
+TEST(OwnerPermissionsTest, EachOwnerInItsGroupAndNamespace) {
+  Request request;
+  request.attributes.ns = "shop";
+  Hooks hooks({});
+  const WriteAttributes write = {
+      .request = &request,
+      .creates = true,
+      .resource = {"", "configmaps"},
+      .name = "c",
+      .object = ObjectWith(StrCat(kOwns, R"(,{"apiVersion":"apps/v1","kind":"Deployment",)",
+                                  R"("name":"d","uid":"v","blockOwnerDeletion":true})")),
+      .old_object = {}};
+  EXPECT_FALSE(CheckOwnerPermissions(hooks, Kinds(), write).ok());
+  EXPECT_EQ(hooks.asked.back(), "update deployments/finalizers d");
+  EXPECT_EQ(hooks.last.api_group, "apps");
+  EXPECT_EQ(hooks.last.ns, "shop");
 }
 
 }  // namespace

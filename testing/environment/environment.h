@@ -177,9 +177,9 @@ class Environment {
   }
 
   // Removes permissions from the component's roles: all of them, or one, such as {"greeting",
-  // "create", "", "configmaps"}. From then on the API server denies such requests. An open watch
-  // goes on until the component proves its access again, after five minutes, or at once if
-  // component access-observer runs, too.
+  // "create", "", "configmaps"}. From then on the API server denies such requests, but for those
+  // that GrantExternalObject() has granted. An open watch goes on until the component proves its
+  // access again, after five minutes, or at once if component access-observer runs, too.
   void Deny(const rbac::Mandate& component, TestLine at = TestLine::Here());
   void Deny(const rbac::Permission& permission, TestLine at = TestLine::Here());
   // Returns them.

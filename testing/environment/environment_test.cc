@@ -180,6 +180,10 @@ TEST_F(EnvironmentTest, DeniesAndGrantsAComponent) {
   environment.Deny(kCreate);
   environment.Grant(kMirror);
   EXPECT_TRUE(Can(environment, "create", "configmaps", "shop")) << "one that was denied alone, too";
+  environment.Deny(kCreate);
+  environment.Deny(kMirror);
+  environment.Grant(kCreate);
+  EXPECT_FALSE(Can(environment, "list", "configmaps", "shop")) << "the component is still denied";
 }
 
 TEST_F(EnvironmentTest, GrantsRulesWhereTheyApply) {
