@@ -235,8 +235,7 @@ void SharedWatch::OnProgress() {
 void SharedWatch::OnAccess() {
   AccessProof& proof = sponsor_->proof();
   const absl::Time asked = reflector_->last_attempt();
-  // The server may have authorized the watch before the change that the hint reports, and opened it
-  // late.
+  // The server may have authorized the watch before the change that a hint reports.
   const bool outdated = hinted_at_ > asked;
   proof.NoteProven(asked);
   if (outdated) proof.CheckSoon();

@@ -137,7 +137,7 @@ TEST_F(DemandSetRequestsTest, ManyOwnersLearnOfAStateInSlices) {
   EXPECT_LE(longest_, 256u);
 }
 
-// An owner waits for the answer: it must learn that there is none.
+// An owner waits for the answer: it must learn that the first try failed.
 TEST_F(DemandSetRequestsTest, AFirstTryThatFailsIsARequest) {
   cache_.SetStatus(kRole, {DemandState::kPending, absl::UnavailableError("opening"), false});
   demands_.Replace({{"", "a"}, "1"}, {{roles_}});

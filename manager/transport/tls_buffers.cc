@@ -19,7 +19,7 @@ int LastSizeIndex() {
 // these can only be left from a read before, since this one might have written it, too.
 void EraseWhatIsLeft(SSL* connection, char* buffer, size_t room, size_t size) {
   const auto last = reinterpret_cast<uintptr_t>(SSL_get_ex_data(connection, LastSizeIndex()));
-  // What is beyond the room is left to a read with more.
+  // A later read with more room overwrites what is beyond this one's.
   const size_t now = last > room ? last : size;
   if (last != now) {
     SSL_set_ex_data(connection, LastSizeIndex(), reinterpret_cast<void*>(now));
