@@ -5,13 +5,13 @@
 
 namespace mandate::rbac {
 
-// The word that a suggested marker has in place of a namespace. rbacgen refuses it.
+// The word that a suggested marker has in place of a namespace. rbacgen rejects it.
 inline constexpr std::string_view kNamespaceToWrite = "NAMESPACE";
 
 // Where a marker's rule applies.
 enum class MarkerReach {
   kCluster,
-  kNamespace,  // kNamespaceToWrite
+  kNamespace,  // one, whose name the author has to write
   kExternal,   // where an administrator grants it: the marker itself grants nothing
 };
 
@@ -23,6 +23,7 @@ constexpr std::string_view MarkerStart(MarkerReach reach) {
 constexpr std::string_view MarkerEnd(MarkerReach reach) {
   return reach == MarkerReach::kNamespace ? ",namespace=NAMESPACE" : "";
 }
+static_assert(MarkerEnd(MarkerReach::kNamespace).ends_with(kNamespaceToWrite));
 
 // Appends "// +kubebuilder:rbac:groups=apps,resources=deployments/scale,verbs=update" to `out`, a
 // type with append(std::string_view): a std::string at run time, a buffer in constant expressions.
