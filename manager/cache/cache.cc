@@ -268,7 +268,7 @@ class Cache::Registry : public WatchRegistry, public std::enable_shared_from_thi
                     .max_closed_scopes = static_cast<size_t>(options_.max_closed_scopes),
                     .forgotten = &options_.metrics.Counter(
                         "mandate_cache_closed_scopes_forgotten_total",
-                        "Closed scopes that were forgotten while other watches were behind them",
+                        "Closed scopes that were forgotten while another watch was behind them",
                         {{"kind", ResourceName(kind)}})});
     }
     return *store;

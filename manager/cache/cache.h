@@ -59,8 +59,8 @@ class Cache {
     // kind are remembered; the oldest is forgotten first.
     absl::Duration own_write_wait = absl::Seconds(10);
     int max_own_writes = 4096;
-    // Of how many closed scopes of a kind the content is remembered while other watches are behind
-    // them; the one that was closed first is forgotten first (closed_stores.h).
+    // Of how many closed scopes a watch that is behind them remembers the version; the one with the
+    // oldest version is forgotten first (closed_scopes.h).
     int max_closed_scopes = 256;
     // How many events a demand that joins, or that missed events, gets in one turn of the loop.
     int max_events_per_loop_turn = 256;

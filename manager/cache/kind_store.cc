@@ -29,8 +29,7 @@ KindStore::KindStore(const KindInfo& kind, Options options)
       transform_(std::move(options.transform)),
       packer_(IsSecret(kind) ? NoPacking() : options.packing),
       mutex_(std::make_shared<Mutex>()),
-      closed_(options.max_closed_scopes),
-      forgotten_(options.forgotten),
+      none_closed_(options.max_closed_scopes, options.forgotten),
       on_stale_(std::move(options.on_stale)),
       repacked_(options.repacked) {}
 
@@ -42,7 +41,7 @@ std::unique_ptr<KindStore::Stream> KindStore::Open(const DemandSpec& scope, List
 std::shared_ptr<KnownStore> KindStore::Add(DemandSpec scope, Listener& listener,
                                            size_t most_events) {
   auto known = std::make_shared<Known>(std::move(scope), std::make_shared<ObjectStore>(mutex_),
-                                       &listener, most_events);
+                                       &listener, most_events, none_closed_);
   if (known->IsSelected()) {
     selected_.Add(*known);
   } else {
@@ -52,53 +51,25 @@ std::shared_ptr<KnownStore> KindStore::Add(DemandSpec scope, Listener& listener,
 }
 
 KindStore::Stream::~Stream() {
-  kind_.Close(*known_, known_);
+  kind_.Close(*known_);
   kind_.Forget(known_->scope);
 }
 
 void KindStore::Stream::Purge() {
-  const std::shared_ptr<Known> old = known_;
-  Listener& listener = *old->listener;
-  // The objects must leave the memory, also while another watch is behind.
-  kind_.Close(*old, old->WithoutObjects());
-  known_ = kind_.Add(old->scope, listener, old->most_events);
+  kind_.Close(*known_);
+  known_ = kind_.Add(known_->scope, *known_->listener, known_->most_events);
   kind_.Forget(known_->scope);
 }
 
-void KindStore::Close(Known& known, std::shared_ptr<Known> kept) {
+void KindStore::Close(Known& known) {
   if (known.IsSelected()) {
     selected_.Remove(known);
   } else {
     watched_.erase({known.scope.ns, known.scope.name});
   }
-  known.listener = nullptr;
-  if (known.followed != nullptr) Detach(known);
-  if (known.filled()) {
-    const size_t forgotten = closed_.Add(std::move(kept));
-    if (forgotten_ != nullptr) forgotten_->Increment(static_cast<double>(forgotten));
-  }
-  Sweep(known);
-}
-
-void KindStore::Sweep(const Known& moved) {
-  if (closed_.empty()) return;
-  closed_.Sweep(moved, [&](Known& closed) { return IsNeeded(closed); });
-}
-
-bool KindStore::IsNeeded(Known& closed) const {
-  if (closed.sweeps_to_skip > 0) {
-    --closed.sweeps_to_skip;
-    return true;
-  }
-  constexpr size_t kLooksPerSweep = 8;
-  size_t looks = 0;
-  bool is_ahead = false;
-  ForEachWatchedOverlapping(closed, [&](Known& other) {
-    ++looks;
-    is_ahead = is_ahead || IsOlder(other.version(), closed.version());
-  });
-  closed.sweeps_to_skip = looks / kLooksPerSweep;
-  return is_ahead;
+  if (known.followed != nullptr) return known.Unfollow();  // the wider watch knows all that it knew
+  if (!known.filled()) return;
+  ForEachOverlapping(known, [&](Known& other) { other.NoteClosed(known); });
 }
 
 void KindStore::ForEachWatchedAt(std::string_view ns, std::string_view name,
@@ -122,27 +93,16 @@ void KindStore::ForEachConcerned(const Known& self, const RawObject& object,
   selected_.ForEach(object, [&](Known& known, bool matches) {
     if (&known != &self && known.filled()) other(known, matches);
   });
-  closed_.ForEach(object, [&](Known& closed) {
-    const bool covers = closed.Covers(object);
-    if (covers || closed.store->Get(object.ns(), object.name()) != nullptr) other(closed, covers);
-  });
 }
 
 void KindStore::ForEachOverlapping(const Known& self, absl::FunctionRef<void(Known&)> other) const {
-  closed_.ForEachOverlapping(self, [&](Known& closed) {
-    if (&closed != &self) other(closed);
-  });
-  ForEachWatchedOverlapping(self, other);
-}
-
-void KindStore::ForEachWatchedOverlapping(const Known& self,
-                                          absl::FunctionRef<void(Known&)> other) const {
   const auto consider = [&](Known& known) {
     if (&known != &self && known.filled() && known.Overlaps(self)) other(known);
   };
   const std::string& ns = self.scope.ns;
   selected_.ForEachIn(ns, consider);
-  if (!ns.empty() && !self.scope.name.empty()) {
+  const bool has_one_place = !ns.empty() || kind_.scope == mandate::Scope::kCluster;
+  if (has_one_place && !self.scope.name.empty()) {
     return ForEachWatchedAt(ns, self.scope.name, consider);
   }
   if (ns.empty()) {
@@ -158,13 +118,13 @@ void KindStore::ForEachWatchedOverlapping(const Known& self,
 }
 
 void KindStore::Note(Known& known, const Events& events) {
-  if (known.IsSelected() && known.listener != nullptr) selected_.Note(known, events);
+  if (known.IsSelected()) selected_.Note(known, events);
 }
 
 void KindStore::Tell(Known& known, const Events& events) {
   if (events.empty()) return;
   Note(known, events);
-  if (known.listener != nullptr) known.listener->OnObjects(events);
+  known.listener->OnObjects(events);
 }
 
 ObjectPtr KindStore::Stream::Pack(ObjectPtr object) {
@@ -191,9 +151,8 @@ std::vector<ObjectEvent> KindStore::Stream::Put(ObjectPtr object) {
   const std::string_view version = object->resource_version();
   Changes putting, leaving;
   std::vector<ObjectPtr> left;  // what each of `leaving` has
-  std::vector<Known*> without_objects;
   bool is_past = false;
-  if (known_->filled() && !kind_.IsAlone() && IsOrderedVersion(version)) {
+  if (known_->filled() && !kind_.IsAlone(*known_) && IsOrderedVersion(version)) {
     const auto get = [&](const ObjectStore& in) { return in.Get(object->ns(), object->name()); };
     const auto is_older_than = [&](const ObjectPtr& held) {
       return held != nullptr && IsOlder(version, held->resource_version());
@@ -202,13 +161,9 @@ std::vector<ObjectEvent> KindStore::Stream::Put(ObjectPtr object) {
     kind_.ForEachConcerned(*known_, *object, [&](Known& other, bool covers) {
       ObjectPtr held = get(*other.store);
       const bool knows_later = IsAtMost(version, other.version());
+      if (is_older_than(held) && !known_->Covers(*held)) known_->NoteLeft(*held);
       is_past =
-          is_past || is_older_than(held) ||
-          (held == nullptr && knows_later && !other.IsSelected() && !other.Remembers(*object));
-      if (other.is_without_objects) {
-        if (covers) without_objects.push_back(&other);
-        return;
-      }
+          is_past || is_older_than(held) || (held == nullptr && knows_later && !other.IsSelected());
       // In a scope with a selector it may have lost its labels since.
       if (other.IsSelected() && (knows_later || other.HasLeft(*object))) return;
       if (covers) {
@@ -222,7 +177,6 @@ std::vector<ObjectEvent> KindStore::Stream::Put(ObjectPtr object) {
   Events events;
   // The store has what is known of the object since, if its scope has that.
   if (is_past) return events;
-  for (Known* other : without_objects) other->NotePut(*object);
   {
     MutexLock lock(*kind_.mutex_);
     events = store()->PutLocked(object);
@@ -240,14 +194,9 @@ std::vector<ObjectEvent> KindStore::Stream::Put(ObjectPtr object) {
 
 std::vector<ObjectEvent> KindStore::Stream::Remove(ObjectPtr object) {
   Changes others;
-  if (known_->filled() && !kind_.IsAlone() && IsOrderedVersion(object->resource_version())) {
+  if (known_->filled() && !kind_.IsAlone(*known_) && IsOrderedVersion(object->resource_version())) {
     kind_.ForEachConcerned(*known_, *object, [&](Known& other, bool) {
-      if (!known_->DecidesFor(other)) return;
-      if (other.is_without_objects) {
-        other.NoteRemoved(*object);
-      } else {
-        others.emplace_back(&other, Events());
-      }
+      if (known_->DecidesFor(other)) others.emplace_back(&other, Events());
     });
   }
   Events events;
@@ -264,7 +213,6 @@ std::vector<ObjectEvent> KindStore::Stream::Remove(ObjectPtr object) {
 void KindStore::Stream::SetResourceVersion(std::string resource_version) {
   known_->MoveTo(resource_version);
   store()->SetResourceVersion(std::move(resource_version));
-  kind_.Sweep(*known_);
 }
 
 bool KindStore::Stream::CanFollow(const Stream& wider) const {
@@ -282,15 +230,6 @@ ReflectorTarget::Replaced KindStore::Stream::Follow(const Stream& wider) {
   known_->followed = wider.known_.get();
   store()->FollowVersionOf(wider.store());
   return replaced;
-}
-
-void KindStore::Stream::Unfollow() { kind_.Detach(*known_); }
-
-void KindStore::Detach(Known& known) {
-  known.MoveTo(known.version());
-  known.followed = nullptr;
-  known.store->FollowVersionOf(nullptr);
-  known.store->SetResourceVersion(known.own_version);
 }
 
 }  // namespace mandate

@@ -11,7 +11,6 @@
 
 #include "absl/functional/function_ref.h"
 #include "manager/cache/cache_view.h"
-#include "manager/cache/closed_stores.h"
 #include "manager/cache/known_store.h"
 #include "manager/cache/selected_stores.h"
 #include "manager/cache/store.h"
@@ -35,8 +34,8 @@ namespace mandate {
 // delivers without the labels leaves the store.
 //
 // A watch may keep the stores of narrower scopes, too, which then need no watch of their own
-// (Stream::Follow). A store that was closed stays in use until the watches that overlap it have
-// caught up with it.
+// (Stream::Follow). When a store is closed, the watches that are behind it note up to which version
+// it knew its objects (closed_scopes.h); the objects themselves leave the memory.
 //
 // Versions that cannot be compared (aggregated APIs may use such) are never passed on: then each
 // store has what its own watch delivers.
@@ -58,7 +57,7 @@ class KindStore {
     std::function<void()> on_stale = nullptr;
     prometheus::Counter* repacked = nullptr;  // objects; outlives this, null: nobody counts
     Transform transform = nullptr;
-    // See closed_stores.h; `forgotten` counts those beyond it. Null: nobody counts.
+    // Of each watch (closed_scopes.h); `forgotten` counts those beyond it. Null: nobody counts.
     size_t max_closed_scopes = 256;
     prometheus::Counter* forgotten = nullptr;  // outlives this
   };
@@ -90,15 +89,16 @@ class KindStore {
   // scope has the object; otherwise the store has a version with other labels.
   void ForEachConcerned(const Known& self, const RawObject& object,
                         absl::FunctionRef<void(Known&, bool covers)> other) const;
-  // Calls `other` for each filled store whose scope overlaps that of `self`.
+  // Calls `other` for each filled store whose scope overlaps that of `self`, except `self`.
   void ForEachOverlapping(const Known& self, absl::FunctionRef<void(Known&)> other) const;
-  // The same for those that have a watch.
-  void ForEachWatchedOverlapping(const Known& self, absl::FunctionRef<void(Known&)> other) const;
   // The store has these changes. Its watch is not the one that made them.
   void Tell(Known& known, const Events& events);
   // Notes which objects a store with a selector has.
   void Note(Known& known, const Events& events);
-  bool IsAlone() const { return watched_.size() == 1 && selected_.empty() && closed_.empty(); }
+  // Whether nothing is known of its objects but what its watch has delivered.
+  bool IsAlone(const Known& self) const {
+    return watched_.size() == 1 && selected_.empty() && !self.IsAhead();
+  }
   // The watch of this scope has no objects any more: the packer forgets those that no other has.
   void Forget(const DemandSpec& scope);
   // Whether a filled store with a watch has this place in its scope, or, with a selector, an object
@@ -108,25 +108,16 @@ class KindStore {
   void CheckStale();
   // All stores of now hold `copy`, which is the same version of the same object.
   void Swap(const ObjectPtr& held, const ObjectPtr& copy);
-  // Changes `content`, a list as of `version`, to what is known since. Returns the changes that it
-  // makes in other stores.
-  std::map<Known*, Events> Merge(const Known& self, const std::string& version,
-                                 Content& content) const;
+  // Changes `content`, a list of `self` as of `version`, to what is known since. Returns the
+  // changes that it makes in other stores.
+  std::map<Known*, Events> Merge(Known& self, const std::string& version, Content& content) const;
   // The same for the objects of the list, and for those that only other stores have.
-  void MergeListed(const Known& self, Content& content, std::map<Known*, Events>& changes) const;
+  void MergeListed(Known& self, Content& content, std::map<Known*, Events>& changes) const;
   void MergeOthers(const Known& self, const std::string& version, Content& content,
                    std::map<Known*, Events>& changes) const;
   std::shared_ptr<Known> Add(DemandSpec scope, Listener& listener, size_t most_events);
-  // Ends Stream::Follow().
-  static void Detach(Known& known);
-  // Ends the use of a store by its watch. Until the others have caught up, `kept` has what it knew.
-  void Close(Known& known, std::shared_ptr<Known> kept);
-  // `moved` has reached another version, or was closed: forgets the closed stores with which all
-  // others have caught up. A closed store that overlaps many others is kept a bit longer: a look at
-  // all of them after each move of one would cost the square of their number.
-  void Sweep(const Known& moved);
-  // Whether a store with a watch is behind this closed one.
-  bool IsNeeded(Known& closed) const;
+  // Ends the use of a store by its watch. The watches that are behind it note what it knew.
+  void Close(Known& known);
 
   // An object whose identity the transform would change stays as it is.
   ObjectPtr Transformed(ObjectPtr object) const;
@@ -140,8 +131,7 @@ class KindStore {
   using Scope = std::pair<std::string_view, std::string_view>;
   std::map<Scope, Known*> watched_;  // without a selector; the keys are parts of the stores' scopes
   SelectedStores selected_;
-  ClosedStores closed_;
-  prometheus::Counter* const forgotten_;
+  const ClosedScopes none_closed_;
 
   // Repack().
   const std::function<void()> on_stale_;
@@ -155,15 +145,13 @@ class KindStore {
 // The store of one watch. Its reflector writes here. Loop thread only.
 class KindStore::Stream : public ReflectorTarget {
  public:
-  // Closes the store; other stores keep the objects that they cover.
+  // Closes the store. Its objects leave the memory, except for those that other stores cover.
   ~Stream() override;
 
   // For readers. It outlives the stream if they hold it.
   const std::shared_ptr<ObjectStore>& store() const { return known_->store; }
 
-  // Replaces the store by an empty one, as if the stream had been closed and opened again. Its
-  // objects leave the memory: of them only the keys and versions are known while other watches are
-  // behind. So a scope with a selector may show an object once more that had left it already.
+  // Replaces the store by an empty one, as if the stream had been closed and opened again.
   void Purge();
   // The same for the objects of a list that was not completed. Of them only the packer has parts.
   void ForgetListed() { kind_.Forget(known_->scope); }
@@ -175,7 +163,7 @@ class KindStore::Stream : public ReflectorTarget {
   // closed before Unfollow(). Returns the changes that this makes, as Replace() does.
   Replaced Follow(const Stream& wider);
   // The store stays as it is: its own watch can begin at its version.
-  void Unfollow();
+  void Unfollow() { known_->Unfollow(); }
 
   ObjectPtr Pack(ObjectPtr object) override;
   ObjectPtr Trimmed(ObjectPtr object) const override { return kind_.Trimmed(std::move(object)); }

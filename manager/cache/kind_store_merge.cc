@@ -6,8 +6,7 @@
 
 namespace mandate {
 
-std::map<KnownStore*, KindStore::Events> KindStore::Merge(const Known& self,
-                                                          const std::string& version,
+std::map<KnownStore*, KindStore::Events> KindStore::Merge(Known& self, const std::string& version,
                                                           Content& content) const {
   std::map<Known*, Events> changes;
   MergeListed(self, content, changes);
@@ -15,7 +14,7 @@ std::map<KnownStore*, KindStore::Events> KindStore::Merge(const Known& self,
   return changes;
 }
 
-void KindStore::MergeListed(const Known& self, Content& content,
+void KindStore::MergeListed(Known& self, Content& content,
                             std::map<Known*, Events>& changes) const {
   std::vector<ObjectPtr> gone;
   std::vector<std::pair<Known*, ObjectPtr>> others;  // and what each has
@@ -32,7 +31,7 @@ void KindStore::MergeListed(const Known& self, Content& content,
     }
     ForEachConcerned(self, *listed, [&](Known& other, bool) {
       ObjectPtr held = other.store->Get(listed->ns(), listed->name());
-      is_gone = is_gone || (held == nullptr && !other.IsSelected() && !other.Remembers(*listed) &&
+      is_gone = is_gone || (held == nullptr && !other.IsSelected() &&
                             IsAtMost(listed->resource_version(), other.version()));
       if (held != nullptr && IsAtMost(newest->resource_version(), held->resource_version())) {
         newest = held;
@@ -40,7 +39,9 @@ void KindStore::MergeListed(const Known& self, Content& content,
       others.emplace_back(&other, std::move(held));
     });
     // A newer version may have left this scope.
-    if (is_gone || (newest != listed && !self.Covers(*newest))) {
+    const bool has_left = newest != listed && !self.Covers(*newest);
+    if (has_left) self.NoteLeft(*newest);
+    if (is_gone || has_left) {
       gone.push_back(listed);
       continue;
     }
@@ -50,10 +51,6 @@ void KindStore::MergeListed(const Known& self, Content& content,
       slot.object = newest;
     }
     for (const auto& [other, held] : others) {
-      if (other->is_without_objects) {
-        if (other->Covers(*newest)) other->NotePut(*newest);
-        continue;
-      }
       const bool knows_better =
           other->IsSelected() && IsAtMost(newest->resource_version(), other->version());
       if (knows_better || held == newest || other->HasLeft(*newest)) continue;
@@ -91,7 +88,7 @@ void KindStore::MergeOthers(const Known& self, const std::string& version, Conte
 
 ReflectorTarget::Replaced KindStore::Stream::Replace(Content content, std::string resource_version,
                                                      size_t most_events) {
-  if (kind_.IsAlone()) {
+  if (kind_.IsAlone(*known_)) {
     known_->MoveTo(resource_version);
     Replaced replaced =
         store()->Replace(std::move(content), std::move(resource_version), most_events);
@@ -123,12 +120,11 @@ ReflectorTarget::Replaced KindStore::Stream::Replace(Content content, std::strin
   for (const auto& [other, events] : changes) {
     if (const auto many = before.find(other); many != before.end()) {
       kind_.Note(*other, events);
-      if (other->listener != nullptr) other->listener->OnReplaced(many->second);
+      other->listener->OnReplaced(many->second);
     } else {
       kind_.Tell(*other, events);
     }
   }
-  kind_.Sweep(*known_);
   kind_.CheckStale();  // the list may have been packed before a dictionary was dropped
   return replaced;
 }

@@ -36,7 +36,6 @@ bool KindStore::Repack(size_t most) {
     const auto add = [&](const Known& known) { unchecked_.push_back(known.store); };
     for (const auto& [scope, known] : watched_) add(*known);
     selected_.ForEachIn("", add);
-    closed_.ForEach(add);
   }
   while (most > 0 && !unchecked_.empty()) {
     std::vector<ObjectPtr> objects;
@@ -60,12 +59,10 @@ bool KindStore::Repack(size_t most) {
 
 void KindStore::Swap(const ObjectPtr& held, const ObjectPtr& copy) {
   MutexLock lock(*mutex_);
-  const auto swap = [&](const Known& known) ABSL_NO_THREAD_SAFETY_ANALYSIS {
-    if (!known.is_without_objects) known.store->SwapLocked(held, copy);
-  };
+  const auto swap = [&](const Known& known)
+                        ABSL_NO_THREAD_SAFETY_ANALYSIS { known.store->SwapLocked(held, copy); };
   ForEachWatchedAt(held->ns(), held->name(), swap);
   selected_.ForEachHolder(held->Key(), swap);
-  closed_.ForEach(*held, swap);
 }
 
 }  // namespace mandate

@@ -112,6 +112,25 @@ TEST_F(KindStoreSelectedTest, AnOlderVersionDoesNotReturnToASelector) {
   EXPECT_EQ(Text(web->stream->Put(Web("a/x", 6))), "+a/x@6");
 }
 
+// Another watch with a selector had a newer version, and has lost it since.
+TEST_F(KindStoreSelectedTest, WhatWasNotTakenOverDoesNotReturnInAnOlderVersion) {
+  for (const bool is_listed : {false, true}) {
+    const auto web = Open("a", "app=web"), others = Open("a", "!app");
+    web->List({}, 1);
+    others->List({}, 1);
+    others->stream->Put(Widget("a/x", 5));
+    if (is_listed) {
+      EXPECT_EQ(web->List({Web("a/x", 2)}, 2), "");
+    } else {
+      EXPECT_EQ(Text(web->stream->Put(Web("a/x", 2))), "");
+    }
+    others->stream->Remove(Widget("a/x", 6));
+    others->MoveTo(6);
+    EXPECT_EQ(Text(web->stream->Put(Web("a/x", 3))), "") << "it was absent already";
+    EXPECT_EQ(Text(web->stream->Put(Web("a/x", 6))), "+a/x@6");
+  }
+}
+
 TEST_F(KindStoreSelectedTest, AWiderWatchKeepsANarrowerStore) {
   const auto all = Open(""), in_a = Open("a"), web = Open("a", "app=web");
   all->List({Web("a/x", 1), Widget("a/y", 2), Widget("b/z", 3)}, 3);

@@ -1,5 +1,6 @@
 #include "manager/cache/known_store.h"
 
+#include <algorithm>
 #include <utility>
 
 namespace mandate {
@@ -12,6 +13,9 @@ LabelSelector SelectorOf(const std::string& labels) {
   return *LabelSelector::Parse("invalid,!invalid");
 }
 
+// Two namespaces, or two names; empty: all.
+bool Meet(std::string_view a, std::string_view b) { return a.empty() || b.empty() || a == b; }
+
 }  // namespace
 
 bool IsAtMost(std::string_view a, std::string_view b) {
@@ -21,12 +25,13 @@ bool IsAtMost(std::string_view a, std::string_view b) {
 }
 
 KnownStore::KnownStore(DemandSpec s, std::shared_ptr<ObjectStore> kept, StoreListener* told,
-                       size_t most)
+                       size_t most, ClosedScopes others)
     : scope(std::move(s)),
       selector(SelectorOf(scope.labels)),
       store(std::move(kept)),
       listener(told),
-      most_events(most) {}
+      most_events(most),
+      closed(std::move(others)) {}
 
 bool KnownStore::HasInScope(const RawObject& object) const {
   return (scope.ns.empty() || scope.ns == object.ns()) &&
@@ -39,50 +44,73 @@ bool KnownStore::Covers(const RawObject& object) const {
 }
 
 bool KnownStore::Overlaps(const KnownStore& other) const {
-  const auto meet = [](const std::string& a, const std::string& b) {
-    return a.empty() || b.empty() || a == b;
-  };
-  return meet(scope.ns, other.scope.ns) && meet(scope.name, other.scope.name);
+  return Meet(scope.ns, other.scope.ns) && Meet(scope.name, other.scope.name);
 }
 
 void KnownStore::NoteLeft(const RawObject& object) {
   if (followed != nullptr) return;  // that watch knows it, too
-  left[object.Key()] = std::string(object.resource_version());
+  std::string& version = left[object.Key()];
+  if (!IsOlder(object.resource_version(), version)) version = object.resource_version();
+}
+
+void KnownStore::NoteClosed(const KnownStore& other) {
+  if (followed != nullptr) return;  // that watch notes it, too
+  std::string_view known = own_version;
+  if (IsOlder(known, other.version())) {
+    const uint64_t version = *ParseResourceVersion(other.version());
+    closed_version = std::max(closed_version, version);
+    if (!other.IsSelected()) {
+      known = other.version();
+      NoteClosedAt(other.scope.ns, other.scope.name, version);
+    }
+  }
+  if (!IsSelected()) return;  // it has all these objects itself
+  for (const ObjectPtr& object : other.store->List(scope.ns)) {
+    if (IsOlder(known, object->resource_version()) && HasInScope(*object) && !Covers(*object)) {
+      NoteLeft(*object);
+    }
+  }
+}
+
+void KnownStore::NoteClosedAt(std::string_view ns, std::string_view name, uint64_t version) {
+  // What is in both scopes.
+  closed.Add(scope.ns.empty() ? ns : scope.ns, scope.name.empty() ? name : scope.name, version);
 }
 
 bool KnownStore::HasLeft(const RawObject& object) const {
+  if (!closed.empty()) {
+    const auto version = ParseResourceVersion(object.resource_version());
+    const bool knew = version && closed.Knew(object.ns(), object.name(), *version);
+    if (knew && store->Get(object.ns(), object.name()) == nullptr) return true;
+  }
   if (left.empty()) return false;
   const auto found = left.find(object.Key());
   return found != left.end() && IsOlder(object.resource_version(), found->second);
 }
 
-std::shared_ptr<KnownStore> KnownStore::WithoutObjects() const {
-  auto made =
-      std::make_shared<KnownStore>(scope, std::make_shared<ObjectStore>(), nullptr, most_events);
-  made->own_version = version();
-  made->left = left;
-  made->is_without_objects = true;
-  for (const ObjectPtr& object : store->List()) made->NotePut(*object);
-  return made;
-}
-
-void KnownStore::NotePut(const RawObject& object) {
-  std::string& version = versions[object.Key()];
-  if (version.empty() || IsOlder(version, object.resource_version())) {
-    version = object.resource_version();
-  }
-}
-
-void KnownStore::NoteRemoved(const RawObject& object) {
-  const auto found = versions.find(object.Key());
-  if (found == versions.end() || IsOlder(object.resource_version(), found->second)) return;
-  versions.erase(found);
-}
-
 void KnownStore::MoveTo(std::string version) {
   own_version = std::move(version);
+  if (const auto reached = ParseResourceVersion(own_version)) {
+    closed.MoveTo(*reached);
+    if (closed_version <= *reached) closed_version = 0;
+  }
   if (left.empty()) return;
   absl::erase_if(left, [&](const auto& entry) { return IsAtMost(entry.second, own_version); });
+}
+
+void KnownStore::Unfollow() {
+  const KnownStore& wider = *followed;
+  MoveTo(wider.version());
+  followed = nullptr;
+  store->FollowVersionOf(nullptr);
+  store->SetResourceVersion(own_version);
+  closed_version = std::max(closed_version, wider.closed_version);
+  wider.closed.ForEach([&](std::string_view ns, std::string_view name, uint64_t version) {
+    if (Meet(scope.ns, ns) && Meet(scope.name, name)) NoteClosedAt(ns, name, version);
+  });
+  for (const auto& [key, version] : wider.left) {
+    if (Meet(scope.ns, key.ns) && Meet(scope.name, key.name)) left[key] = version;
+  }
 }
 
 }  // namespace mandate

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -9,6 +10,7 @@
 
 #include "absl/container/flat_hash_map.h"
 #include "manager/cache/cache_view.h"
+#include "manager/cache/closed_scopes.h"
 #include "manager/cache/store.h"
 #include "manager/object/selector.h"
 
@@ -27,7 +29,7 @@ class StoreListener {
 struct KnownStore {
   // `scope.labels` must be a valid selector: a scope with another one covers no object.
   KnownStore(DemandSpec scope, std::shared_ptr<ObjectStore> store, StoreListener* listener,
-             size_t most_events);
+             size_t most_events, ClosedScopes closed);
 
   bool IsSelected() const { return !scope.labels.empty(); }
   // Whether the namespace and the name are those of the scope.
@@ -47,36 +49,35 @@ struct KnownStore {
   bool filled() const { return !own_version.empty(); }
 
   // Another watch has delivered this version, without the labels of this scope: until this one's
-  // own watch gets there, it must not bring an older version back.
+  // own watch gets there, it must not bring an older version back, even if the object is deleted.
   void NoteLeft(const RawObject& object);
-  // Whether this version is older than such a one.
+  // The watch of `other` is about to be closed. Notes what it knew and this watch has not reached.
+  void NoteClosed(const KnownStore& other);
+  // Whether the object had this version before it was deleted, or before it left the scope.
   bool HasLeft(const RawObject& object) const;
+  // Whether the store may have objects that are newer than its version, although no other watch
+  // is open.
+  bool IsAhead() const { return closed_version > 0; }
   // The watch has reached `version`.
   void MoveTo(std::string version);
-
-  // The same without its objects, for a scope that may no longer be read: it knows in which version
-  // each of them was.
-  std::shared_ptr<KnownStore> WithoutObjects() const;
-  // Whether a store without objects knows that there is this object.
-  bool Remembers(const RawObject& object) const { return versions.contains(object.Key()); }
-  // Of a store without objects: the changes that others make in their stores.
-  void NotePut(const RawObject& object);
-  void NoteRemoved(const RawObject& object);
+  // Ends `followed`: its own watch can begin at its version.
+  void Unfollow();
 
   const DemandSpec scope;
   const LabelSelector selector;
   const std::shared_ptr<ObjectStore> store;
-  StoreListener* listener;  // null: the watch was closed
+  StoreListener* const listener;
   const size_t most_events;
   std::string own_version = {};
   // Its watch keeps this store, too, which has none of its own. It is filled, and covers this one.
   const KnownStore* followed = nullptr;
   absl::flat_hash_map<ObjectKey, std::string> left = {};  // the versions of NoteLeft()
-  bool is_without_objects = false;
-  // Of a closed store: how many more times it is kept without a look at the others
-  // (KindStore::Sweep).
-  size_t sweeps_to_skip = 0;
-  absl::flat_hash_map<ObjectKey, std::string> versions = {};  // of a store without objects
+  ClosedScopes closed;
+  uint64_t closed_version = 0;  // the latest one of a closed watch; 0: this watch has reached it
+
+ private:
+  // A watch of this namespace and name (empty: all) was closed at this version.
+  void NoteClosedAt(std::string_view ns, std::string_view name, uint64_t version);
 };
 
 // Whether both versions can be compared and `a` is at most `b`.

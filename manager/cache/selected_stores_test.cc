@@ -16,8 +16,9 @@ namespace {
 class SelectedStoresTest : public testing::Test {
  protected:
   KnownStore& Add(const std::string& ns, const std::string& labels) {
-    KnownStore& known = all_.emplace_back(DemandSpec{kWidget, ns, "", labels},
-                                          std::make_shared<ObjectStore>(), nullptr, 1);
+    KnownStore& known =
+        all_.emplace_back(DemandSpec{kWidget, ns, "", labels}, std::make_shared<ObjectStore>(),
+                          nullptr, 1, ClosedScopes(9));
     stores_.Add(known);
     return known;
   }
