@@ -94,8 +94,10 @@ struct TooWide {
     if (scope->ns == rbac::kManagerNamespace) {
       out.append("std::string(component.ns)");
     } else {
+      // The names of a marker may be in any namespace; a cluster-scoped object is in none.
+      const bool in_any = scope->ns.empty() && kKind.scope == Scope::kNamespaced;
       out.append("\"");
-      out.append(scope->ns);
+      out.append(in_any ? "NAMESPACE" : scope->ns);
       out.append("\"");
     }
     if (named) {

@@ -22,6 +22,8 @@ constexpr std::string_view kSettings[] = {"settings"};
 constexpr std::string_view kSecrets[] = {"secrets"};
 constexpr std::string_view kPods[] = {"pods"};
 constexpr std::string_view kServices[] = {"services"};
+constexpr std::string_view kServiceAccounts[] = {"serviceaccounts"};
+constexpr std::string_view kNodes[] = {"nodes"};
 constexpr rbac::MandateRule kRules[] = {
     {{kListAndWatch, kRbac, kRoles, {}, {}}, "", false},
     {{kListOnly, kRbac, kClusterRoles, {}, {}}, "", false},
@@ -31,7 +33,9 @@ constexpr rbac::MandateRule kRules[] = {
     {{kWatchOnly, kCore, kSecrets, {}, {}}, "default", false},
     {{kListOnly, kCore, kPods, {}, {}}, "a", false},
     {{kListAndWatch, kCore, kPods, {}, {}}, "b", false},
-    {{kListAndWatch, kCore, kServices, {}, {}}, rbac::kManagerNamespace, false}};
+    {{kListAndWatch, kCore, kServices, {}, {}}, rbac::kManagerNamespace, false},
+    {{kListAndWatch, kCore, kServiceAccounts, kSettings, {}}, "", false},
+    {{kListAndWatch, kCore, kNodes, kSettings, {}}, "", false}};
 inline constexpr rbac::Mandate kAuditor = {.component = "auditor", .rules = kRules};
 
 void Test(ControllerBuilder<kAuditor>& builder, [[maybe_unused]] DemandSet& demands) {
@@ -68,6 +72,10 @@ void Test(ControllerBuilder<kAuditor>& builder, [[maybe_unused]] DemandSet& dema
   builder.Owns<coordinationv1::Lease>();
 #elif defined(WATCHES_ONE_OBJECT)
   builder.Watches<corev1::ConfigMap>(map);
+#elif defined(WATCHES_NAMES_IN_ANY_NAMESPACE)
+  builder.Watches<corev1::ServiceAccount>(map);
+#elif defined(WATCHES_NAMES_IN_NO_NAMESPACE)
+  builder.Watches<corev1::Node>(map);
 #elif defined(LISTS_EVERYWHERE_WATCHES_A_NAMESPACE)
   builder.Watches<corev1::Secret>(map);
 #elif defined(LISTS_ALSO_ELSEWHERE)

@@ -8,6 +8,7 @@
 
 #include "manager/cache/testing/fake_cache_view.h"
 #include "manager/controller/controller_builder.h"
+#include "manager/controller/demand_for.h"
 #include "manager/controller/rest_event_recorder.h"
 #include "manager/core/strings.h"
 #include "manager/core/testing/simulated_loop.h"
@@ -55,6 +56,21 @@ TEST(ControllerBuilder, LeavesNotesOfItsWatches) {
                                                      "watch rolebindings.rbac.authorization.k8s.io",
                                                      "list leases.coordination.k8s.io",
                                                      "watch leases.coordination.k8s.io"));
+}
+
+TEST(DemandFor, LeavesNotesOfItsWatches) {
+  EXPECT_EQ((DemandFor<kSecond, rbacv1::ClusterRole>().spec.ns), "");
+  EXPECT_EQ((DemandFor<kSecond, rbacv1::RoleBinding>(InNamespace{"a"}).spec.ns), "a");
+  DemandFor<kSecond, coordinationv1::Lease>(OneObject{"a", "b"});
+  const auto calls = rbacgen::ReadCompiledCalls("/proc/self/exe");
+  ASSERT_TRUE(calls.ok()) << calls.status();
+  std::vector<std::string> watched;
+  for (const auto& call : *calls) {
+    if (call.component == "second-of-two") watched.push_back(StrCat(call.verb, " ", call.resource));
+  }
+  EXPECT_THAT(watched, testing::UnorderedElementsAre("list clusterroles", "watch clusterroles",
+                                                     "list rolebindings", "watch rolebindings",
+                                                     "list leases", "watch leases"));
 }
 
 // Every component may write events, and the runtime writes them for it.
