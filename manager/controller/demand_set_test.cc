@@ -11,7 +11,7 @@
 #include <string>
 #include <vector>
 
-#include "manager/controller/testing/controller_fixture.h"
+#include "manager/controller/testing/demand_set_fixture.h"
 #include "manager/core/strings.h"
 #include "manager/object/api_error.h"
 
@@ -25,41 +25,7 @@ using testing::UnorderedElementsAre;
 
 LabelSelector Selector(std::string_view text) { return *LabelSelector::Parse(text); }
 
-// Leases are reconciled, and demand Roles of namespaces.
-class DemandSetTest : public ControllerTest {
- protected:
-  void StartWithDemands() {
-    demands_ = std::make_shared<DemandSet>(Runtime());
-    Controller::Options options = OptionsOf({Reconciled(kLease)});
-    options.demands = demands_;
-    Start(Controller::Create(std::move(options)));
-    (void)SettleAndTake();
-  }
-  static DemandOwner Owner(const std::string& name, const std::string& uid = "1") {
-    return {{"", name}, uid};
-  }
-  static DemandSpec RolesOf(const std::string& ns) { return {kRole, ns, ""}; }
-  void PutRole(const std::string& ns, const std::string& name,
-               const std::map<std::string, std::string>& labels = {}) {
-    Role role;
-    role.mutable_metadata()->set_namespace_(ns);
-    role.mutable_metadata()->set_name(name);
-    role.mutable_metadata()->mutable_labels()->insert(labels.begin(), labels.end());
-    cache_.Put(role);
-  }
-  // Runs `get` on a thread of the pool.
-  void GetInBackground(const CallContext& context, const std::string& ns, const std::string& name) {
-    got_.reset();
-    const ObjectDemand<Role> demand({DemandOf<Role>(OneObject{ns, name})});
-    pool_.Post([=, this] { got_ = demands_->Get(context, Owner("a"), demand).status(); });
-  }
-  CallContext Within(absl::Duration time) {
-    return {.deadline = loop_.clock().TimeNow() + time, .stop = {}};
-  }
-
-  std::shared_ptr<DemandSet> demands_;
-  std::optional<absl::Status> got_;
-};
+class DemandSetTest : public DemandSetFixture {};
 
 TEST_F(DemandSetTest, AnOwnerIsReconciledWhenItsDemandIsSynced) {
   StartWithDemands();
@@ -183,56 +149,6 @@ TEST_F(DemandSetTest, EachChangeOfADemandsStateIsARequestForItsOwners) {
     cache_.SetState(RolesOf("foo"), state, state == DemandState::kSynced ? absl::OkStatus() : why);
     EXPECT_THAT(SettleAndTake(), ElementsAre("a")) << ToString(state);
   }
-}
-
-// An owner need not report it.
-TEST_F(DemandSetTest, ADenialAndItsEndAreLoggedOnce) {
-  StartWithDemands();
-  demands_->Replace(Owner("a"), {{RolesOf("foo")}});
-  demands_->Replace(Owner("b"), {{RolesOf("foo")}, {RolesOf("bar")}});
-  (void)SettleAndTake();
-  EXPECT_EQ(log_->Count("Demand"), 0);
-  for (const char* why : {"no", "still"}) {
-    cache_.SetState(RolesOf("foo"), DemandState::kForbidden, absl::PermissionDeniedError(why));
-    (void)SettleAndTake();
-  }
-  EXPECT_EQ(log_->Count("Demand was denied"), 1);
-  const std::string line = log_->Last("Demand was denied");
-  EXPECT_THAT(line, HasSubstr(RolesOf("foo").ToString()));
-  EXPECT_THAT(line, HasSubstr("no"));
-  EXPECT_THAT(line, HasSubstr("component="));
-  EXPECT_THAT(line, HasSubstr("controller="));
-  cache_.SetState(RolesOf("foo"), DemandState::kPending, absl::UnavailableError("opening"));
-  cache_.SetState(RolesOf("foo"), DemandState::kSynced);
-  cache_.SetState(RolesOf("foo"), DemandState::kStale, absl::UnavailableError("cut"));
-  cache_.SetState(RolesOf("foo"), DemandState::kSynced);
-  EXPECT_EQ(log_->Count("Demand is synced again"), 1);
-  EXPECT_EQ(log_->Count("Demand"), 2);
-}
-
-// One revocation may deny thousands of demands.
-TEST_F(DemandSetTest, ManyDenialsAreFewLines) {
-  StartWithDemands();
-  std::vector<SelectedDemand> demands;
-  for (int i = 0; i < 100; ++i) demands.push_back({RolesOf(StrCat("n", i))});
-  demands_->Replace(Owner("a"), demands);
-  (void)SettleAndTake();
-  const auto deny = [&](int from, int to) {
-    for (int i = from; i < to; ++i) {
-      cache_.SetState(RolesOf(StrCat("n", i)), DemandState::kForbidden,
-                      absl::PermissionDeniedError("no"));
-    }
-    (void)SettleAndTake();
-  };
-  deny(0, 50);
-  EXPECT_EQ(log_->Count("Demand was denied"), 20);
-  EXPECT_EQ(log_->Count("Many demands change their state"), 1);
-  // They return one a second.
-  loop_.RunFor(absl::Seconds(2));
-  deny(50, 100);
-  EXPECT_GE(log_->Count("Demand was denied"), 22);
-  EXPECT_LE(log_->Count("Demand was denied"), 25);
-  EXPECT_EQ(log_->Count("Many demands change their state"), 2);
 }
 
 TEST_F(DemandSetTest, CheckReportsADenialBeforeWhatWillPass) {

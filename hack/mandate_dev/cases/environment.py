@@ -22,11 +22,12 @@ class Environment(ClusterCase):
         return set(self.cluster.kubectl("get", kinds, "-o", "name").split())
 
     def test_the_same_test_passes(self) -> None:
-        program = bazel.program("//testing/environment:environment_test")
         shared, namespaces = self.objects(SHARED), self.objects("namespaces")
-        done = subprocess.run([program], cwd=ROOT, text=True, capture_output=True, timeout=1200,
-                              env={**os.environ, "MANDATE_TEST_KUBECONFIG": self.cluster.kubeconfig})
-        self.assertEqual(0, done.returncode, done.stdout[-20000:] + done.stderr[-4000:])
+        for test in ("environment_test", "environment_failures_test"):
+            program = bazel.program(f"//testing/environment:{test}")
+            done = subprocess.run([program], cwd=ROOT, text=True, capture_output=True, timeout=1200,
+                                  env={**os.environ, "MANDATE_TEST_KUBECONFIG": self.cluster.kubeconfig})
+            self.assertEqual(0, done.returncode, done.stdout[-20000:] + done.stderr[-4000:])
         self.assertEqual(shared, self.objects(SHARED))
         # The API server deletes the content of a namespace before the namespace.
         deadline = time.monotonic() + 120
