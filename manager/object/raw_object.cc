@@ -5,6 +5,7 @@
 #include <new>
 #include <utility>
 
+#include "manager/core/heap_growth.h"
 #include "manager/core/scratch.h"
 #include "manager/core/status_macros.h"
 #include "manager/core/strings.h"
@@ -113,6 +114,7 @@ absl::StatusOr<std::shared_ptr<const RawObject>> RawObject::Make(Content content
   if (size > UINT32_MAX) {
     return absl::InvalidArgumentError(StrCat("an object of ", size, " bytes is too large"));
   }
+  GrowHeapFor(size);
   char* room = nullptr;
   return std::allocate_shared<RawObject>(RoomyAllocator<RawObject>(size, &room), room, content,
                                          identity);

@@ -12,7 +12,6 @@
 
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
-#include "manager/core/heap_growth.h"
 #include "manager/transport/curl_error.h"
 #include "manager/transport/request_url.h"
 #include "manager/transport/tls_buffers.h"
@@ -274,7 +273,6 @@ size_t Transfer::OnBody(char* data, size_t size, size_t count, void* self_pointe
   Transfer& self = *static_cast<Transfer*>(self_pointer);
   self.received_ = true;
   self.observer_.OnReceived();
-  GrowHeapFor(size * count);
   const bool goes_on = self.active_->OnBody({data, size * count});
   // libcurl keeps its buffer as long as the transfer, and a later part may be shorter. An idle
   // watch would keep what it received last for hours.
