@@ -118,6 +118,10 @@ TEST_F(EnvironmentTest, GrantsExternalRulesForOneObject) {
                 environment.GrantExternalObject(kMirror, {"shop", ""});
               }),
               HasSubstr("the object has no name"));
+  EXPECT_THAT(FailureOf([&] {
+                environment.DenyExternalObject(kMirror, {"shop", ""});
+              }),
+              HasSubstr("the object has no name"));
 }
 
 // Events have names that a test cannot know.

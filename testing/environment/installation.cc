@@ -203,7 +203,7 @@ absl::Status Installation::GrantExternal(const rbac::Mandate& mandate, const Obj
     RETURN_IF_ERROR(Create(object).status());
   }
   component->external.insert(where);
-  return AwaitExternal(mandate, where, true);
+  return AwaitExternal(*component, where, true);
 }
 
 absl::Status Installation::DenyExternal(const rbac::Mandate& mandate, const ObjectKey& where) {
@@ -214,13 +214,16 @@ absl::Status Installation::DenyExternal(const rbac::Mandate& mandate, const Obje
   component->external.erase(where);
   const auto granted = [&](const ObjectKey& wider) { return component->external.contains(wider); };
   const bool still = granted({}) || granted({where.ns, ""}) || granted({"", where.name});
-  return still ? absl::OkStatus() : AwaitExternal(mandate, where, false);
+  return still ? absl::OkStatus() : AwaitExternal(*component, where, false);
 }
 
-absl::Status Installation::AwaitExternal(const rbac::Mandate& mandate, const ObjectKey& where,
+absl::Status Installation::AwaitExternal(const Component& component, const ObjectKey& where,
                                          bool allowed) {
-  return AwaitAccess(options_.administrator, options_.patience, UserOf(ns_, AccountOf(mandate)),
-                     ExpectedExternalAccessOf(mandate, where, allowed));
+  // What is denied stays denied.
+  const auto granted = GrantedOf(component);
+  return AwaitAccess(options_.administrator, options_.patience,
+                     UserOf(ns_, AccountOf(*component.declared)),
+                     ExpectedExternalAccessOf(granted.back().get(), where, allowed));
 }
 
 // The last element is the mandate without what is denied. Each is a part of the one before.

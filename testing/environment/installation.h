@@ -83,7 +83,7 @@ class Installation {
   absl::Status AwaitRoles(const rbac::Mandate& declared, const rbac::Mandate& granted);
 
   // The same for the external rules, of which one grant was made, or removed.
-  absl::Status AwaitExternal(const rbac::Mandate& mandate, const ObjectKey& where, bool allowed);
+  absl::Status AwaitExternal(const Component& component, const ObjectKey& where, bool allowed);
 
   // Notes it for Remove().
   absl::StatusOr<Json::Value> Create(const ApiObject& object);

@@ -6,6 +6,7 @@
 #include <memory>
 #include <set>
 #include <string>
+#include <utility>
 
 #include "manager/core/strings.h"
 #include "testing/environment/administrator_fixture.h"
@@ -15,7 +16,9 @@ namespace mandate {
 namespace {
 
 using testing::Contains;
+using testing::Each;
 using testing::ElementsAre;
+using testing::HasSubstr;
 using testing::Not;
 
 constexpr KindInfo kNamespace = BuiltIn("", "Namespace", "namespaces", Scope::kCluster);
@@ -24,16 +27,19 @@ constexpr KindInfo kRole = BuiltIn("rbac.authorization.k8s.io", "Role", "roles")
 constexpr std::string_view kRead[] = {"get"};
 constexpr std::string_view kCore[] = {""};
 constexpr std::string_view kSecrets[] = {"secrets"};
-constexpr rbac::MandateRule kRules[] = {{.rule = {kRead, kCore, kSecrets}, .ns = "shop"}};
+constexpr std::string_view kPods[] = {"pods"};
+constexpr rbac::MandateRule kRules[] = {{.rule = {kRead, kCore, kSecrets}, .ns = "shop"},
+                                        {.rule = {kRead, kCore, kPods}, .external = true}};
 constexpr rbac::Mandate kReader = {"reader", kRules};
+const rbac::Permission kGetSecrets = {"reader", "get", "", "secrets"};
 
 class InstallationTest : public AdministratorTest {
  protected:
-  std::unique_ptr<Installation> Make() {
-    return Must(Installation::Create({.administrator = *administrator_,
-                                      .components = {&kReader},
-                                      .patience = absl::Seconds(10)}));
+  Installation::Options Options() {
+    return {
+        .administrator = *administrator_, .components = {&kReader}, .patience = absl::Seconds(10)};
   }
+  std::unique_ptr<Installation> Make() { return Must(Installation::Create(Options())); }
   std::set<std::string> Names(const KindInfo& kind, const std::string& ns = "") {
     std::set<std::string> names;
     const ObjectKey all = {ns, ""};
@@ -60,6 +66,25 @@ TEST_F(InstallationTest, RemovesWhatItHasCreated) {
   const auto third = Make();
   EXPECT_EQ(Names(kRole, "shop").size(), 1u) << "it can be made again";
   EXPECT_EQ(third->Remove(), absl::OkStatus());
+}
+
+TEST_F(InstallationTest, NothingStaysAfterAnError) {
+  Installation::Options options = Options();
+  options.namespaces = {"Not A Name"};
+  EXPECT_THAT(Installation::Create(std::move(options)).status().message(), HasSubstr("Not A Name"));
+  EXPECT_THAT(Names(kNamespace), Each(Not(HasSubstr("mandate-test-"))));
+}
+
+TEST_F(InstallationTest, AGrantReturnsWhileTheComponentIsDenied) {
+  const auto made = Make();
+  EXPECT_THAT(made->Grant(kGetSecrets).message(),
+              HasSubstr("\"reader get secrets.\" is not denied; Deny() it first"));
+  ASSERT_EQ(made->Deny(kReader), absl::OkStatus());
+  EXPECT_EQ(made->GrantExternal(kReader, {"shop", ""}), absl::OkStatus());
+  EXPECT_EQ(made->DenyExternal(kReader, {"shop", ""}), absl::OkStatus());
+  ASSERT_EQ(made->Grant(kReader), absl::OkStatus());
+  EXPECT_EQ(made->GrantExternal(kReader, {"shop", ""}), absl::OkStatus());
+  EXPECT_EQ(made->Remove(), absl::OkStatus());
 }
 
 }  // namespace
