@@ -178,7 +178,7 @@ class Cache::Registry : public WatchRegistry, public std::enable_shared_from_thi
   }
   void ReplanSlice(const DemandSpec& wider, WatchMap::const_iterator it) {
     const auto is_narrower = [&] {
-      return it != watches_.end() && it->first.kind == wider.kind &&
+      return it != watches_.end() && DemandLess::IsSameKind(it->first, wider) &&
              (wider.ns.empty() || it->first.ns == wider.ns);
     };
     for (int i = 0; i < options_.max_watches_per_loop_turn && is_narrower(); ++i, ++it) {
@@ -247,7 +247,8 @@ class Cache::Registry : public WatchRegistry, public std::enable_shared_from_thi
     for (const auto& [kind, store] : stores_) {
       const DemandSpec first = {kind.kind, ns, ""};
       for (auto it = watches_.lower_bound(first);
-           it != watches_.end() && it->first.kind == kind.kind && it->first.ns == ns; ++it) {
+           it != watches_.end() && DemandLess::IsSameKind(it->first, kind) && it->first.ns == ns;
+           ++it) {
         act(*it->second);
       }
     }
@@ -290,7 +291,8 @@ class Cache::Registry : public WatchRegistry, public std::enable_shared_from_thi
       self.watches_.erase(it);
       const DemandSpec kind = {spec.kind, "", ""};
       const auto next = self.watches_.lower_bound(kind);
-      if (next == self.watches_.end() || next->first.kind != spec.kind) self.stores_.erase(kind);
+      const bool is_used = next != self.watches_.end() && DemandLess::IsSameKind(next->first, spec);
+      if (!is_used) self.stores_.erase(kind);
     });
   }
 

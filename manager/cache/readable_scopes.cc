@@ -25,7 +25,7 @@ absl::Status ReadableScopes::AddIndex(IndexDefinition definition) {
   const DemandSpec widest = Widest(definition.kind);
   const std::string name = StrCat("index ", definition.field, " of ", widest.ToString());
   const auto has_kind = [&](const auto& entry) {
-    return entry.first.kind == definition.kind && !entry.second.expired();
+    return DemandLess::IsSameKind(entry.first, widest) && !entry.second.expired();
   };
   MutexLock lock(mutex_);
   if (std::any_of(scopes_.begin(), scopes_.end(), has_kind) ||
@@ -96,7 +96,8 @@ std::vector<std::shared_ptr<ReadableScope>> ReadableScopes::FindSelected(
   MutexLock lock(mutex_);
   const DemandSpec all = {kind, std::string(ns), ""};
   for (auto it = selected_.lower_bound(all);
-       it != selected_.end() && it->first.kind == kind && it->first.ns == ns; ++it) {
+       it != selected_.end() && DemandLess::IsSameKind(it->first, all) && it->first.ns == ns;
+       ++it) {
     auto scope = it->second.lock();
     if (scope != nullptr && scope->demands() > 0) found.push_back(std::move(scope));
   }

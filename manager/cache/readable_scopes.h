@@ -79,6 +79,8 @@ class ReadableScope {
 };
 
 // The order of demands: the scopes of one kind are neighbours, the widest first.
+// The order of demands. The constants of one kind may differ in what it ignores, such as the
+// encoding.
 struct DemandLess {
   static auto Of(const DemandSpec& s) {
     return std::tuple(s.kind.group, s.kind.version, s.kind.plural, s.kind.metadata_only,
@@ -86,6 +88,11 @@ struct DemandLess {
                       std::string_view(s.name), std::string_view(s.labels));
   }
   bool operator()(const DemandSpec& a, const DemandSpec& b) const { return Of(a) < Of(b); }
+  // Whether their kinds have the same watches and the same store.
+  static bool IsSameKind(const DemandSpec& a, const DemandSpec& b) {
+    const DemandSpec all_of_a = {a.kind, "", ""}, all_of_b = {b.kind, "", ""};
+    return Of(all_of_a) == Of(all_of_b);
+  }
 };
 
 // The readable scopes of one component. A ReadableScope lives as long as a demand or a membership

@@ -53,17 +53,17 @@ class CacheFixture : public ::testing::Test {
     server_.Serve(client);
     return cache_->AddComponent(client, mandate);
   }
-  Demanded Demand(CacheView& view, std::string ns = "", std::string name = "") {
+  Demanded DemandFor(CacheView& view, const DemandSpec& spec) {
     Demanded demanded;
     sinks_.push_back(demanded.sink);
-    demanded.handle = view.Demand({kWidget, std::move(ns), std::move(name)}, demanded.sink);
+    demanded.handle = view.Demand(spec, demanded.sink);
     return demanded;
   }
+  Demanded Demand(CacheView& view, std::string ns = "", std::string name = "") {
+    return DemandFor(view, {kWidget, std::move(ns), std::move(name)});
+  }
   Demanded DemandSelected(CacheView& view, std::string ns, std::string labels) {
-    Demanded demanded;
-    sinks_.push_back(demanded.sink);
-    demanded.handle = view.Demand({kWidget, std::move(ns), "", std::move(labels)}, demanded.sink);
-    return demanded;
+    return DemandFor(view, {kWidget, std::move(ns), "", std::move(labels)});
   }
   // The component may read everything.
   CacheView& AddGranted(FakeRestClient& client) {
