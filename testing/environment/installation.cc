@@ -15,7 +15,12 @@
 namespace mandate {
 namespace {
 
-constexpr KindInfo kNamespace = BuiltIn("", "Namespace", "namespaces", Scope::kCluster);
+// JSON, so that an error can print one that still exists.
+constexpr KindInfo kNamespace = {.group = "",
+                                 .version = "v1",
+                                 .kind = "Namespace",
+                                 .plural = "namespaces",
+                                 .scope = Scope::kCluster};
 constexpr KindInfo kDefinition = {.group = "apiextensions.k8s.io",
                                   .version = "v1",
                                   .kind = "CustomResourceDefinition",

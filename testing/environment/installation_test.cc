@@ -15,6 +15,7 @@
 namespace mandate {
 namespace {
 
+using testing::AllOf;
 using testing::Contains;
 using testing::Each;
 using testing::ElementsAre;
@@ -66,6 +67,21 @@ TEST_F(InstallationTest, RemovesWhatItHasCreated) {
   const auto third = Make();
   EXPECT_EQ(Names(kRole, "shop").size(), 1u) << "it can be made again";
   EXPECT_EQ(third->Remove(), absl::OkStatus());
+}
+
+TEST_F(InstallationTest, PrintsANamespaceThatStays) {
+  Installation::Options options = Options();
+  options.patience = absl::Seconds(1);
+  const auto made = Must(Installation::Create(std::move(options)));
+  RestRequest keep = {.method = "PATCH",
+                      .target = ResourceTarget(kNamespace, {"", "shop"}),
+                      .body = R"({"metadata":{"finalizers":["example.com/keep"]}})",
+                      .content_type = "application/merge-patch+json"};
+  const CallContext context = administrator_->Within(absl::Seconds(10));
+  ASSERT_EQ(administrator_->client().Do(context, std::move(keep)).status(), absl::OkStatus());
+  EXPECT_THAT(made->Remove().message(),
+              AllOf(HasSubstr("Namespace shop still exists after 1s. It is:"),
+                    HasSubstr(R"("example.com/keep")")));
 }
 
 TEST_F(InstallationTest, NothingStaysAfterAnError) {
