@@ -196,6 +196,11 @@ void AccessProof::OnReview(Round& round, const std::string& verb,
   if (round.awaited == 0) Conclude(round);
 }
 
+// A hint came after the question: a denial may be newer than the answer.
+bool AccessProof::IsOutdated() const {
+  return again_ || (probe_ != nullptr && probe_->IsWaitingHint());
+}
+
 void AccessProof::Conclude(Round& round) {
   const std::shared_ptr<Round> ended = std::move(round_);
   const bool is_answered = round.error.ok() || !round.refusal.ok();
@@ -205,6 +210,9 @@ void AccessProof::Conclude(Round& round) {
     Denied(round.refusal);
   } else if (!round.error.ok()) {
     Failed(round.error);
+  } else if (IsOutdated() && state_ != State::kProven) {
+    last_check_ = absl::InfinitePast();  // the next one need not wait
+    if (state_ == State::kDenied) Become(State::kUnknown, NotProvenYet());
   } else {
     Proven(last_check_);
   }

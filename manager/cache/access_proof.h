@@ -31,6 +31,8 @@ namespace mandate {
 //
 //   state      on                                    then
 //   any        the reviews allow                     kProven
+//   kDenied    the same, but a hint came meanwhile   kUnknown, reviewed again
+//   kUnknown   the same                              as it was, reviewed again; so is kExpired
 //   any        one does not                          kDenied; reviewed again after 1 s, 2 s … 60 s,
 //                                                    when the ProbeBudget allows
 //   any        no answer                             as it was; reviewed again after 0.8 s … 30 s
@@ -119,6 +121,7 @@ class AccessProof : private WatchStream::Observer {
   void Send(const std::string& verb, const std::shared_ptr<Round>& round);
   void OnReview(Round& round, const std::string& verb, absl::StatusOr<HttpResponse> response);
   void Conclude(Round& round);
+  bool IsOutdated() const;
   void DropQuestions();
   absl::Status NotProvenYet() const;
   void Proven(absl::Time asked);

@@ -77,6 +77,26 @@ TEST_F(AccessProofHintsTest, HintsAreBoundedAndNotLost) {
   EXPECT_EQ(proof.state(), State::kDenied);
 }
 
+// The right was revoked after the server's answer, which is still on its way.
+TEST_F(AccessProofHintsTest, AnAnswerFromBeforeAHintProvesNothing) {
+  for (const bool was_denied : {false, true}) {
+    SCOPED_TRACE(was_denied);
+    client_.SetDelay([] { return absl::ZeroDuration(); });
+    was_denied ? MakeChecked(false, false) : Make();
+    loop_.RunFor(absl::Seconds(2));
+    Allow(true, true);
+    client_.SetDelay([] { return absl::Milliseconds(300); });  // of each way
+    proof_->CheckSoon();
+    loop_.RunFor(absl::Milliseconds(400));
+    Deny();
+    proof_->CheckSoon();
+    loop_.RunFor(absl::Milliseconds(300));
+    EXPECT_EQ(proof_->state(), State::kUnknown);
+    loop_.RunFor(absl::Milliseconds(600));
+    EXPECT_EQ(proof_->state(), State::kDenied) << "it is asked again at once";
+  }
+}
+
 TEST_F(AccessProofHintsTest, AnAcceptedWatchKeepsAWaitingHint) {
   AccessProof& proof = MakeProven();
   Deny();

@@ -47,10 +47,27 @@ TEST_F(OpeningHintTest, ARevocationBeforeTheWatchOpensIsNoticed) {
   loop_.RunFor(absl::Seconds(1));
   cache_->RecheckAccess("", "foo");
   loop_.RunFor(absl::Milliseconds(100));
+  foo_.Take();
+  a_.SetDelay([] { return absl::Seconds(2); });  // of each way of the review
   Open();
-  loop_.RunFor(absl::Seconds(2));
-  EXPECT_EQ(foo_.state(), DemandState::kForbidden);
+  loop_.RunFor(absl::Seconds(3));
+  EXPECT_EQ(foo_.state(), DemandState::kPending);
   EXPECT_NE(view_->GetRaw({}, kWidget, {"foo", "secret"}).status(), absl::OkStatus());
+  loop_.RunFor(absl::Seconds(3));
+  EXPECT_EQ(foo_.state(), DemandState::kForbidden);
+  EXPECT_EQ(foo_.Take(), "Pending Forbidden") << "it was readable at no time";
+}
+
+// The hint was about something else.
+TEST_F(OpeningHintTest, AReviewProvesWhatTheWatchDoesNot) {
+  RequestAWatch();
+  loop_.RunFor(absl::Milliseconds(100));
+  cache_->RecheckAccess("", "foo");
+  loop_.RunFor(absl::Milliseconds(100));
+  Open();
+  loop_.RunFor(absl::Seconds(1));
+  EXPECT_EQ(foo_.state(), DemandState::kSynced);
+  EXPECT_EQ(view_->GetRaw({}, kWidget, {"foo", "secret"}).status(), absl::OkStatus());
 }
 
 TEST_F(OpeningHintTest, WithoutAHintTheWatchIsTheProof) {

@@ -235,10 +235,12 @@ void SharedWatch::OnProgress() {
 void SharedWatch::OnAccess() {
   AccessProof& proof = sponsor_->proof();
   const absl::Time asked = reflector_->last_attempt();
-  // The server may have authorized the watch before the change that a hint reports.
-  const bool outdated = hinted_at_ > asked;
-  proof.NoteProven(asked);
-  if (outdated) proof.CheckSoon();
+  if (hinted_at_ <= asked) return proof.NoteProven(asked);
+  // The server may have authorized the watch before the change that a hint reports: a review
+  // decides. Until then nothing becomes readable that was not.
+  if (proof.state() == AccessProof::State::kDenied) proof.Reset();
+  proof.CheckSoon();
+  Update(*sponsor_);
 }
 
 void SharedWatch::OnHealth() {
