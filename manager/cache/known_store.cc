@@ -90,7 +90,8 @@ bool KnownStore::HasLeft(const RawObject& object) const {
 
 void KnownStore::MoveTo(std::string version) {
   own_version = std::move(version);
-  if (const auto reached = ParseResourceVersion(own_version)) {
+  const auto reached = IsAhead() ? ParseResourceVersion(own_version) : std::nullopt;
+  if (reached) {
     closed.MoveTo(*reached);
     if (closed_version <= *reached) closed_version = 0;
   }
