@@ -94,6 +94,8 @@ class AccessProof : private WatchStream::Observer {
   // Forgets everything, and sends no more requests until Check(). Does not call on_change.
   void Reset();
 
+  // Whether a check is under way, or follows soon.
+  bool IsChecking() const { return round_ != nullptr || probe_ != nullptr || again_; }
   State state() const { return state_; }
   // Why the state is not kProven; OK if it is. For kDenied it names component, verb and resource.
   const absl::Status& reason() const { return reason_; }

@@ -70,6 +70,22 @@ TEST_F(OpeningHintTest, AReviewProvesWhatTheWatchDoesNot) {
   EXPECT_EQ(view_->GetRaw({}, kWidget, {"foo", "secret"}).status(), absl::OkStatus());
 }
 
+// The server has answered the review before a revocation, too.
+TEST_F(OpeningHintTest, ARevocationDuringTheReviewIsNoticed) {
+  RequestAWatch();
+  loop_.RunFor(absl::Milliseconds(100));
+  cache_->RecheckAccess("", "foo");
+  foo_.Take();
+  a_.SetDelay([] { return absl::Seconds(1); });  // of each way
+  Open();
+  loop_.RunFor(absl::Milliseconds(1500));
+  server_.Revoke("a", "foo");
+  cache_->RecheckAccess("", "foo");
+  loop_.RunFor(absl::Seconds(5));
+  EXPECT_EQ(foo_.state(), DemandState::kForbidden);
+  EXPECT_EQ(foo_.Take(), "Pending Forbidden");
+}
+
 TEST_F(OpeningHintTest, WithoutAHintTheWatchIsTheProof) {
   RequestAWatch();
   a_.ForgetRequests();

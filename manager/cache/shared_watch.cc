@@ -168,9 +168,9 @@ void SharedWatch::RecheckAccess(std::string_view component, absl::Time until) {
       hinted_at_ = sponsor_->client().loop().clock().TimeNow();
       reflector_->RetryNow();
     }
-    // A sponsor without a proof asks by its watch alone.
+    // A sponsor without a proof asks by its watch alone, until OnAccess().
     if (member.get() != sponsor_ || state == AccessProof::State::kProven ||
-        state == AccessProof::State::kExpired) {
+        state == AccessProof::State::kExpired || member->proof().IsChecking()) {
       member->proof().CheckSoon();
     }
   }
