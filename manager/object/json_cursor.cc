@@ -82,6 +82,11 @@ bool JsonCursor::Fail(std::string_view what) {
   return FailAt(at_, StrCat(what, ", found ", Found(text_, at_)));
 }
 
+bool JsonCursor::FailToFind(char expected, char close) {
+  const std::string end = close == '\0' ? "" : StrCat(" or '", std::string_view(&close, 1), "'");
+  return Fail(StrCat("expected '", std::string_view(&expected, 1), "'", end));
+}
+
 void JsonCursor::SkipMoreSpace() {
   while (at_ < text_.size()) {
     const char c = text_[at_];
@@ -132,9 +137,7 @@ std::string_view JsonCursor::Describe(Token token) {
 bool JsonCursor::Expect(char c) {
   if (!status_.ok()) return false;
   SkipSpace();
-  if (at_ >= text_.size() || text_[at_] != c) {
-    return Fail(StrCat("expected '", std::string_view(&c, 1), "'"));
-  }
+  if (at_ >= text_.size() || text_[at_] != c) return FailToFind(c);
   ++at_;
   return true;
 }
@@ -166,9 +169,7 @@ bool JsonCursor::Separate(char close, bool* ended) {
   *ended = Leave(close);
   if (*ended) return false;
   if (!first_) {
-    if (at_ >= text_.size() || text_[at_] != ',') {
-      return Fail(StrCat("expected ',' or '", std::string_view(&close, 1), "'"));
-    }
+    if (at_ >= text_.size() || text_[at_] != ',') return FailToFind(',', close);
     ++at_;
     SkipSpace();
   }

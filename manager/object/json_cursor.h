@@ -104,8 +104,10 @@ class JsonCursor {
   bool Enter(char open);
   bool Leave(char close);
   bool Separate(char close, bool* ended);
-  bool Fail(std::string_view what);
-  bool FailAt(size_t offset, std::string_view what);
+  [[gnu::cold]] bool Fail(std::string_view what);
+  [[gnu::cold]] bool FailAt(size_t offset, std::string_view what);
+  // `close`, too: the end of an object or array would also be valid. '\0': it would not.
+  [[gnu::cold]] bool FailToFind(char expected, char close = '\0');
   bool ScanString(std::string_view* raw, bool* escaped);
   bool ScanNumber();
   bool ScanWord(std::string_view word);
