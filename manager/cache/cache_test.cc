@@ -379,5 +379,20 @@ TEST_F(CacheTest, AClusterScopedKindHasNoNamespaces) {
   }
 }
 
+// A program may have two constants of one kind.
+TEST_F(CacheTest, AKindHasOneStoreWhateverItsEncoding) {
+  CacheView& view = AddGranted(a_);
+  KindInfo other_encoding = kWidget;
+  other_encoding.encoding = Encoding::kProtobuf;
+  Demanded in_foo = DemandAndSettle(view, "foo");
+  Demanded in_bar = DemandFor(view, {other_encoding, "bar", ""});
+  Settle();
+  Leave(in_foo);
+  Settle();
+  PutAndSettle("bar/y");
+  EXPECT_EQ(in_bar.Take(), "Synced +bar/y@101");
+  EXPECT_TRUE(view.GetRaw({}, kWidget, {"bar", "y"}).ok());
+}
+
 }  // namespace
 }  // namespace mandate

@@ -40,21 +40,6 @@ TEST_F(SharingTest, TheRightToWatchIsEnough) {
   EXPECT_EQ(of_b_.Take(), "!+foo/x@101 Synced");
 }
 
-// A program may have two constants of one kind.
-TEST_F(SharingTest, AKindHasOneStoreWhateverItsEncoding) {
-  CacheView& view = AddGranted(a_);
-  KindInfo other_encoding = kWidget;
-  other_encoding.encoding = Encoding::kProtobuf;
-  Demanded in_foo = DemandAndSettle(view, "foo");
-  Demanded in_bar = DemandFor(view, {other_encoding, "bar", ""});
-  Settle();
-  Leave(in_foo);
-  Settle();
-  PutAndSettle("bar/y");
-  EXPECT_EQ(in_bar.Take(), "Synced +bar/y@102");
-  EXPECT_TRUE(view.GetRaw({}, kWidget, {"bar", "y"}).ok());
-}
-
 TEST_F(SharingTest, AChangeBetweenTwoJoinersReachesTheSecondOnce) {
   GrantBoth();
   view_c_ = &AddGranted(c_);

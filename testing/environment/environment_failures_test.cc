@@ -1,4 +1,4 @@
-// What a test reports when something is not as it expects.
+// The failures that Environment reports to a test.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 

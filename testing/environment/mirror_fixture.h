@@ -34,6 +34,8 @@ struct KindOf<ScopeTemplate> {
 
 using corev1::ConfigMap;
 
+namespace mirror_internal {
+
 inline constexpr std::string_view kVerbs[] = {"list", "watch", "create", "patch"};
 inline constexpr std::string_view kRead[] = {"get"};
 inline constexpr std::string_view kCore[] = {""};
@@ -49,8 +51,11 @@ inline constexpr rbac::MandateRule kRules[] = {
     {.rule = {kRead, kCore, kPods}, .external = true},
     {.rule = rbac::kEventsRule},
 };
+
+}  // namespace mirror_internal
+
 // Writes the text of each ConfigMap with a member "copy" to another one, "NAME-copy".
-inline constexpr rbac::Mandate kMirror = {"mirror", kRules};
+inline constexpr rbac::Mandate kMirror = {"mirror", mirror_internal::kRules};
 
 inline const rbac::Permission kCreate = {"mirror", "create", "", "configmaps"};
 
