@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "manager/core/strings.h"
+#include "manager/object/json.h"
 #include "testing/environment/administrator_fixture.h"
 #include "testing/environment/object_wait.h"
 
@@ -23,6 +24,8 @@ using testing::HasSubstr;
 using testing::Not;
 
 constexpr KindInfo kNamespace = BuiltIn("", "Namespace", "namespaces", Scope::kCluster);
+constexpr KindInfo kDefinition = BuiltIn("apiextensions.k8s.io", "CustomResourceDefinition",
+                                         "customresourcedefinitions", Scope::kCluster);
 constexpr KindInfo kRole = BuiltIn("rbac.authorization.k8s.io", "Role", "roles");
 
 constexpr std::string_view kRead[] = {"get"};
@@ -67,6 +70,61 @@ TEST_F(InstallationTest, RemovesWhatItHasCreated) {
   const auto third = Make();
   EXPECT_EQ(Names(kRole, "shop").size(), 1u) << "it can be made again";
   EXPECT_EQ(third->Remove(), absl::OkStatus());
+}
+
+Json::Value WidgetsWith(const std::string& property) {
+  Json::Value definition;
+  definition["apiVersion"] = "apiextensions.k8s.io/v1";
+  definition["kind"] = "CustomResourceDefinition";
+  definition["metadata"]["name"] = "widgets.example.com";
+  Json::Value& spec = definition["spec"];
+  spec["group"] = "example.com";
+  spec["scope"] = "Namespaced";
+  spec["names"]["kind"] = "Widget";
+  spec["names"]["plural"] = "widgets";
+  Json::Value version;
+  version["name"] = "v1";
+  version["served"] = version["storage"] = true;
+  Json::Value& schema = version["schema"]["openAPIV3Schema"];
+  schema["type"] = "object";
+  schema["properties"][property]["type"] = "string";
+  spec["versions"].append(version);
+  return definition;
+}
+
+// A server that is not the test's own may have the definition from before. It is updated, and
+// stays.
+TEST_F(InstallationTest, UpdatesADefinitionThatExists) {
+  RestRequest create = {.method = "POST",
+                        .target = ResourceTarget(kDefinition, {}),
+                        .body = WriteJson(WidgetsWith("before"))};
+  const CallContext context = administrator_->Within(absl::Seconds(10));
+  ASSERT_EQ(administrator_->client().Do(context, std::move(create)).status(), absl::OkStatus());
+  Installation::Options options = Options();
+  options.definitions = {WidgetsWith("after")};
+  const auto made = Must(Installation::Create(std::move(options)));
+  const auto has = [&](const std::string& property) {
+    RestRequest read = {.method = "GET",
+                        .target = ResourceTarget(kDefinition, {"", "widgets.example.com"}),
+                        .body = {}};
+    const auto answer = Must(administrator_->client().Do(context, std::move(read)));
+    const Json::Value json = Must(ParseJson(answer.body));
+    return json["spec"]["versions"][0]["schema"]["openAPIV3Schema"]["properties"].isMember(
+        property);
+  };
+  EXPECT_TRUE(has("after"));
+  ASSERT_EQ(made->Remove(), absl::OkStatus());
+  EXPECT_TRUE(has("after")) << "it stays";
+}
+
+// A definition of its own goes with the installation.
+TEST_F(InstallationTest, RemovesADefinitionOfItsOwn) {
+  Installation::Options options = Options();
+  options.definitions = {WidgetsWith("own")};
+  const auto made = Must(Installation::Create(std::move(options)));
+  EXPECT_THAT(Names(kDefinition), Contains("widgets.example.com"));
+  ASSERT_EQ(made->Remove(), absl::OkStatus());
+  EXPECT_THAT(Names(kDefinition), Not(Contains("widgets.example.com")));
 }
 
 TEST_F(InstallationTest, PrintsANamespaceThatStays) {
