@@ -326,14 +326,24 @@ TEST_F(AccessProofTest, AfterAResetNothingEndsOrIsAsked) {
   EXPECT_EQ(renewals(), 0u);
 }
 
-// A denial is an answer: the proof does not fail any more, and its next error is retried soon.
-TEST_F(AccessProofTest, ADenialEndsAFailure) {
+// The proof does not fail any more, and its next error is retried soon.
+TEST_F(AccessProofTest, AnyAnswerEndsAFailure) {
+  for (const bool allowed : {false, true}) {
+    up_ = false;
+    AccessProof& proof = MakeChecked(allowed, allowed);
+    ASSERT_TRUE(proof.failing());
+    up_ = true;
+    loop_.RunFor(absl::Minutes(1));
+    EXPECT_EQ(proof.state(), allowed ? State::kProven : State::kDenied);
+    EXPECT_FALSE(proof.failing());
+  }
+}
+
+TEST_F(AccessProofTest, AResetEndsAFailure) {
   up_ = false;
-  AccessProof& proof = MakeChecked(false, false);
+  AccessProof& proof = MakeChecked(true, true);
   ASSERT_TRUE(proof.failing());
-  up_ = true;
-  loop_.RunFor(absl::Minutes(1));
-  EXPECT_EQ(proof.state(), State::kDenied);
+  proof.Reset();
   EXPECT_FALSE(proof.failing());
 }
 
