@@ -53,6 +53,7 @@ class DemandFeedTest : public ::testing::Test {
     return sink_->Take();
   }
   void TearDown() override {
+    if (sink_ == nullptr) return;
     for (const std::string& violation : sink_->violations()) ADD_FAILURE() << violation;
   }
 
@@ -140,6 +141,18 @@ TEST_F(DemandFeedTest, APurgeForgetsWhatTheSinkHasGot) {
   feed_->Attach(source_, kLive);
   loop_.RunReady();
   EXPECT_EQ(sink_->Take(), "+foo/00@1 +foo/02@3");
+}
+
+// It may be a Secret that nobody may read any more.
+TEST_F(DemandFeedTest, APurgeKeepsNoObject) {
+  Fill(3);
+  feed_->Attach(source_, kLive);
+  const std::weak_ptr<const RawObject> visited = store_->Get("foo", "01");
+  feed_->Purge(store_->Snapshot());
+  sink_.reset();
+  source_.reset();
+  store_.reset();
+  EXPECT_TRUE(visited.expired());
 }
 
 TEST_F(DemandFeedTest, ContinuesAfterAPause) {

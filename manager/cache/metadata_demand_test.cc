@@ -97,5 +97,15 @@ TEST_F(MetadataDemandTest, AServerMaySelectByLabels) {
             "foo/x@101");
 }
 
+TEST_F(MetadataDemandTest, SelectedWholeObjectsAnswerForTheirMetadata) {
+  server_.Put("foo/x", {{"app", "web"}});
+  CacheView& view = AddGranted(a_);
+  Demanded whole = DemandSelected(view, "foo", "app=web");
+  Settle();
+  EXPECT_NE(Bytes(view, kMetadata).find("Widget"), std::string::npos);
+  EXPECT_EQ(Text(*view.ListRawSelected({}, kMetadata, "foo", *LabelSelector::Parse("app=web"))),
+            "foo/x@101");
+}
+
 }  // namespace
 }  // namespace mandate

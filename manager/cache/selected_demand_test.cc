@@ -83,6 +83,18 @@ TEST_F(SelectedDemandTest, AReadByKeyLooksIntoEachSelector) {
   EXPECT_EQ(Get(view, "foo", "none"), absl::StatusCode::kUnavailable);
 }
 
+TEST_F(SelectedDemandTest, WhatOneSelectorHasNeedsNoOther) {
+  server_.Grant("a", "foo");
+  server_.Put("foo/web", {{"app", "web"}});
+  CacheView& view = Add(a_);
+  Demanded db = DemandSelected(view, "", "app=db");
+  Demanded web = DemandSelected(view, "foo", "app=web");
+  Settle();
+  ASSERT_EQ(db.state(), DemandState::kForbidden);
+  EXPECT_EQ(Get(view, "foo", "web"), absl::StatusCode::kOk);
+  EXPECT_EQ(Get(view, "foo", "none"), absl::StatusCode::kPermissionDenied);
+}
+
 // Its watch may stay open for a while.
 TEST_F(SelectedDemandTest, AReleasedDemandAnswersNothing) {
   options_.close_unused_watch_after = absl::Minutes(1);
