@@ -81,7 +81,10 @@ class Cache::Registry : public WatchRegistry, public std::enable_shared_from_thi
                  .bytes_per_watch = options.bytes_per_watch},
                 options.loop.clock(), options.metrics),
         probes_(options.probes, options.loop, options.metrics),
-        closer_(std::in_place, options.closes, options.loop, options.metrics) {
+        closer_(std::in_place, options.closes, options.loop, options.metrics),
+        restores_(options.metrics.Counter(
+            "mandate_cache_server_restores_total",
+            "How often the API server had gone back to an earlier resource version", {})) {
     options_.access.proof_lifetime = options_.proof_lifetime;
     options_.access.needs_list = !options_.reflector.watch_list;
   }
@@ -110,8 +113,23 @@ class Cache::Registry : public WatchRegistry, public std::enable_shared_from_thi
 
   void RecheckAccess(std::string component, std::string ns, absl::Time until) {
     Post([component = std::move(component), ns = std::move(ns), until](Registry& self) {
-      if (ns.empty()) return self.RetrySlice(component, until, self.watches_.begin());
-      self.ForEachIn(ns, [&](SharedWatch& watch) { watch.RecheckAccess(component, until); });
+      const auto recheck = [component, until](SharedWatch& w) {
+        w.RecheckAccess(component, until);
+      };
+      if (ns.empty()) return self.Visit(recheck, self.watches_.begin());
+      self.ForEachIn(ns, recheck);
+    });
+  }
+
+  // `told_by` has read the state of now already.
+  void ReadAgain(const SharedWatch* told_by = nullptr) {
+    Post([told_by](Registry& self) {
+      self.options_.log.Error(
+          "The API server has gone back to an earlier resource version, as after its restoration "
+          "from a backup; every watch reads its state again");
+      self.restores_.Increment();
+      self.Visit([told_by](SharedWatch& w) { return &w == told_by ? void() : w.ReadAgain(); },
+                 self.watches_.begin());
     });
   }
 
@@ -155,14 +173,15 @@ class Cache::Registry : public WatchRegistry, public std::enable_shared_from_thi
 
   using WatchMap = std::map<DemandSpec, std::unique_ptr<SharedWatch>, DemandLess>;
 
-  // Retries from `it` on. Each watch sends requests, so thousands of them take a while.
-  void RetrySlice(const std::string& component, absl::Time until, WatchMap::const_iterator it) {
+  // Calls `act` for each watch from `it` on. Each sends requests, so thousands of them take a
+  // while.
+  void Visit(std::function<void(SharedWatch&)> act, WatchMap::const_iterator it) {
     for (int i = 0; i < options_.max_watches_per_loop_turn && it != watches_.end(); ++i, ++it) {
-      it->second->RecheckAccess(component, until);
+      act(*it->second);
     }
     if (it == watches_.end()) return;
-    Post([component, until, next = it->first](Registry& self) {
-      self.RetrySlice(component, until, self.watches_.lower_bound(next));
+    Post([act = std::move(act), next = it->first](Registry& self) {
+      self.Visit(act, self.watches_.lower_bound(next));
     });
   }
 
@@ -211,6 +230,7 @@ class Cache::Registry : public WatchRegistry, public std::enable_shared_from_thi
           .namespace_is_gone = NamespaceIsGone(spec),
           .on_change = OnNamespaces(spec),
           .on_ready = [this, spec] { ReplanLater(spec); },
+          .on_restored = [this, spec] { ReadAgain(FindOpen(spec)); },
           .max_sponsor_failures = options_.max_sponsor_failures,
           .on_empty = [this, spec] { EraseLater(spec); }});
     }
@@ -303,6 +323,7 @@ class Cache::Registry : public WatchRegistry, public std::enable_shared_from_thi
   std::optional<WatchCloser> closer_;                                    // until CloseNow()
   std::map<DemandSpec, std::unique_ptr<KindStore>, DemandLess> stores_;  // by the widest scope
   WatchMap watches_;
+  prometheus::Counter& restores_;
   bool closed_ = false;
 };
 
@@ -342,6 +363,8 @@ CacheView& Cache::AddComponent(RestClient& client, const rbac::Mandate& mandate)
 void Cache::RecheckAccess(std::string_view component, std::string_view ns, absl::Time until) {
   registry_->RecheckAccess(std::string(component), std::string(ns), until);
 }
+
+void Cache::ReadAgain() { registry_->ReadAgain(); }
 
 void Cache::OnCredentialLost(std::string_view component, absl::Status why) {
   registry_->OnCredentialLost(std::string(component), std::move(why));

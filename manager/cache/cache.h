@@ -32,7 +32,7 @@
 
 namespace mandate {
 
-// AddComponent(), RecheckAccess() and OnCredentialLost() are
+// AddComponent(), RecheckAccess(), ReadAgain() and OnCredentialLost() are
 // thread-safe. Destroy it on the loop, or after the loop has stopped; handles may outlive it,
 // threads that use its views may not.
 class Cache {
@@ -114,6 +114,10 @@ class Cache {
   // that was not proven since, and repeats denied requests, as the budgets of probes allow.
   void RecheckAccess(std::string_view component = "", std::string_view ns = "",
                      absl::Time until = absl::InfiniteFuture());
+  // The server has gone back to an earlier resource version, as after its restoration from a
+  // backup. A watch notices it itself only if it reads the whole state while the server's version
+  // is still lower than before.
+  void ReadAgain();
   struct Watches {
     std::vector<WatchSnapshot> entries;  // by kind and scope, the widest first
     size_t scopes = 0;                   // how many are watched, or covered by a watch

@@ -42,6 +42,7 @@ std::shared_ptr<KnownStore> KindStore::Add(DemandSpec scope, Listener& listener,
                                            size_t most_events) {
   auto known = std::make_shared<Known>(std::move(scope), std::make_shared<ObjectStore>(mutex_),
                                        &listener, most_events, none_closed_);
+  known->history = history_;
   if (known->IsSelected()) {
     selected_.Add(*known);
   } else {
@@ -88,16 +89,16 @@ void KindStore::ForEachWatchedAt(std::string_view ns, std::string_view name,
 void KindStore::ForEachConcerned(const Known& self, const RawObject& object,
                                  absl::FunctionRef<void(Known&, bool)> other) const {
   ForEachWatchedAt(object.ns(), object.name(), [&](Known& known) {
-    if (&known != &self && known.filled()) other(known, true);
+    if (known.KnowsWith(self)) other(known, true);
   });
   selected_.ForEach(object, [&](Known& known, bool matches) {
-    if (&known != &self && known.filled()) other(known, matches);
+    if (known.KnowsWith(self)) other(known, matches);
   });
 }
 
 void KindStore::ForEachOverlapping(const Known& self, absl::FunctionRef<void(Known&)> other) const {
   const auto consider = [&](Known& known) {
-    if (&known != &self && known.filled() && known.Overlaps(self)) other(known);
+    if (known.KnowsWith(self) && known.Overlaps(self)) other(known);
   };
   const std::string& ns = self.scope.ns;
   selected_.ForEachIn(ns, consider);
@@ -212,13 +213,21 @@ std::vector<ObjectEvent> KindStore::Stream::Remove(ObjectPtr object) {
 
 void KindStore::Stream::SetResourceVersion(std::string resource_version) {
   known_->MoveTo(resource_version);
+  kind_.NoteReached(*known_);
   store()->SetResourceVersion(std::move(resource_version));
+}
+
+void KindStore::NoteReached(const Known& known) {
+  if (known.history != history_) return;
+  latest_ = std::max(latest_, ParseResourceVersion(known.own_version).value_or(0));
 }
 
 bool KindStore::Stream::CanFollow(const Stream& wider) const {
   const Known& other = *wider.known_;
-  const bool newer = !known_->filled() || IsAtMost(known_->own_version, other.own_version);
-  return other.followed == nullptr && IsOrderedVersion(other.own_version) && newer;
+  const bool newer = !known_->filled() || known_->history != other.history ||
+                     IsAtMost(known_->own_version, other.own_version);
+  return other.followed == nullptr && other.history == kind_.history_ &&
+         IsOrderedVersion(other.own_version) && newer;
 }
 
 ReflectorTarget::Replaced KindStore::Stream::Follow(const Stream& wider) {
@@ -226,6 +235,7 @@ ReflectorTarget::Replaced KindStore::Stream::Follow(const Stream& wider) {
   for (const ObjectPtr& object : wider.store()->List(known_->scope.ns)) {
     if (known_->Covers(*object)) content.Put(object);
   }
+  BeginRead(/*consistent=*/false);
   Replaced replaced = Replace(std::move(content), wider.known_->own_version, known_->most_events);
   known_->followed = wider.known_.get();
   store()->FollowVersionOf(wider.store());

@@ -40,6 +40,12 @@ namespace mandate {
 // Versions that cannot be compared (aggregated APIs may use such) are never passed on: then each
 // store has what its own watch delivers.
 //
+// A server that is restored from a backup goes back to an earlier version, and writes another
+// history from there. It is noticed when a consistent read of the state (Stream::BeginRead) is
+// older than what was known before the request. That state is then the content, whatever was known,
+// and stores of different histories exchange nothing. Up to its version, a list is right in any
+// case.
+//
 // Loop thread only, except for the stores that readers hold.
 class KindStore {
  public:
@@ -108,13 +114,26 @@ class KindStore {
   void CheckStale();
   // All stores of now hold `copy`, which is the same version of the same object.
   void Swap(const ObjectPtr& held, const ObjectPtr& copy);
-  // Changes `content`, a list of `self` as of `version`, to what is known since. Returns the
-  // changes that it makes in other stores.
-  std::map<Known*, Events> Merge(Known& self, const std::string& version, Content& content) const;
+  struct Listed {
+    Content& content;
+    const std::string& version;
+    bool is_first;  // of this history: what the store had before says nothing
+  };
+  // Changes the content, a list of `self`, to what is known since. Returns the changes that it
+  // makes in other stores.
+  std::map<Known*, Events> Merge(Known& self, const Listed& listed) const;
   // The same for the objects of the list, and for those that only other stores have.
-  void MergeListed(Known& self, Content& content, std::map<Known*, Events>& changes) const;
-  void MergeOthers(const Known& self, const std::string& version, Content& content,
+  void MergeListed(Known& self, const Listed& listed, std::map<Known*, Events>& changes) const;
+  void MergeOthers(const Known& self, const Listed& listed,
                    std::map<Known*, Events>& changes) const;
+  // The stores that follow `self` come into its history: they have exactly its content.
+  void MergeFollowers(const Known& self, const Content& content,
+                      std::map<Known*, Events>& changes) const;
+  // A list of `known` has arrived, which is of the present history. Returns whether it is the first
+  // of a new one.
+  bool EnterHistory(Known& known, const std::string& version);
+  // The watch has moved to its version.
+  void NoteReached(const Known& known);
   std::shared_ptr<Known> Add(DemandSpec scope, Listener& listener, size_t most_events);
   // Ends the use of a store by its watch. The watches that are behind it note what it knew.
   void Close(Known& known);
@@ -132,6 +151,8 @@ class KindStore {
   std::map<Scope, Known*> watched_;  // without a selector; the keys are parts of the stores' scopes
   SelectedStores selected_;
   const ClosedScopes none_closed_;
+  int history_ = 0;
+  uint64_t latest_ = 0;  // the newest version that a watch has reached in this history
 
   // Repack().
   const std::function<void()> on_stale_;
@@ -157,7 +178,7 @@ class KindStore::Stream : public ReflectorTarget {
   void ForgetListed() { kind_.Forget(known_->scope); }
 
   // Whether the watch of `wider`, which covers this scope, can keep this store: it has been filled,
-  // follows no other, and is no older than this one.
+  // follows no other, and is no older than this one, or of a newer history.
   bool CanFollow(const Stream& wider) const;
   // From now on it does, and this stream's own watch must be closed. `wider` is neither purged nor
   // closed before Unfollow(). Returns the changes that this makes, as Replace() does.
@@ -167,6 +188,7 @@ class KindStore::Stream : public ReflectorTarget {
 
   ObjectPtr Pack(ObjectPtr object) override;
   ObjectPtr Trimmed(ObjectPtr object) const override { return kind_.Trimmed(std::move(object)); }
+  void BeginRead(bool consistent) override;
   Replaced Replace(Content content, std::string resource_version, size_t most_events) override;
   std::vector<ObjectEvent> Put(ObjectPtr object) override;
   std::vector<ObjectEvent> Remove(ObjectPtr object) override;

@@ -6,16 +6,40 @@
 
 namespace mandate {
 
-std::map<KnownStore*, KindStore::Events> KindStore::Merge(Known& self, const std::string& version,
-                                                          Content& content) const {
+void KindStore::Stream::BeginRead(bool consistent) {
+  known_->asked_in = kind_.history_;
+  known_->asked_for = consistent ? kind_.latest_ : 0;
+}
+
+bool KindStore::EnterHistory(Known& known, const std::string& version) {
+  const auto reached = ParseResourceVersion(version);
+  const bool is_new = known.asked_in == history_ && reached && *reached < known.asked_for;
+  if (is_new) {
+    ++history_;
+    latest_ = 0;
+  }
+  if (known.history != history_) {
+    known.history = history_;
+    known.ForgetUpTo(UINT64_MAX);
+  } else if (reached) {
+    known.ForgetUpTo(*reached);
+  }
+  return is_new;
+}
+
+std::map<KnownStore*, KindStore::Events> KindStore::Merge(Known& self, const Listed& listed) const {
   std::map<Known*, Events> changes;
-  MergeListed(self, content, changes);
-  MergeOthers(self, version, content, changes);
+  MergeListed(self, listed, changes);
+  MergeOthers(self, listed, changes);
+  if (listed.is_first) MergeFollowers(self, listed.content, changes);
   return changes;
 }
 
-void KindStore::MergeListed(Known& self, Content& content,
+void KindStore::MergeListed(Known& self, const Listed& list,
                             std::map<Known*, Events>& changes) const {
+  Content& content = list.content;
+  // What a store knew at the list's version or before, the list knows better.
+  const auto is_later = [&](std::string_view version) { return IsOlder(list.version, version); };
   std::vector<ObjectPtr> gone;
   std::vector<std::pair<Known*, ObjectPtr>> others;  // and what each has
   for (const ObjectSlot& slot : content.objects) {
@@ -24,18 +48,20 @@ void KindStore::MergeListed(Known& self, Content& content,
     others.clear();
     bool is_gone = self.HasLeft(*listed);
     ObjectPtr newest = listed;
+    const auto consider = [&](const ObjectPtr& held) {
+      if (held == nullptr) return;
+      const bool is_newer = IsOlder(newest->resource_version(), held->resource_version()) &&
+                            is_later(held->resource_version());
+      // Or it is the same: then the copy that is held stays.
+      if (is_newer || newest->resource_version() == held->resource_version()) newest = held;
+    };
     // Another watch may have put a newer version here.
-    const ObjectPtr own = self.store->Get(listed->ns(), listed->name());
-    if (own != nullptr && IsAtMost(listed->resource_version(), own->resource_version())) {
-      newest = own;
-    }
+    if (!list.is_first) consider(self.store->Get(listed->ns(), listed->name()));
     ForEachConcerned(self, *listed, [&](Known& other, bool) {
       ObjectPtr held = other.store->Get(listed->ns(), listed->name());
-      is_gone = is_gone || (held == nullptr && !other.IsSelected() &&
+      is_gone = is_gone || (held == nullptr && !other.IsSelected() && is_later(other.version()) &&
                             IsAtMost(listed->resource_version(), other.version()));
-      if (held != nullptr && IsAtMost(newest->resource_version(), held->resource_version())) {
-        newest = held;
-      }
+      consider(held);
       others.emplace_back(&other, std::move(held));
     });
     // A newer version may have left this scope.
@@ -51,8 +77,8 @@ void KindStore::MergeListed(Known& self, Content& content,
       slot.object = newest;
     }
     for (const auto& [other, held] : others) {
-      const bool knows_better =
-          other->IsSelected() && IsAtMost(newest->resource_version(), other->version());
+      const bool knows_better = other->IsSelected() && is_later(other->version()) &&
+                                IsAtMost(newest->resource_version(), other->version());
       if (knows_better || held == newest || other->HasLeft(*newest)) continue;
       const ObjectPtr now = other->Covers(*newest) ? newest : nullptr;
       if (held != nullptr && now == nullptr) other->NoteLeft(*newest);
@@ -65,11 +91,14 @@ void KindStore::MergeListed(Known& self, Content& content,
   }
 }
 
-void KindStore::MergeOthers(const Known& self, const std::string& version, Content& content,
+void KindStore::MergeOthers(const Known& self, const Listed& listed,
                             std::map<Known*, Events>& changes) const {
+  const auto& [content, version, is_first] = listed;
   std::vector<ObjectPtr> newer;
-  for (const ObjectPtr& held : self.store->List()) {
-    if (IsOlder(version, held->resource_version())) newer.push_back(held);
+  if (!is_first) {
+    for (const ObjectPtr& held : self.store->List()) {
+      if (IsOlder(version, held->resource_version())) newer.push_back(held);
+    }
   }
   ForEachOverlapping(self, [&](Known& other) {
     for (const ObjectPtr& held : other.store->List(self.scope.ns)) {
@@ -86,18 +115,43 @@ void KindStore::MergeOthers(const Known& self, const std::string& version, Conte
   }
 }
 
+void KindStore::MergeFollowers(const Known& self, const Content& content,
+                               std::map<Known*, Events>& changes) const {
+  const auto adapt = [&](Known& known) {
+    if (known.followed != &self) return;
+    known.history = self.history;
+    for (const ObjectPtr& held : known.store->List()) {
+      if (!content.objects.contains(held)) AppendChange(held, nullptr, changes[&known]);
+    }
+    for (const ObjectSlot& slot : content.objects) {
+      if (!known.Covers(*slot.object)) continue;
+      AppendChange(known.store->Get(slot.object->ns(), slot.object->name()), slot.object,
+                   changes[&known]);
+    }
+  };
+  for (const auto& [scope, known] : watched_) adapt(*known);
+  selected_.ForEachIn("", adapt);
+}
+
 ReflectorTarget::Replaced KindStore::Stream::Replace(Content content, std::string resource_version,
                                                      size_t most_events) {
+  const int before_history = known_->history;
+  const bool is_restored = kind_.EnterHistory(*known_, resource_version);
   if (kind_.IsAlone(*known_)) {
     known_->MoveTo(resource_version);
+    kind_.NoteReached(*known_);
     Replaced replaced =
         store()->Replace(std::move(content), std::move(resource_version), most_events);
+    replaced.is_restored = is_restored;
     kind_.CheckStale();
     return replaced;
   }
-  const std::map<Known*, Events> changes = kind_.Merge(*known_, resource_version, content);
+  const bool is_first = known_->history != before_history;
+  const std::map<Known*, Events> changes =
+      kind_.Merge(*known_, {content, resource_version, is_first});
   // Until here the stores that follow this one have its former version.
   known_->MoveTo(resource_version);
+  kind_.NoteReached(*known_);
   std::map<Known*, std::shared_ptr<const ObjectSet>> before;
   for (const auto& [other, events] : changes) {
     if (events.size() > other->most_events) before[other] = other->store->Snapshot();
@@ -107,9 +161,11 @@ ReflectorTarget::Replaced KindStore::Stream::Replace(Content content, std::strin
       for (const ObjectEvent& event : events) {
         if (event.type == ObjectEvent::Type::kDelete) {
           other->store->RemoveLocked(event.object);
-        } else {
-          other->store->PutLocked(event.object);
+          continue;
         }
+        // Of another history, it may be older than what the store has.
+        if (event.type == ObjectEvent::Type::kUpdate) other->store->RemoveLocked(event.old);
+        other->store->PutLocked(event.object);
       }
     }
   };
@@ -125,6 +181,7 @@ ReflectorTarget::Replaced KindStore::Stream::Replace(Content content, std::strin
       kind_.Tell(*other, events);
     }
   }
+  replaced.is_restored = is_restored;
   kind_.CheckStale();  // the list may have been packed before a dictionary was dropped
   return replaced;
 }

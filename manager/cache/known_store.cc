@@ -90,13 +90,17 @@ bool KnownStore::HasLeft(const RawObject& object) const {
 
 void KnownStore::MoveTo(std::string version) {
   own_version = std::move(version);
-  const auto reached = IsAhead() ? ParseResourceVersion(own_version) : std::nullopt;
-  if (reached) {
-    closed.MoveTo(*reached);
-    if (closed_version <= *reached) closed_version = 0;
-  }
-  if (left.empty()) return;
-  absl::erase_if(left, [&](const auto& entry) { return IsAtMost(entry.second, own_version); });
+  if (!IsAhead() && left.empty()) return;
+  if (const auto reached = ParseResourceVersion(own_version)) ForgetUpTo(*reached);
+}
+
+void KnownStore::ForgetUpTo(uint64_t version) {
+  closed.MoveTo(version);
+  if (closed_version <= version) closed_version = 0;
+  absl::erase_if(left, [&](const auto& entry) {
+    const auto noted = ParseResourceVersion(entry.second);
+    return noted && *noted <= version;
+  });
 }
 
 void KnownStore::Unfollow() {

@@ -36,6 +36,10 @@ struct KnownStore {
   bool HasInScope(const RawObject& object) const;
   // The same, and the labels match.
   bool Covers(const RawObject& object) const;
+  // Whether what this store knows holds for `other`, too.
+  bool KnowsWith(const KnownStore& other) const {
+    return this != &other && filled() && history == other.history;
+  }
   // Whether an object that this store has lost is not in the scope of `other`, either. With a
   // selector it may have lost its labels only.
   bool DecidesFor(const KnownStore& other) const { return !IsSelected() || other.followed == this; }
@@ -60,6 +64,8 @@ struct KnownStore {
   bool IsAhead() const { return closed_version > 0; }
   // The watch has reached `version`.
   void MoveTo(std::string version);
+  // What was noted of versions up to this one says nothing any more.
+  void ForgetUpTo(uint64_t version);
   // Ends `followed`: its own watch can begin at its version.
   void Unfollow();
 
@@ -74,6 +80,12 @@ struct KnownStore {
   absl::flat_hash_map<ObjectKey, std::string> left = {};  // the versions of NoteLeft()
   ClosedScopes closed;
   uint64_t closed_version = 0;  // the latest one of a closed watch; 0: this watch has reached it
+  // In which of the server's histories the store is known (KindStore).
+  int history = 0;
+  // When the watch began to read the whole state: the kind's history, and a version that the answer
+  // reaches, if the server still has that history.
+  int asked_in = 0;
+  uint64_t asked_for = 0;
 
  private:
   // A watch of this namespace and name (empty: all) was closed at this version.

@@ -32,7 +32,8 @@
 //   any            more bytes than max_bytes       wait                             a new pass
 //                  evicted by the WatchBudget      wait; the store is emptied       a new pass
 //   Waiting        the time has come; a hint (403, 404, 401)                        as said above
-//   any            406, once                       ask for JSON from then on        the same again
+//   any            ReadAgain()                     forget the version               a new pass
+//                  406, once                       ask for JSON from then on        the same again
 //
 // A pass begins with StreamingList, or Listing where that is switched off. All waits but those for
 // 403, 404 and 410 share one backoff (client-go shares it with 410). client-go can also watch again
@@ -97,6 +98,9 @@ class Reflector : private WatchStream::Observer {
     // has received nothing for ReflectorOptions::response_timeout; called again for each such
     // period.
     virtual void OnFailure(const Failure& failure) = 0;
+    // The server has gone back to an earlier version (ReflectorTarget::Replaced::is_restored): what
+    // other watches know is of another history. Not called if ReadAgain() has said so before.
+    virtual void OnRestored() = 0;
     // After the OnFailure() of it: the watch has ended to make room in WatchBudget, and no client
     // takes over. The store must be emptied, and OnPurged() called.
     virtual void OnEvicted() = 0;
@@ -140,6 +144,9 @@ class Reflector : private WatchStream::Observer {
   // The cause of an error may be gone: a reflector that waits because of 401, 403 or 404 tries
   // again.
   void RetryNow();
+  // The server's versions may be of another history than the store's: the state is read again, and
+  // may be older.
+  void ReadAgain();
   // Config::flows has these, too.
   void AddFlows(const ProbeBudget::Flows& flows) {
     if (probe_ != nullptr) probe_->Join(flows);
@@ -256,6 +263,7 @@ class Reflector : private WatchStream::Observer {
   bool filled_ = false;
   std::string version_;               // up to which the store is known
   bool version_unavailable_ = false;  // the server no longer has it
+  bool reads_again_ = false;          // ReadAgain()
   int streaming_cuts_ = 0;            // in a row
   bool versions_ordered_ = true;      // of the events of this watch
   bool bookmarks_seen_ = false;       // the server sends them

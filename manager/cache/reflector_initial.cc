@@ -20,9 +20,9 @@ void Reflector::StartStreamingList() {
     OnStreamingListFailed(
         absl::DeadlineExceededError("the initial events stopped before the final bookmark"));
   });
-  OpenWatch({.resource_version = version_unavailable_ ? "" : version_,
-             .initial_events = true,
-             .timeout = {}});
+  const std::string least = version_unavailable_ ? "" : version_;
+  store_.BeginRead(/*consistent=*/least.empty());
+  OpenWatch({.resource_version = least, .initial_events = true, .timeout = {}});
 }
 
 void Reflector::OnInitialEvent(WatchEvent event) {
@@ -60,6 +60,7 @@ void Reflector::StartList() {
   if (!MayStart()) return;
   phase_ = Phase::kListing;
   AwaitAnswer("list");
+  store_.BeginRead(/*consistent=*/true);
   counts_->lists.Increment();
   pager_ = std::make_unique<ListPager>(
       *client_, spec_,
@@ -107,6 +108,26 @@ void Reflector::Replace(ReflectorTarget::Content content, std::string resource_v
   if (replaced.before != nullptr) owner_.OnReplaced(replaced.before);
   if (!replaced.events.empty()) owner_.OnObjects(replaced.events);
   owner_.OnProgress();
+  if (replaced.is_restored && !reads_again_) owner_.OnRestored();
+  reads_again_ = false;
+}
+
+void Reflector::ReadAgain() {
+  reads_again_ = true;
+  version_unavailable_ = true;
+  if (!filled_ || phase_ == Phase::kStreamingList || phase_ == Phase::kListing) return;
+  if (phase_ == Phase::kWaiting) {
+    next_ = Next::kPass;
+    return;
+  }
+  Stop();
+  RestClient* const client = client_;
+  SetStatus(DemandState::kStale,
+            absl::UnavailableError("the API server has gone back to an earlier resource version, "
+                                   "as after its restoration from a backup; the state of now is "
+                                   "being read"),
+            /*failed=*/true);
+  if (client_ == client && phase_ == Phase::kIdle) Begin(Next::kPass);
 }
 
 }  // namespace mandate

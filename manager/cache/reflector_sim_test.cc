@@ -22,6 +22,7 @@ class Told : public Reflector::Owner {
   }
   void OnProgress() override {}
   void OnAccess() override {}
+  void OnRestored() override { ADD_FAILURE() << "the server has one history"; }
   void OnFailure(const Reflector::Failure&) override {}
   void OnEvicted() override { ADD_FAILURE() << "the budget is larger than everything"; }
   void OnStatus(const DemandStatus& status) override { sink.OnState(status); }

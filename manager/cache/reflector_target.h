@@ -41,6 +41,8 @@ class ReflectorTarget {
     std::vector<ObjectEvent> events;
     // Set if there are more events than requested: the former content, instead of the events.
     std::shared_ptr<const ObjectSet> before;
+    // The server has gone back to an earlier version: it was restored from a backup.
+    bool is_restored = false;
   };
 
   virtual ~ReflectorTarget() = default;
@@ -51,6 +53,9 @@ class ReflectorTarget {
   // The form in which to remove an object: with the name under which Pack() had it put.
   virtual ObjectPtr Trimmed(ObjectPtr object) const { return object; }
 
+  // A read of the whole state begins, which ends with Replace(). `consistent`: its answer has all
+  // that the server had committed before the request.
+  virtual void BeginRead(bool /*consistent*/) {}
   // Makes `content` the content, as of `resource_version`, and returns the changes, including
   // deletes that no watch reported. An unchanged object stays the same copy. The first content
   // needs no comparison; each later one needs a comparison for each object.

@@ -254,6 +254,10 @@ void SharedWatch::OnStatus(const DemandStatus& status) {
 
 void SharedWatch::OnEvicted() { Purge(); }
 
+void SharedWatch::ReadAgain() {
+  if (reflector_ != nullptr) reflector_->ReadAgain();
+}
+
 void SharedWatch::Purge() {
   EndFollowers();
   for (const auto& member : members_) member->Purge();

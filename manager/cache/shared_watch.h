@@ -56,6 +56,9 @@ class SharedWatch : private Reflector::Owner, private KindStore::Listener {
     std::function<void(const ObjectKey&)> on_change;
     // This watch can now keep narrower ones: their Replan() should be called soon.
     std::function<void()> on_ready;
+    // The server has gone back to an earlier version: ReadAgain() of all other watches of this
+    // server should be called soon.
+    std::function<void()> on_restored;
     // After so many failures in a row another member tries: limits and quotas are those of one
     // identity. After a long failure (Reflector::Failure) it tries at once.
     int max_sponsor_failures;
@@ -84,6 +87,8 @@ class SharedWatch : private Reflector::Owner, private KindStore::Listener {
   // Whether the object exists, if this component may know it.
   std::optional<bool> Exists(std::string_view component, const ObjectKey& key) const;
 
+  // The server has gone back to an earlier version.
+  void ReadAgain();
   // The state of wider watches may have changed.
   void Replan();
 
@@ -100,6 +105,7 @@ class SharedWatch : private Reflector::Owner, private KindStore::Listener {
   void OnStatus(const DemandStatus& status) override;
   void OnFailure(const Reflector::Failure& failure) override;
   void OnEvicted() override;
+  void OnRestored() override { config_.on_restored(); }
 
   bool ReportsChanges() const;
   // Ends the membership, unless it has demands again.

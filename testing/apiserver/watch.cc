@@ -118,7 +118,10 @@ void WatchStream::ScheduleBookmark() {
 
 void WatchStream::Bookmark() {
   if (exchange_->closed()) return;
-  if (!context_.options.lets_bookmark || context_.options.lets_bookmark()) {
+  // A watch from a version that the server has not reached, as after its restoration from a backup,
+  // gets none until then.
+  const bool reached = context_.store.revision() >= after_;
+  if (reached && (!context_.options.lets_bookmark || context_.options.lets_bookmark())) {
     exchange_->Send(
         WriteBookmark(context_.store.revision(), /*initial_events_end=*/false, *type_, encoding_));
   }

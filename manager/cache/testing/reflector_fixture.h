@@ -40,6 +40,7 @@ class ReflectorFixture : public ::testing::Test, protected Reflector::Owner {
   }
   void OnProgress() override { ++progress_; }
   void OnAccess() override { ++accesses_; }
+  void OnRestored() override { ++restored_; }
   void OnFailure(const Reflector::Failure&) override { ++failures_; }
   void OnEvicted() override { ADD_FAILURE() << "no tenant demands the watch"; }
   void OnStatus(const DemandStatus& status) override {
@@ -173,6 +174,7 @@ class ReflectorFixture : public ::testing::Test, protected Reflector::Owner {
   std::string states_;
   int progress_ = 0;
   int accesses_ = 0;
+  int restored_ = 0;
   int failures_ = 0;
   std::unique_ptr<Reflector> reflector_;
 };
