@@ -142,6 +142,9 @@ absl::Status Manager::Parts::BuildElector() {
   elect.seed = random();
   elect.on_leading = [this] { leading.Set(); };
   elect.on_lost = [this](const absl::Status& why) { Lose(absl::AbortedError(why.message())); };
+  elect.on_restored = [this] {
+    if (clusters[0]->cache != nullptr) clusters[0]->cache->ReadAgain();
+  };
   ASSIGN_OR_RETURN(elector, LeaderElector::Create(std::move(elect)));
   return absl::OkStatus();
 }

@@ -1,10 +1,8 @@
 // The objects of one watch: one copy each, sorted by key.
 #pragma once
 
-#include <cstdint>
 #include <limits>
 #include <memory>
-#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -18,15 +16,9 @@
 #include "manager/cache/index.h"
 #include "manager/cache/reflector_target.h"
 #include "manager/core/mutex.h"
+#include "manager/object/resource_version.h"
 
 namespace mandate {
-
-// A resource version as a number (KEP-5504). None for "", leading zeros, other characters, and
-// numbers of more than 64 bits.
-std::optional<uint64_t> ParseResourceVersion(std::string_view text);
-
-// Whether `a` is older than `b`; false if they cannot be compared.
-bool IsOlder(std::string_view a, std::string_view b);
 
 // Whether both are the same version of the same object.
 bool SameVersion(const RawObject& a, const RawObject& b);

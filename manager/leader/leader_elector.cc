@@ -5,6 +5,7 @@
 
 #include "manager/core/strings.h"
 #include "manager/object/api_error.h"
+#include "manager/object/resource_version.h"
 #include "manager/object/time.h"
 
 namespace mandate {
@@ -166,6 +167,8 @@ void LeaderElector::OnRead(absl::StatusOr<Lease> lease) {
 
 void LeaderElector::Observe(const Lease& lease) {
   missing_ = false;
+  const bool is_restored =
+      IsOlder(lease.metadata().resourceversion(), observed_.metadata().resourceversion());
   if (observed_at_ == absl::Time() ||
       lease.spec().SerializeAsString() != observed_.spec().SerializeAsString()) {
     observed_at_ = Now();
@@ -175,6 +178,7 @@ void LeaderElector::Observe(const Lease& lease) {
     log_.Info("Another process holds the Lease", {{"holder", holder()}});
   }
   announced_holder_ = holder();
+  if (is_restored && options_.on_restored) options_.on_restored();
 }
 
 bool LeaderElector::HeldByOther() const {

@@ -53,9 +53,12 @@ class LeaderElector {
     Logger log = {};
     uint64_t seed = 0;  // for the jitter
 
-    // Each is called at most once, on the loop. They must not destroy the elector.
+    // Both are called at most once, on the loop. They must not destroy the elector.
     std::function<void()> on_leading = {};
     std::function<void(const absl::Status& why)> on_lost = {};
+    // The Lease has an earlier resource version than before: the server was restored from a backup.
+    // Called on the loop. It must not destroy the elector.
+    std::function<void()> on_restored = {};
   };
 
   // kInvalidArgument unless lease_duration > renew_deadline > 1.2 * retry_period, with

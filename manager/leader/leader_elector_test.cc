@@ -238,6 +238,23 @@ TEST_F(LeaderElectorTest, RequestsHaveADeadlineOfHalfTheRenewDeadline) {
   EXPECT_TRUE(absl::IsDeadlineExceeded(a->elector->status()));
 }
 
+// Every request is answered by what the server has committed, so only another history is older.
+TEST_F(LeaderElectorTest, AnEarlierVersionTellsOfARestoredServer) {
+  auto a = Leader("a");
+  loop_.RunFor(absl::Minutes(1));
+  EXPECT_EQ(a->restored, 0);
+  a->client.fault = [](const RestRequest& request) -> Fault {
+    if (request.method != "PUT") return {};
+    HttpResponse reply;
+    reply.code = 200;
+    reply.content_type = "application/json";
+    reply.body = R"({"metadata":{"resourceVersion":"1"},"spec":{"holderIdentity":"a"}})";
+    return {.reply = std::move(reply)};
+  };
+  loop_.RunFor(absl::Seconds(5));
+  EXPECT_EQ(a->restored, 1) << "and then the versions stay the same";
+}
+
 TEST_F(LeaderElectorTest, OptionsAreChecked) {
   LossyLeaseClient client(server_, loop_, absl::ZeroDuration());
   Metrics metrics;

@@ -34,7 +34,8 @@ struct ElectingProcess {
                ++led;
                if (on_leading) on_leading();
              },
-         .on_lost = [this](const absl::Status& status) { lost.push_back(status); }});
+         .on_lost = [this](const absl::Status& status) { lost.push_back(status); },
+         .on_restored = [this] { ++restored; }});
     EXPECT_TRUE(created.ok()) << created.status();
     elector = *std::move(created);
   }
@@ -60,6 +61,7 @@ struct ElectingProcess {
   int led = 0;
   absl::Time led_at;
   std::vector<absl::Status> lost;
+  int restored = 0;
 };
 
 // Single-threaded.
