@@ -185,6 +185,14 @@ class Cache::Registry : public WatchRegistry, public std::enable_shared_from_thi
     });
   }
 
+  // Those that wait since the outage need not wait for the rest of their backoff.
+  void EndOutage() {
+    if (!std::exchange(outage_, false)) return;
+    Post([](Registry& self) {
+      self.Visit([](SharedWatch& watch) { watch.OnOutageEnd(); }, self.watches_.begin());
+    });
+  }
+
   SharedWatch* FindOpen(const DemandSpec& spec) const {
     const auto found = watches_.find(spec);
     return found == watches_.end() ? nullptr : found->second.get();
@@ -230,6 +238,8 @@ class Cache::Registry : public WatchRegistry, public std::enable_shared_from_thi
           .namespace_is_gone = NamespaceIsGone(spec),
           .on_change = OnNamespaces(spec),
           .on_ready = [this, spec] { ReplanLater(spec); },
+          .on_outage = [this] { outage_ = true; },
+          .on_answer = [this] { EndOutage(); },
           .on_restored = [this, spec] { ReadAgain(FindOpen(spec)); },
           .max_sponsor_failures = options_.max_sponsor_failures,
           .on_empty = [this, spec] { EraseLater(spec); }});
@@ -324,6 +334,7 @@ class Cache::Registry : public WatchRegistry, public std::enable_shared_from_thi
   std::map<DemandSpec, std::unique_ptr<KindStore>, DemandLess> stores_;  // by the widest scope
   WatchMap watches_;
   prometheus::Counter& restores_;
+  bool outage_ = false;  // the server has not answered a watch since it accepted one
   bool closed_ = false;
 };
 

@@ -280,10 +280,13 @@ void Reflector::Fail(const absl::Status& why, Next next) {
     delay = backoff_.AfterFailure(why, loop_.clock().TimeNow());
   }
   const bool is_long = IsLong(why);
+  waits_as_told_ = RetryAfter(why).has_value();
   WaitFor(delay, next);
   RestClient* const client = client_;
   SetStatus(state, reason, /*failed=*/true);
-  if (client_ == client && phase_ == Phase::kWaiting) owner_.OnFailure({delay, is_long});
+  if (client_ == client && phase_ == Phase::kWaiting) {
+    owner_.OnFailure({.wait = delay, .is_long = is_long, .is_outage = IsNoConnection(why)});
+  }
 }
 
 void Reflector::AwaitAnswer(std::string_view verb) {

@@ -31,7 +31,7 @@
 //                  an event of an unknown type     skip it                          Watching
 //   any            more bytes than max_bytes       wait                             a new pass
 //                  evicted by the WatchBudget      wait; the store is emptied       a new pass
-//   Waiting        the time has come; a hint (403, 404, 401)                        as said above
+//   Waiting        the time has come; a hint (403, 404, 401); the end of an outage  as said above
 //   any            ReadAgain()                     forget the version               a new pass
 //                  406, once                       ask for JSON from then on        the same again
 //
@@ -77,6 +77,8 @@ class Reflector : private WatchStream::Observer {
     // A request is in flight and had no data for ReflectorOptions::response_timeout, or an open
     // watch had none for max_watch_silence.
     bool is_silence = false;
+    // There was no answer of a server, not even an error.
+    bool is_outage = false;
   };
 
   // The owner must not destroy the reflector inside a call, and may call its functions.
@@ -144,6 +146,9 @@ class Reflector : private WatchStream::Observer {
   // The cause of an error may be gone: a reflector that waits because of 401, 403 or 404 tries
   // again.
   void RetryNow();
+  // The server has answered another watch after an outage: one that waits tries again soon, unless
+  // the server has told it how long to wait.
+  void OnOutageEnd();
   // The server's versions may be of another history than the store's: the state is read again, and
   // may be older.
   void ReadAgain();
@@ -261,12 +266,15 @@ class Reflector : private WatchStream::Observer {
   Next next_ = Next::kPass;  // kWaiting
   DemandStatus status_;
   bool filled_ = false;
-  std::string version_;               // up to which the store is known
-  bool version_unavailable_ = false;  // the server no longer has it
-  bool reads_again_ = false;          // ReadAgain()
-  int streaming_cuts_ = 0;            // in a row
-  bool versions_ordered_ = true;      // of the events of this watch
-  bool bookmarks_seen_ = false;       // the server sends them
+  std::string version_;                                // up to which the store is known
+  bool version_unavailable_ = false;                   // the server no longer has it
+  bool reads_again_ = false;                           // ReadAgain()
+  absl::Time waits_until_ = absl::InfinitePast();      // kWaiting
+  bool waits_as_told_ = false;                         // by Retry-After
+  absl::Time outage_ended_at_ = absl::InfinitePast();  // the last OnOutageEnd() that had an effect
+  int streaming_cuts_ = 0;                             // in a row
+  bool versions_ordered_ = true;                       // of the events of this watch
+  bool bookmarks_seen_ = false;                        // the server sends them
 
   std::unique_ptr<ListPager> pager_;
   std::unique_ptr<WatchStream> stream_;

@@ -8,7 +8,6 @@ namespace mandate {
 
 ReflectorBackoff::ReflectorBackoff(const ReflectorOptions& options, std::mt19937_64& random)
     : reset_(options.backoff_reset),
-      longest_wait_(options.backoff.max),
       random_(random),
       common_(options.backoff),
       expired_(options.backoff),
@@ -22,7 +21,8 @@ absl::Duration ReflectorBackoff::AfterFailure(const absl::Status& why, absl::Tim
   }
   last_ = now;
   Backoff& backoff = IsGone(why) ? expired_ : common_;
-  return std::max(backoff.Next(random_), RetryAfter(why).value_or(absl::ZeroDuration()));
+  last_delay_ = std::max(backoff.Next(random_), RetryAfter(why).value_or(absl::ZeroDuration()));
+  return last_delay_;
 }
 
 void ReflectorBackoff::Granted() {
@@ -31,7 +31,7 @@ void ReflectorBackoff::Granted() {
 }
 
 void ReflectorBackoff::AfterWatch(absl::Duration open) {
-  if (open <= longest_wait_) return;
+  if (open <= last_delay_) return;
   common_.Reset();
   expired_.Reset();
 }

@@ -21,15 +21,14 @@ class ReflectorBackoff {
   absl::Duration WhileAbsent() { return absent_.Next(random_); }
   // The server has allowed the request.
   void Granted();
-  // A watch was open for this long. If that is longer than any delay, the next failure counts as
-  // the first one.
+  // A watch was open for this long. If that is longer than the last delay, the next failure counts
+  // as the first one.
   void AfterWatch(absl::Duration open);
   // Access, or the served kinds, may have changed.
   void ResetAccess();
 
  private:
   const absl::Duration reset_;
-  const absl::Duration longest_wait_;
   std::mt19937_64& random_;
   Backoff common_;
   // After 410. It is often the first response after an outage; the list that follows must not wait
@@ -38,6 +37,7 @@ class ReflectorBackoff {
   Backoff forbidden_;
   Backoff absent_;
   absl::Time last_ = absl::InfinitePast();
+  absl::Duration last_delay_;
 };
 
 }  // namespace mandate

@@ -56,7 +56,7 @@ struct ReflectorOptions {
 
   Backoff::Options backoff;
   // The backoff starts again with its initial delay after this time without a failure, and after a
-  // watch that was open for longer than backoff.max.
+  // watch that was open for longer than the last delay.
   absl::Duration backoff_reset = absl::Minutes(2);
 
   // After a 403. With its jitter, and the time of a request, a wait is less than a minute.
@@ -66,6 +66,8 @@ struct ReflectorOptions {
       .initial = absl::Seconds(2), .factor = 2, .max = absl::Seconds(30), .jitter = 0.2};
   // The minimum interval between requests that hints cause.
   absl::Duration retry_now_interval = absl::Seconds(1);
+  // The same for the ends of outages: one watch may fail alone, between the successes of others.
+  absl::Duration outage_end_interval = absl::Seconds(5);
 };
 
 }  // namespace mandate

@@ -24,6 +24,21 @@ void Reflector::RetryNow() {
           next_, /*hinted=*/true);
 }
 
+void Reflector::OnOutageEnd() {
+  const absl::Time now = loop_.clock().TimeNow();
+  const bool waits =
+      phase_ == Phase::kWaiting && probe_ == nullptr && !waits_as_told_ &&
+      (status_.state == DemandState::kStale || status_.state == DemandState::kPending);
+  if (!waits || account_.exceeded() || LacksIdentity(status_.reason)) return;
+  if (now < outage_ended_at_ + options_.outage_end_interval) return;
+  // Not all at once.
+  const absl::Duration soon =
+      options_.retry_now_interval * std::uniform_real_distribution<double>(0, 1)(random_);
+  if (waits_until_ <= now + soon) return;
+  outage_ended_at_ = now;
+  WaitFor(soon, next_);
+}
+
 bool Reflector::IsLong(const absl::Status& why) const {
   const absl::Duration asked = RetryAfter(why).value_or(absl::ZeroDuration());
   return IsTooManyRequests(why) || asked > options_.response_timeout || account_.exceeded();
@@ -35,6 +50,7 @@ void Reflector::WaitFor(absl::Duration delay, Next next, bool hinted) {
   probe_.reset();
   place_.reset();
   account_.Close();
+  waits_until_ = loop_.clock().TimeNow() + delay;
   timer_.SetAfter(delay, [this, hinted] {
     if (status_.state != DemandState::kForbidden) return Begin(next_);
     if (!hinted && namespace_is_gone_ != nullptr && namespace_is_gone_(client_->component())) {

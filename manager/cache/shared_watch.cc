@@ -218,6 +218,7 @@ void SharedWatch::OnNoResponse() {
 }
 
 void SharedWatch::OnFailure(const Reflector::Failure& failure) {
+  if (failure.is_outage) config_.on_outage();
   if (failure.is_silence) return OnNoResponse();
   // A kind that is absent is absent for all members.
   if (reflector_->status().state == DemandState::kKindAbsent) return;
@@ -253,6 +254,10 @@ void SharedWatch::OnStatus(const DemandStatus& status) {
 }
 
 void SharedWatch::OnEvicted() { Purge(); }
+
+void SharedWatch::OnOutageEnd() {
+  if (reflector_ != nullptr) reflector_->OnOutageEnd();
+}
 
 void SharedWatch::ReadAgain() {
   if (reflector_ != nullptr) reflector_->ReadAgain();

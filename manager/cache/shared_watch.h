@@ -56,6 +56,9 @@ class SharedWatch : private Reflector::Owner, private KindStore::Listener {
     std::function<void(const ObjectKey&)> on_change;
     // This watch can now keep narrower ones: their Replan() should be called soon.
     std::function<void()> on_ready;
+    // The server has not answered; it has answered.
+    std::function<void()> on_outage;
+    std::function<void()> on_answer;
     // The server has gone back to an earlier version: ReadAgain() of all other watches of this
     // server should be called soon.
     std::function<void()> on_restored;
@@ -87,6 +90,8 @@ class SharedWatch : private Reflector::Owner, private KindStore::Listener {
   // Whether the object exists, if this component may know it.
   std::optional<bool> Exists(std::string_view component, const ObjectKey& key) const;
 
+  // The server has answered another watch after an outage.
+  void OnOutageEnd();
   // The server has gone back to an earlier version.
   void ReadAgain();
   // The state of wider watches may have changed.

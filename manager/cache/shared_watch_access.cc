@@ -42,6 +42,7 @@ void SharedWatch::OnCredentialLost(std::string_view component, const absl::Statu
 
 // An accepted watch proves the access only: its events may still be invalid.
 void SharedWatch::OnAccess() {
+  config_.on_answer();
   AccessProof& proof = sponsor_->proof();
   const absl::Time asked = reflector_->last_attempt();
   if (hinted_at_ <= asked) return proof.NoteProven(asked);

@@ -8,11 +8,6 @@
 namespace mandate {
 namespace {
 
-// The error did not come from a server: the connection was refused or reset, or TLS failed.
-bool IsNoConnection(const absl::Status& status) {
-  return absl::IsUnavailable(status) && HttpCode(status) == 0;
-}
-
 // A 429 because a CustomResourceDefinition is new, or was created again.
 bool IsInitializing(const absl::Status& status) {
   return IsTooManyRequests(status) &&
@@ -33,6 +28,10 @@ bool IsTooLargeResourceVersion(const absl::Status& status) {
 
 bool IsExpired(const absl::Status& status) {
   return IsGone(status) || IsTooLargeResourceVersion(status);
+}
+
+bool IsNoConnection(const absl::Status& status) {
+  return absl::IsUnavailable(status) && HttpCode(status) == 0;
 }
 
 bool LacksIdentity(const absl::Status& status) {

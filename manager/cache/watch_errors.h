@@ -14,6 +14,9 @@ bool IsTooLargeResourceVersion(const absl::Status& status);
 // The requested resource version cannot be used any more: 410, or the above.
 bool IsExpired(const absl::Status& status);
 
+// The error did not come from a server: the connection was refused or reset, or TLS failed.
+bool IsNoConnection(const absl::Status& status);
+
 // The component has no valid credential at the moment: 401, or no identity at all.
 bool LacksIdentity(const absl::Status& status);
 
