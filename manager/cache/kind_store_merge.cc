@@ -121,12 +121,17 @@ void KindStore::MergeFollowers(const Known& self, const Content& content,
     if (known.followed != &self) return;
     known.history = self.history;
     for (const ObjectPtr& held : known.store->List()) {
-      if (!content.objects.contains(held)) AppendChange(held, nullptr, changes[&known]);
+      const auto now = content.objects.find(held);
+      const bool stays = now != content.objects.end() && known.Covers(*now->object);
+      if (!stays) AppendChange(held, nullptr, changes[&known]);
     }
     for (const ObjectSlot& slot : content.objects) {
       if (!known.Covers(*slot.object)) continue;
-      AppendChange(known.store->Get(slot.object->ns(), slot.object->name()), slot.object,
-                   changes[&known]);
+      const ObjectPtr held = known.store->Get(slot.object->ns(), slot.object->name());
+      AppendChange(held, slot.object, changes[&known]);
+      if (held == nullptr || !SameVersion(*held, *slot.object)) continue;
+      MutexLock lock(*mutex_);
+      known.store->SwapLocked(held, slot.object);
     }
   };
   for (const auto& [scope, known] : watched_) adapt(*known);
@@ -137,16 +142,16 @@ ReflectorTarget::Replaced KindStore::Stream::Replace(Content content, std::strin
                                                      size_t most_events) {
   const int before_history = known_->history;
   const bool is_restored = kind_.EnterHistory(*known_, resource_version);
+  const bool is_first = known_->history != before_history;
   if (kind_.IsAlone(*known_)) {
     known_->MoveTo(resource_version);
     kind_.NoteReached(*known_);
-    Replaced replaced =
-        store()->Replace(std::move(content), std::move(resource_version), most_events);
+    Replaced replaced = store()->ReplaceWithUpdate(std::move(content), std::move(resource_version),
+                                                   most_events, !is_first, [] {});
     replaced.is_restored = is_restored;
     kind_.CheckStale();
     return replaced;
   }
-  const bool is_first = known_->history != before_history;
   const std::map<Known*, Events> changes =
       kind_.Merge(*known_, {content, resource_version, is_first});
   // Until here the stores that follow this one have its former version.
@@ -171,7 +176,7 @@ ReflectorTarget::Replaced KindStore::Stream::Replace(Content content, std::strin
   };
   const std::shared_ptr<const ObjectSet> own = known_->IsSelected() ? store()->Snapshot() : nullptr;
   Replaced replaced = store()->ReplaceWithUpdate(std::move(content), std::move(resource_version),
-                                                 most_events, change_others);
+                                                 most_events, !is_first, change_others);
   if (own != nullptr) kind_.selected_.NoteReplaced(*known_, *own);
   for (const auto& [other, events] : changes) {
     if (const auto many = before.find(other); many != before.end()) {

@@ -113,11 +113,12 @@ bool ObjectStore::HasReached(std::string_view resource_version) const {
 
 ObjectStore::Replaced ObjectStore::Replace(Content content, std::string resource_version,
                                            size_t most_events) {
-  return ReplaceWithUpdate(std::move(content), std::move(resource_version), most_events, [] {});
+  return ReplaceWithUpdate(std::move(content), std::move(resource_version), most_events, true,
+                           [] {});
 }
 
 ObjectStore::Replaced ObjectStore::ReplaceWithUpdate(Content content, std::string resource_version,
-                                                     size_t most_events,
+                                                     size_t most_events, bool copies,
                                                      absl::FunctionRef<void()> update) {
   const ObjectLess less;
   const ObjectSet& before = OwnObjects();
@@ -132,7 +133,7 @@ ObjectStore::Replaced ObjectStore::ReplaceWithUpdate(Content content, std::strin
     } else if (old == before.end() || less(*now, *old)) {
       AppendChange(nullptr, (now++)->object, replaced.events);
     } else {
-      if (SameVersion(*old->object, *now->object)) {
+      if (copies && SameVersion(*old->object, *now->object)) {
         content.bytes.Add(*old->object);
         content.bytes.Subtract(*now->object);
         now->object = old->object;

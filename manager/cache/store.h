@@ -80,9 +80,11 @@ class ObjectStore : public ReflectorTarget {
  private:
   friend class KindStore;
 
-  // As the functions without Locked. `update` runs under the lock, in the same step.
+  // As the functions without Locked. `update` runs under the lock, in the same step. `copies`: of
+  // an unchanged object the present copy stays; not of another history of the server, in which the
+  // same version may be something else.
   Replaced ReplaceWithUpdate(Content content, std::string resource_version, size_t most_events,
-                             absl::FunctionRef<void()> update);
+                             bool copies, absl::FunctionRef<void()> update);
   std::vector<ObjectEvent> PutLocked(ObjectPtr object) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   std::vector<ObjectEvent> RemoveLocked(ObjectPtr object) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   // Holds `copy`, the same version of the same object, instead of `held`, if it holds that.
