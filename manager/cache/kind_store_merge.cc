@@ -120,6 +120,7 @@ void KindStore::MergeFollowers(const Known& self, const Content& content,
   const auto adapt = [&](Known& known) {
     if (known.followed != &self) return;
     known.history = self.history;
+    known.ForgetUpTo(UINT64_MAX);
     for (const ObjectPtr& held : known.store->List()) {
       const auto now = content.objects.find(held);
       const bool stays = now != content.objects.end() && known.Covers(*now->object);
