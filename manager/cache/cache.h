@@ -32,9 +32,9 @@
 
 namespace mandate {
 
-// AddComponent(), RecheckAccess(), ReadAgain() and OnCredentialLost() are
-// thread-safe. Destroy it on the loop, or after the loop has stopped; handles may outlive it,
-// threads that use its views may not.
+// AddComponent(), RecheckAccess(), ReadAgain() and OnCredentialLost() are thread-safe. Destroy it
+// on the loop, or after the loop has stopped; handles may outlive it, threads that use its views
+// may not.
 class Cache {
  public:
   struct Options {
@@ -115,8 +115,8 @@ class Cache {
   void RecheckAccess(std::string_view component = "", std::string_view ns = "",
                      absl::Time until = absl::InfiniteFuture());
   // The server has gone back to an earlier resource version, as after its restoration from a
-  // backup. A watch notices it itself only if it reads the whole state while the server's version
-  // is still lower than before.
+  // backup. A watch notices it itself, for its API group, only if it reads the whole state while
+  // the server's version is still lower than before.
   void ReadAgain();
   struct Watches {
     std::vector<WatchSnapshot> entries;  // by kind and scope, the widest first
@@ -140,6 +140,8 @@ class Cache {
 
  private:
   class Registry;
+
+  static absl::Status Check(const Options& options);
 
   Cache(Options options);
 

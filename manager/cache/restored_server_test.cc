@@ -15,7 +15,7 @@ class RestoredServerTest : public CacheFixture {
   // The server has foo/x@101 and foo/y@102; later foo/x@110 and bar/n@111, and no foo/y.
   void Fill() {
     server_.Grant("a");
-    view_ = &Add(a_);
+    if (view_ == nullptr) view_ = &Add(a_);
     foo_ = Demand(*view_, "foo");
     bar_ = Demand(*view_, "bar");
     Settle();
@@ -97,6 +97,28 @@ TEST_F(RestoredServerTest, ItMayHavePassedTheOldVersion) {
   Settle();
   EXPECT_EQ(Content(), "foo/x@101 foo/y@102");
   EXPECT_EQ(restores(), 1);
+}
+
+// A watch that a wider one keeps has none of its own that could read.
+TEST_F(RestoredServerTest, WatchesThatAWiderOneKeeps) {
+  options_.close_covered_watch_after = absl::Seconds(1);
+  server_.Grant("a");
+  view_ = &Add(a_);
+  Demanded all = DemandAndSettle(*view_);
+  Fill();
+  loop_.RunFor(absl::Seconds(5));
+  ASSERT_EQ(server_.live_watches(), 1u);
+  Restore();
+  while (restored_.revision() < 120) restored_.Put("baz/x");
+  loop_.RunFor(absl::Minutes(3));
+  cache_->ReadAgain();
+  loop_.RunFor(absl::Seconds(5));
+  EXPECT_EQ(Content(), "foo/x@101 foo/y@102");
+  EXPECT_EQ(Text(*view_->ListRaw({}, kWidget, "")), "baz/x@120 foo/x@101 foo/y@102");
+  restored_.Put("bar/m");
+  loop_.RunFor(absl::Minutes(1));
+  EXPECT_EQ(Content(), "bar/m@121 foo/x@101 foo/y@102");
+  EXPECT_EQ(restored_.live_watches(), 1u);
 }
 
 TEST_F(RestoredServerTest, WithoutTheStreamingListToo) {

@@ -56,11 +56,12 @@ class SharedWatch : private Reflector::Owner, private KindStore::Listener {
     std::function<void(const ObjectKey&)> on_change;
     // This watch can now keep narrower ones: their Replan() should be called soon.
     std::function<void()> on_ready;
-    // The server has not answered; it has answered.
+    // There was no answer to a request of this watch.
     std::function<void()> on_outage;
+    // The server has accepted this watch.
     std::function<void()> on_answer;
-    // The server has gone back to an earlier version: ReadAgain() of all other watches of this
-    // server should be called soon.
+    // The server has gone back to an earlier version: ReadAgain() of the other watches should be
+    // called soon.
     std::function<void()> on_restored;
     // After so many failures in a row another member tries: limits and quotas are those of one
     // identity. After a long failure (Reflector::Failure) it tries at once.
