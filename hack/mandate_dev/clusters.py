@@ -48,6 +48,9 @@ class Cluster:
     def stop(self, component: str) -> None:
         self._run("stop", component)
 
+    def start(self, component: str) -> None:
+        self._run("start", component)
+
     def state(self) -> dict[str, Any]:
         """Returns cluster.json: ports, pids and flags of a running cluster."""
         with open(self.path(components.STATE_FILE), encoding="utf-8") as f:
