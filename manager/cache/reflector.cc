@@ -224,7 +224,7 @@ void Reflector::OnWatchEnd(const WatchStream::End& end) {
     // A proxy may end streams before they are complete. Pages are shorter.
     if (++streaming_cuts_ >= 2) return Begin(Next::kList);
     return Fail(absl::UnavailableError("the watch ended before its initial state was complete"),
-                Next::kPass);
+                Next::kPass, /*is_answered=*/true);
   }
   switch (end.kind) {
     case Kind::kNeverOpened:
@@ -236,7 +236,7 @@ void Reflector::OnWatchEnd(const WatchStream::End& end) {
     case Kind::kInvalid:
       return Fail(absl::UnavailableError(
                       StrCat("the watch received an invalid event: ", end.status.message())),
-                  Next::kPass);
+                  Next::kPass, /*is_answered=*/true);
     case Kind::kClosed:
       backoff_.AfterWatch(end.duration);
       return OnWatchClosed(end);
@@ -246,11 +246,13 @@ void Reflector::OnWatchEnd(const WatchStream::End& end) {
 void Reflector::OnWatchClosed(const WatchStream::End& end) {
   const bool is_short = end.duration < options_.min_watch_duration;
   if (is_short && end.events == 0) {
-    return Fail(absl::UnavailableError("the watch ended at once, without an event"), Next::kPass);
+    return Fail(absl::UnavailableError("the watch ended at once, without an event"), Next::kPass,
+                /*is_answered=*/true);
   }
   short_watches_ = is_short ? short_watches_ + 1 : 0;
   if (short_watches_ > options_.max_consecutive_short_watches) {
-    return Fail(absl::UnavailableError("the watch repeatedly ends within a second"), Next::kWatch);
+    return Fail(absl::UnavailableError("the watch repeatedly ends within a second"), Next::kWatch,
+                /*is_answered=*/true);
   }
   Begin(Next::kWatch);
 }
@@ -261,7 +263,7 @@ void Reflector::OnWatchError(const absl::Status& error) {
   Fail(error, IsTooManyRequests(error) ? Next::kWatch : Next::kPass);
 }
 
-void Reflector::Fail(const absl::Status& why, Next next) {
+void Reflector::Fail(const absl::Status& why, Next next, bool is_answered) {
   if (IsNotAcceptable(why) && std::exchange(encoding_, Encoding::kJson) != Encoding::kJson) {
     return Continue(next);
   }
@@ -280,12 +282,12 @@ void Reflector::Fail(const absl::Status& why, Next next) {
     delay = backoff_.AfterFailure(why, loop_.clock().TimeNow());
   }
   const bool is_long = IsLong(why);
-  waits_as_told_ = RetryAfter(why).has_value();
+  waits_for_answer_ = !is_answered && IsNoConnection(why);
   WaitFor(delay, next);
   RestClient* const client = client_;
   SetStatus(state, reason, /*failed=*/true);
   if (client_ == client && phase_ == Phase::kWaiting) {
-    owner_.OnFailure({.wait = delay, .is_long = is_long, .is_outage = IsNoConnection(why)});
+    owner_.OnFailure({.wait = delay, .is_long = is_long, .is_outage = waits_for_answer_});
   }
 }
 

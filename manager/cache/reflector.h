@@ -146,8 +146,8 @@ class Reflector : private WatchStream::Observer {
   // The cause of an error may be gone: a reflector that waits because of 401, 403 or 404 tries
   // again.
   void RetryNow();
-  // The server has answered another watch after an outage: one that waits tries again soon, unless
-  // the server has told it how long to wait.
+  // The server has answered another watch after an outage: one that waits because it had no answer
+  // tries again soon.
   void OnOutageEnd();
   // The server's versions may be of another history than the store's: the state is read again, and
   // may be older.
@@ -206,8 +206,9 @@ class Reflector : private WatchStream::Observer {
   void OnWatchClosed(const WatchStream::End& end);
 
   void SwitchTo(RestClient& client);
-  // Waits for the delay that belongs to `why`, then does `next`.
-  void Fail(const absl::Status& why, Next next);
+  // Waits for the delay that belongs to `why`, then does `next`. `is_answered`: the server works,
+  // and what it sent cannot be used.
+  void Fail(const absl::Status& why, Next next, bool is_answered = false);
   bool IsLong(const absl::Status& why) const;
   void WaitFor(absl::Duration delay, Next next, bool hinted = false);
   // Does `next` as soon as the budget has a place for it.
@@ -270,7 +271,7 @@ class Reflector : private WatchStream::Observer {
   bool version_unavailable_ = false;                   // the server no longer has it
   bool reads_again_ = false;                           // ReadAgain()
   absl::Time waits_until_ = absl::InfinitePast();      // kWaiting
-  bool waits_as_told_ = false;                         // by Retry-After
+  bool waits_for_answer_ = false;                      // kWaiting, because there was none
   absl::Time outage_ended_at_ = absl::InfinitePast();  // the last OnOutageEnd() that had an effect
   int streaming_cuts_ = 0;                             // in a row
   bool versions_ordered_ = true;                       // of the events of this watch

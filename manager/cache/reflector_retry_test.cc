@@ -68,6 +68,29 @@ TEST_F(ReflectorRetryTest, BackoffStartsAnewAfterTwoQuietMinutes) {
   EXPECT_LT(fail(), absl::Seconds(4));
 }
 
+// Another watch was answered.
+TEST_F(ReflectorRetryTest, TheEndOfAnOutageConcernsWhoHadNoAnswer) {
+  options_.backoff.initial = absl::Seconds(20);
+  options_.backoff.max = absl::Seconds(30);
+  StartSynced(10);
+  CloseAfterTwoSeconds();
+  Close(absl::UnavailableError("connection refused"));
+  reflector_->OnOutageEnd();
+  EXPECT_LE(TimeToRequest(), absl::Seconds(1));
+  Close(absl::UnavailableError("connection refused"));
+  reflector_->OnOutageEnd();
+  EXPECT_GE(TimeToRequest(), absl::Seconds(20)) << "it was woken a moment ago";
+
+  Open();
+  Send("nonsense\n");
+  EXPECT_EQ(state(), DemandState::kStale);
+  reflector_->OnOutageEnd();
+  AddList(503, StatusJson(503, "ServiceUnavailable"));
+  EXPECT_GE(NextRequest(), absl::Seconds(20)) << "what comes would be as invalid";
+  reflector_->OnOutageEnd();
+  EXPECT_GE(TimeToRequest(), absl::Seconds(20)) << "an answer";
+}
+
 TEST_F(ReflectorRetryTest, BackoffOnTooManyRequests) {
   StartSynced(10);
   CloseAfterTwoSeconds();

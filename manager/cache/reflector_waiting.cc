@@ -26,10 +26,7 @@ void Reflector::RetryNow() {
 
 void Reflector::OnOutageEnd() {
   const absl::Time now = loop_.clock().TimeNow();
-  const bool waits =
-      phase_ == Phase::kWaiting && probe_ == nullptr && !waits_as_told_ &&
-      (status_.state == DemandState::kStale || status_.state == DemandState::kPending);
-  if (!waits || account_.exceeded() || LacksIdentity(status_.reason)) return;
+  if (phase_ != Phase::kWaiting || probe_ != nullptr || !waits_for_answer_) return;
   if (now < outage_ended_at_ + options_.outage_end_interval) return;
   // Not all at once.
   const absl::Duration soon =
