@@ -4,6 +4,7 @@
 
 #include "manager/cache/cache.h"
 #include "manager/cache/testing/cache_fixture.h"
+#include "manager/cache/testing/widget_objects.h"
 #include "manager/object/api_error.h"
 
 namespace mandate {
@@ -235,6 +236,26 @@ TEST_F(UnansweredTest, AMemberProvedDuringTheWaitTakesOver) {
   of_b_ = Demand(*view_b_);
   loop_.RunFor(absl::Seconds(6));
   EXPECT_EQ(of_b_.state(), DemandState::kSynced);
+}
+
+// b was proven before there was anything to read.
+TEST_F(UnansweredTest, WhatComesAfterAProofHasEndedIsNotLearnt) {
+  GrantBoth();
+  std::shared_ptr<FakeWatch> held;
+  a_.OnWatch([&](const std::shared_ptr<FakeWatch>& watch) { held = watch; });
+  of_a_ = DemandAndSettle(*view_a_);
+  of_b_ = DemandAndSettle(*view_b_);
+  EndRequests(b_, absl::FailedPreconditionError("ServiceAccount b does not exist"));
+  cache_->OnCredentialLost("b", absl::UnauthenticatedError("the server rejected the token of b"));
+  loop_.RunReady();
+  held->Open();
+  held->Send(EventJson("ADDED", WidgetJson("foo/x", 101)));
+  held->Send(BookmarkJson("101", true));
+  Settle();
+  ASSERT_TRUE(Reads(*view_a_));
+  EXPECT_FALSE(Reads(*view_b_));
+  EXPECT_EQ(view_b_->GetLastKnown(kWidget, {"foo", "x"}), nullptr);
+  EXPECT_TRUE(view_b_->ListLastKnown(kWidget, "").empty());
 }
 
 }  // namespace

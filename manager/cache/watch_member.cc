@@ -76,12 +76,14 @@ void WatchMember::Resume(DemandFeed& feed) {
 }
 
 std::shared_ptr<const ObjectStore> WatchMember::Readable(bool filled) {
+  const bool was_readable =
+      std::exchange(is_readable_, filled && access().state() == AccessProof::State::kProven);
   if (access().state() != AccessProof::State::kExpired) {
     frozen_ = nullptr;
     return access().state() == AccessProof::State::kProven ? store_ : nullptr;
   }
-  // A store that is not filled, or no more, says nothing about what was known.
-  if (frozen_ != nullptr || !filled) return frozen_;
+  // Without a proof it learns nothing more, not even what the watch brings first.
+  if (!was_readable) return frozen_;
   ObjectStore::Content content;
   content.objects = *store_->Snapshot();
   for (const ObjectSlot& slot : content.objects) content.bytes.Add(*slot.object);

@@ -109,7 +109,8 @@ class WatchMember {
   const size_t slice_;
   std::shared_ptr<ObjectStore> store_;
   std::shared_ptr<const ObjectStore>
-      frozen_;  // kExpired: what `store_` had at the end of the proof
+      frozen_;                // kExpired: what `store_` had at the end of the proof
+  bool is_readable_ = false;  // filled and proven, at the last Update()
   std::shared_ptr<const DemandFeed::Source> source_;
   const Logger log_;
   AccessProof proof_;
