@@ -75,7 +75,8 @@ std::unique_ptr<DemandOwners::Open> ModelWorld::Open(Component& component, const
                                                      bool with_sink,
                                                      DemandOwners::OnEvent on_event) {
   // Its timers have run just before, so that they are not late.
-  const bool is_new = !MayBeOpenFor(component, scope, absl::ZeroDuration());
+  const bool has_closed = component.closed_now.erase(scope) > 0;
+  const bool is_new = has_closed || !MayBeOpenFor(component, scope, absl::ZeroDuration());
   if (std::ranges::none_of(components_,
                            [&](const auto& c) { return MayBeOpenFor(c, scope, lateness_); })) {
     // A wider stream may serve the scope from where it is, which is behind the server.
@@ -119,6 +120,12 @@ void ModelWorld::Close(Component& component, const WatchScope& scope,
   if (--component.demands[scope] == 0) {
     component.demands.erase(scope);
     component.left_at[scope] = Now();
+    // After the cache's own task. Without a time to linger it has ended the membership.
+    if (options_.close_unused_watch_after <= absl::ZeroDuration()) {
+      loop_.Post([&component, scope] {
+        if (!component.demands.contains(scope)) component.closed_now.insert(scope);
+      });
+    }
   }
   if (open->sink != nullptr) ended_sinks_.push_back(open->sink);
   open->handle.reset();

@@ -5,6 +5,7 @@
 #include <map>
 #include <memory>
 #include <random>
+#include <set>
 #include <string>
 #include <utility>
 #include <vector>
@@ -45,6 +46,7 @@ class ModelWorld {
     // By scope: the live demands, and when the last one ended.
     std::map<WatchScope, int> demands;
     std::map<WatchScope, absl::Time> left_at;
+    std::set<WatchScope> closed_now;  // the cache knows that it ended
     double probe_tokens = 0;
     absl::Time probes_counted_at;
   };
