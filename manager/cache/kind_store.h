@@ -42,9 +42,9 @@ namespace mandate {
 //
 // A server that is restored from a backup goes back to an earlier version, and writes another
 // history from there. It is noticed when a consistent read of the state (Stream::BeginRead) is
-// older than what was known before the request. That state is then the content, whatever was known,
-// and stores of different histories exchange nothing. Up to its version, a list is right in any
-// case.
+// older than what was known before the request. Then that state replaces the content, and stores of
+// different histories exchange nothing. A list is always right about its own version and all
+// earlier ones.
 //
 // Loop thread only, except for the stores that readers hold.
 class KindStore {
@@ -117,7 +117,7 @@ class KindStore {
   struct Listed {
     Content& content;
     const std::string& version;
-    bool is_first;  // of this history: what the store had before says nothing
+    bool is_first;  // of this history: the store's former content is ignored
   };
   // Changes the content, a list of `self`, to what is known since. Returns the changes that it
   // makes in other stores.

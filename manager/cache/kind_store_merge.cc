@@ -38,7 +38,7 @@ std::map<KnownStore*, KindStore::Events> KindStore::Merge(Known& self, const Lis
 void KindStore::MergeListed(Known& self, const Listed& list,
                             std::map<Known*, Events>& changes) const {
   Content& content = list.content;
-  // What a store knew at the list's version or before, the list knows better.
+  // A store knows more than the list only about later versions.
   const auto is_later = [&](std::string_view version) { return IsOlder(list.version, version); };
   std::vector<ObjectPtr> gone;
   std::vector<std::pair<Known*, ObjectPtr>> others;  // and what each has
@@ -169,7 +169,7 @@ ReflectorTarget::Replaced KindStore::Stream::Replace(Content content, std::strin
           other->store->RemoveLocked(event.object);
           continue;
         }
-        // Of another history, it may be older than what the store has.
+        // In another history the object may be older than the copy that the store has.
         if (event.type == ObjectEvent::Type::kUpdate) other->store->RemoveLocked(event.old);
         other->store->PutLocked(event.object);
       }

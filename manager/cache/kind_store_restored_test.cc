@@ -149,7 +149,7 @@ TEST_F(KindStoreRestoredTest, AWatchOfTheNewHistoryCanKeepAnother) {
   in_a->stream->Unfollow();
 }
 
-// What closed scopes knew is of the old history.
+// The notes about closed scopes belong to the old history.
 TEST_F(KindStoreRestoredTest, ForgetsClosedScopes) {
   const auto all = OpenAll();
   {
@@ -163,8 +163,8 @@ TEST_F(KindStoreRestoredTest, ForgetsClosedScopes) {
   EXPECT_EQ(all->Content(), "a/m@14 a/n@12 a/x@8");
 }
 
-// Other writes have passed the old version: that it went back cannot be seen. What a list says of
-// the versions up to its own is right all the same.
+// Other writes have passed the old version, so nothing shows that the server went back. A list is
+// still right about its own version and all earlier ones.
 TEST_F(KindStoreRestoredTest, UpToItsVersionAListIsRight) {
   const auto all = OpenAll();
   const auto in_a = Open("a");

@@ -320,7 +320,7 @@ class KindStoreSimulation : public testing::Test {
 
 TEST_F(KindStoreSimulation, NoReaderSeesAnObjectGoBack) { Run(2000); }
 
-// Among the watches that have read the state since the last restoration.
+// Only watches that have read the state since the last restoration are compared.
 TEST_F(KindStoreSimulation, WhatWasBeforeARestorationStaysApart) {
   restores_ = true;
   Run(2000);

@@ -64,7 +64,7 @@ struct KnownStore {
   bool IsAhead() const { return closed_version > 0; }
   // The watch has reached `version`.
   void MoveTo(std::string version);
-  // What was noted of versions up to this one says nothing any more.
+  // Removes the notes about this version and earlier ones.
   void ForgetUpTo(uint64_t version);
   // Ends `followed`: its own watch can begin at its version.
   void Unfollow();

@@ -79,7 +79,7 @@ TEST_F(OutageTest, AWatchThatFailsAloneIsWokenSeldom) {
   EXPECT_LE(b_.Count("watch=true"), 25u);
 }
 
-// What the server has asked for is obeyed.
+// It waits as long as Retry-After says.
 TEST_F(OutageTest, AThrottledWatchIsNotWoken) {
   CacheView& view = AddGranted(a_);
   Demanded first = DemandAndSettle(view, "foo");

@@ -271,7 +271,7 @@ class Reflector : private WatchStream::Observer {
   bool version_unavailable_ = false;                   // the server no longer has it
   bool reads_again_ = false;                           // ReadAgain()
   absl::Time waits_until_ = absl::InfinitePast();      // kWaiting
-  bool waits_for_answer_ = false;                      // kWaiting, because there was none
+  bool waits_for_answer_ = false;                      // kWaiting: the last request had none
   absl::Time outage_ended_at_ = absl::InfinitePast();  // the last OnOutageEnd() that had an effect
   int streaming_cuts_ = 0;                             // in a row
   bool versions_ordered_ = true;                       // of the events of this watch

@@ -80,9 +80,9 @@ class ObjectStore : public ReflectorTarget {
  private:
   friend class KindStore;
 
-  // As the functions without Locked. `update` runs under the lock, in the same step. `copies`: of
-  // an unchanged object the present copy stays; not of another history of the server, in which the
-  // same version may be something else.
+  // As the functions without Locked. `update` runs under the lock, in the same step. `copies`: an
+  // unchanged object keeps its present copy. It must not if the content is of another history of
+  // the server, where the same version may have another content.
   Replaced ReplaceWithUpdate(Content content, std::string resource_version, size_t most_events,
                              bool copies, absl::FunctionRef<void()> update);
   std::vector<ObjectEvent> PutLocked(ObjectPtr object) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);

@@ -1,4 +1,5 @@
-// Hints while the first watch of a scope opens.
+// What a SharedWatch knows of its members' access: hints while the first watch of a scope opens.
+// denied_sponsor_test.cc and sharing_test.cc have the other cases.
 #include <gtest/gtest.h>
 
 #include <memory>
@@ -11,7 +12,7 @@
 namespace mandate {
 namespace {
 
-class OpeningHintTest : public CacheFixture {
+class SharedWatchAccessTest : public CacheFixture {
  protected:
   // The server authorizes a watch now, which it opens when Open() is called.
   void RequestAWatch() {
@@ -39,7 +40,7 @@ class OpeningHintTest : public CacheFixture {
 
 // Both hints come before the server opens what it has authorized: the watch proves nothing about
 // the time after the revocation.
-TEST_F(OpeningHintTest, ARevocationBeforeTheWatchOpensIsNoticed) {
+TEST_F(SharedWatchAccessTest, ARevocationBeforeTheWatchOpensIsNoticed) {
   RequestAWatch();
   server_.Revoke("a", "foo");
   loop_.RunFor(absl::Milliseconds(100));
@@ -59,7 +60,7 @@ TEST_F(OpeningHintTest, ARevocationBeforeTheWatchOpensIsNoticed) {
 }
 
 // The hint was about something else.
-TEST_F(OpeningHintTest, AReviewProvesWhatTheWatchDoesNot) {
+TEST_F(SharedWatchAccessTest, AReviewProvesWhatTheWatchDoesNot) {
   RequestAWatch();
   loop_.RunFor(absl::Milliseconds(100));
   cache_->RecheckAccess("", "foo");
@@ -71,7 +72,7 @@ TEST_F(OpeningHintTest, AReviewProvesWhatTheWatchDoesNot) {
 }
 
 // The server has answered the review before a revocation, too.
-TEST_F(OpeningHintTest, ARevocationDuringTheReviewIsNoticed) {
+TEST_F(SharedWatchAccessTest, ARevocationDuringTheReviewIsNoticed) {
   RequestAWatch();
   loop_.RunFor(absl::Milliseconds(100));
   cache_->RecheckAccess("", "foo");
@@ -86,7 +87,7 @@ TEST_F(OpeningHintTest, ARevocationDuringTheReviewIsNoticed) {
   EXPECT_EQ(foo_.Take(), "Pending Forbidden");
 }
 
-TEST_F(OpeningHintTest, WithoutAHintTheWatchIsTheProof) {
+TEST_F(SharedWatchAccessTest, WithoutAHintTheWatchIsTheProof) {
   RequestAWatch();
   a_.ForgetRequests();
   Open();
